@@ -1,4 +1,4 @@
-//! Builds what calls libxml2 and expat, as far as their development packages are installed.
+//! Builds the C code that calls libxml2 and expat, if their development packages are installed.
 
 fn main() {
     println!("cargo::rerun-if-changed=src");
@@ -9,7 +9,7 @@ fn main() {
                 let mut build = cc::Build::new();
                 build.file(format!("src/{name}.c")).includes(&library.include_paths).opt_level(3);
                 build.compile(&format!("compare_{name}"));
-                // Behind what needs them.
+                // Libraries must follow the objects that need them.
                 for library in &library.libs {
                     println!("cargo::rustc-link-lib={library}");
                 }

@@ -1,4 +1,5 @@
-//! Whole messages, envelope included, into values: owned strings, numbers parsed, every element looked at.
+//! Decodes complete messages, including the envelope, into values: owned strings, parsed numbers, every
+//! element checked.
 
 use castile_suites::codec::Message;
 use castile_suites::codec::contract::{EchoStructs, Order};
@@ -6,12 +7,12 @@ use castile_suites::codec::contract::{EchoStructs, Order};
 use crate::{Contestant, Run, hand_typed, with_serde};
 use castile_native::Counts;
 
-/// The decoders of `echoStructs`.
+/// Returns the decoders of `echoStructs`.
 pub fn echo() -> Vec<Contestant> {
     three(decoder(ours::<EchoStructs>), decoder(hand_typed::echo), decoder(with_serde::echo))
 }
 
-/// The decoders of `order`.
+/// Returns the decoders of `order`.
 pub fn order() -> Vec<Contestant> {
     three(decoder(ours::<Order>), decoder(hand_typed::order), decoder(with_serde::order))
 }
@@ -32,9 +33,9 @@ fn ours<M: Message>(document: &[u8]) -> Result<M, String> {
     M::decode(document).map_err(|error| error.to_string())
 }
 
-/// What a message has, to be compared.
+/// The content of a message, for comparisons.
 pub trait Items {
-    /// As elements the items of a list, as text the size of all strings in them.
+    /// Returns the number of a list's items as elements, and the size of all their strings as text.
     fn found(&self) -> Counts;
 }
 
@@ -71,7 +72,7 @@ mod tests {
     use super::*;
     use crate::documents::read;
 
-    /// All fields, not only those that are counted.
+    /// Compares all fields, not only those that are counted.
     #[test]
     fn values_are_the_same() {
         let Some(message) = read("workloads/codec/echo100pretty.xml") else { return };

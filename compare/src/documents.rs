@@ -1,17 +1,17 @@
-//! What is read: messages of the codec's contract, contracts of others, and prose.
+//! The documents: messages of the codec's contract, foreign contracts, and prose.
 
 use std::path::Path;
 
 use crate::{Contestant, decoders, tokenisers};
 
-/// A document and those who read it.
+/// A document and the contestants that read it.
 pub struct Document {
     pub name: &'static str,
     pub text: Vec<u8>,
     pub contestants: Vec<Contestant>,
 }
 
-/// All documents that are here; says what is not.
+/// Returns all documents that are available, and prints which are missing.
 pub fn all() -> Vec<Document> {
     let mut documents =
         vec![Document { name: "prose, 1 MB in 100 elements", text: prose(), contestants: tokenisers::all() }];
@@ -34,7 +34,7 @@ pub fn all() -> Vec<Document> {
     documents
 }
 
-/// A file of `../shared`, beside the project; says so where it is absent.
+/// Returns a file of `../shared`, beside the project; prints a note if it is absent.
 pub fn read(path: &str) -> Option<Vec<u8>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared").join(path);
     match std::fs::read(&path) {
@@ -46,7 +46,7 @@ pub fn read(path: &str) -> Option<Vec<u8>> {
     }
 }
 
-/// A megabyte of text, with a reference or a letter beyond ASCII here and there.
+/// Returns a megabyte of text, with occasional references and non-ASCII letters.
 fn prose() -> Vec<u8> {
     const SENTENCES: [&str; 6] = [
         "The clerk counted the parcels twice and wrote down the number that he liked better. ",
@@ -63,7 +63,7 @@ fn prose() -> Vec<u8> {
         text.push_str("<p>");
         while text.len() < end {
             text.push_str(SENTENCES[next % SENTENCES.len()]);
-            // Not the same round every time.
+            // Varies the order of sentences.
             next += 1 + next / 7 % 2;
         }
         text.push_str("</p>\n");

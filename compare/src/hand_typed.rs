@@ -1,5 +1,5 @@
-//! The contract of the codec, typed by hand over quick-xml's NsReader: what somebody writes who wants speed and checks
-//! that it is the right message.
+//! Decodes the codec's contract with hand-written code over quick-xml's NsReader, as somebody would write it who wants
+//! speed and checks that it is the right message.
 
 use std::borrow::Cow;
 use std::str::FromStr;
@@ -83,7 +83,7 @@ fn address(pull: &mut Pull<'_>, name: &str) -> Result<Address, String> {
     Ok(address)
 }
 
-/// A reader, and whether the end tag of the element around was read in search of an optional one.
+/// A reader, and whether the end tag of the enclosing element was read while searching for an optional element.
 struct Pull<'d> {
     reader: NsReader<&'d [u8]>,
     ended: bool,
@@ -92,7 +92,7 @@ struct Pull<'d> {
 impl<'d> Pull<'d> {
     fn begin(document: &'d [u8], payload: &str) -> Result<Self, String> {
         let mut reader = NsReader::from_str(std::str::from_utf8(document).map_err(|e| e.to_string())?);
-        // One event for a tag is enough code.
+        // With one event for each tag, less code is needed.
         reader.config_mut().expand_empty_elements = true;
         let mut pull = Pull { reader, ended: false };
         for (namespace, name) in [(SOAP, "Envelope"), (SOAP, "Body"), (NAMESPACE, payload)] {
@@ -103,7 +103,7 @@ impl<'d> Pull<'d> {
         Ok(pull)
     }
 
-    /// Reads the ends of payload, body and envelope, and that nothing follows.
+    /// Reads the ends of payload, body and envelope, and checks that nothing follows.
     fn finish(mut self) -> Result<(), String> {
         for _ in 0..3 {
             self.end()?;
@@ -124,7 +124,7 @@ impl<'d> Pull<'d> {
         Ok(found)
     }
 
-    /// Reads a start tag. `false` if an end tag comes.
+    /// Reads a start tag. Returns `false` if there is an end tag instead.
     fn start(&mut self, namespace: &str, name: &str) -> Result<bool, String> {
         loop {
             match self.reader.read_resolved_event().map_err(|e| e.to_string())? {
@@ -151,7 +151,7 @@ impl<'d> Pull<'d> {
         }
     }
 
-    /// The next event that says something between elements.
+    /// Returns the next relevant event between elements.
     fn next(&mut self) -> Result<Event<'d>, String> {
         loop {
             match self.reader.read_event().map_err(|e| e.to_string())? {
@@ -171,7 +171,7 @@ impl<'d> Pull<'d> {
         self.text(name).map(Cow::into_owned)
     }
 
-    /// The text of an element, which is read to its end.
+    /// Reads an element to its end and returns its text.
     fn text(&mut self, name: &str) -> Result<Cow<'d, str>, String> {
         self.required(name)?;
         let mut text = Cow::Borrowed("");

@@ -1,16 +1,18 @@
-//! Instructions, which don't depend on what else the machine does: this program runs itself under callgrind.
+//! Counts instructions, which don't depend on other load of the machine: this program runs itself under
+//! callgrind.
 
 use std::process::{Command, Stdio};
 
-/// Whether valgrind is here.
+/// Returns whether valgrind is installed.
 pub fn can_be_counted() -> bool {
     let version = Command::new("valgrind").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     version.is_ok_and(|status| status.success())
 }
 
-/// Instructions a document: the difference between two counts of documents, so that everything else cancels out.
+/// Returns the instructions for a document: the difference between two numbers of documents, so that everything
+/// else cancels out.
 pub fn count(document: usize, contestant: usize, size: usize) -> Result<u64, String> {
-    // Callgrind is some fifty times slower than the machine.
+    // Callgrind is about fifty times slower than the machine.
     let more = if size > 100_000 { 4 } else { 100 };
     let few = 2;
     let difference = run(document, contestant, few + more)?.saturating_sub(run(document, contestant, few)?);

@@ -1,4 +1,5 @@
-//! Castile's tokeniser and decoder beside others', on the same documents, in one run, in one table.
+//! Compares Castile's tokeniser and decoder with other libraries, on the same documents, in one run, in one
+//! table.
 //!
 //! ```text
 //! cargo run --release --manifest-path compare/Cargo.toml [-- --quick]
@@ -22,13 +23,13 @@ use documents::Document;
 const USAGE: &str = "usage: castile-compare [--quick]
        castile-compare once DOCUMENT CONTESTANT COUNT   (by their numbers, to be measured from outside)";
 
-/// Reads a document and tells what is in it.
+/// Reads a document and returns its content in numbers.
 pub type Run = Box<dyn FnMut(&[u8]) -> Result<Counts, String>>;
 
 /// One way to read a document.
 pub struct Contestant {
     pub name: &'static str,
-    /// What it checks on the way.
+    /// What it checks while reading.
     pub checks: &'static str,
     pub run: Run,
 }
@@ -57,7 +58,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Measures all and prints the table. A quick run takes no figures worth keeping: it shows that all still works.
+/// Measures all contestants and prints the table. The figures of a quick run are useless: it only shows that
+/// everything works.
 fn compare(quick: bool) -> Result<(), String> {
     for (name, parser) in castile_native::parsers() {
         if parser.is_none() {
@@ -102,7 +104,8 @@ fn compare(quick: bool) -> Result<(), String> {
     Ok(())
 }
 
-/// What each contestant finds; an error if they don't agree. Who knows no namespaces finds none.
+/// Returns what each contestant finds, or an error if they differ. A contestant without namespace support finds
+/// no namespaces.
 fn check(document: &mut Document) -> Result<Vec<String>, String> {
     let mut expected: Option<Counts> = None;
     let mut found = Vec::new();
@@ -119,7 +122,7 @@ fn check(document: &mut Document) -> Result<Vec<String>, String> {
     Ok(found)
 }
 
-/// Reads one document by one contestant, `count` times.
+/// Reads one document with one contestant, `count` times.
 fn once(document: &str, contestant: &str, count: &str) -> Result<(), String> {
     let number = |text: &str| text.parse::<usize>().map_err(|error| format!("{text:?}: {error}\n{USAGE}"));
     let (document, contestant, count) = (number(document)?, number(contestant)?, number(count)?);
@@ -132,7 +135,7 @@ fn once(document: &str, contestant: &str, count: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// A number with commas.
+/// Formats a number with commas.
 fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();

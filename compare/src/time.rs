@@ -1,4 +1,4 @@
-//! Time of the processor, of all contestants side by side.
+//! Measures processor time of all contestants in turns.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -11,8 +11,8 @@ use crate::documents::Document;
 const TURN: Duration = Duration::from_millis(20);
 const ROUNDS: usize = 15;
 
-/// Nanoseconds a document for each contestant: the median of rounds in which all take turns, so that what else the
-/// machine does falls on all alike.
+/// Returns nanoseconds per document for each contestant: the median of rounds in which all take turns, so that
+/// other load of the machine affects all of them equally.
 pub fn measure(document: &mut Document, quick: bool) -> Result<Vec<f64>, String> {
     let (turn, rounds) = if quick { (Duration::ZERO, 1) } else { (TURN, ROUNDS) };
     let text = &document.text;
@@ -39,7 +39,8 @@ pub fn measure(document: &mut Document, quick: bool) -> Result<Vec<f64>, String>
     Ok(samples.into_iter().map(median).collect())
 }
 
-/// What this thread has had of the processor: all work is done on it, and nobody else's counts.
+/// Returns the processor time of this thread, which does all of the work, so the time of other threads doesn't
+/// count.
 fn now() -> Result<Duration, String> {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map(Duration::from).map_err(|error| error.to_string())
 }

@@ -1,7 +1,7 @@
-//! The same work for every parser: to look at each element, attribute and text, with references resolved.
+//! The same work for every parser: read each element, attribute and text, with references resolved.
 //!
-//! Each is used as one who knows it well would for messages of strangers: with the checks that it has, with namespaces
-//! where it has them, with memory used again where it can be.
+//! Each parser is used as an expert would use it for untrusted messages: with the checks that it has, with namespaces
+//! if it supports them, and with memory reused if possible.
 
 use castile_xml::{Limits, Memory, Reader, Token};
 use quick_xml::events::{BytesRef, BytesStart, Event};
@@ -56,7 +56,7 @@ fn castile() -> Run {
                         counts.values += attribute.value.len();
                     }
                 }
-                // Around the root element there is none.
+                // There is no text outside of the root element.
                 Token::Text(text) => counts.text += text.len(),
                 Token::EndTag(_) | Token::Comment(_) | Token::Instruction { .. } => {}
                 Token::End => break,
@@ -155,7 +155,7 @@ fn length(namespace: ResolveResult<'_>) -> Result<usize, String> {
     }
 }
 
-/// The character that a reference stands for.
+/// Returns the character of a reference.
 pub fn resolve(reference: &BytesRef<'_>) -> Result<char, String> {
     if let Some(character) = reference.resolve_char_ref().map_err(|e| e.to_string())? {
         return Ok(character);

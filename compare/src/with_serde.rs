@@ -1,4 +1,5 @@
-//! The contract of the codec for serde. Types of the same form, since those of the contract don't derive it.
+//! The codec's contract for serde. The types have the same form, since those of the contract don't derive
+//! serde's traits.
 
 #![allow(dead_code, reason = "every field is decoded, few are counted; the test of the decoders shows all")]
 

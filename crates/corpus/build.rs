@@ -1,9 +1,9 @@
-//! Looks where the corpus is, and again whenever something comes or goes there.
+//! Finds the corpus, and runs again whenever files are added or removed there.
 
 use std::env;
 use std::path::PathBuf;
 
-/// The folders that the corpus has, or some of them.
+/// The folders of the corpus. Some of them may be missing.
 const FOLDERS: [&str; 4] = ["conformance", "suites", "wellknown", "wsdl"];
 
 fn main() {
@@ -17,7 +17,7 @@ fn main() {
 
     println!("cargo:rerun-if-env-changed={VARIABLE}");
     println!("cargo:rerun-if-changed=build.rs");
-    // What doesn't exist would count as changed each time.
+    // A folder that doesn't exist would count as changed in each build.
     let others = ["workloads", "trials"].map(|name| shared.join(name));
     for folder in candidates.chain(others).filter(|folder| folder.is_dir()) {
         println!("cargo:rerun-if-changed={}", folder.display());

@@ -1,14 +1,14 @@
-//! The reader of messages against libxml2, which is strict and much used, where it is installed. It is no part of the
-//! replay on stable, so all of it stands here.
+//! Compares the reader of messages with libxml2, if that is installed: it is strict and widely used. This target is not
+//! part of the replay on stable, so all of it is in this file.
 //!
-//! What Castile accepts, libxml2 must accept, and find as much in it. What libxml2 accepts, Castile must accept, but for
-//! what `is_known`.
+//! What Castile accepts, libxml2 must accept too, with the same content. What libxml2 accepts, Castile must accept,
+//! except for the differences in `is_known`.
 
 use castile::xml::{Error, ErrorKind, Limits, Reader, Token};
 use castile_fuzz::Check;
 use castile_native::{Counts, Parser};
 
-/// Ends the process where libxml2 is not installed.
+/// Returns the check. Exits if libxml2 is not installed.
 pub(crate) fn target() -> Check {
     if parser().is_none() {
         println!("skipped: libxml2 is not installed");
@@ -35,11 +35,11 @@ fn run(input: &[u8]) {
     }
 }
 
-/// Whether libxml2 is lenient here, or has other rules.
+/// Returns whether libxml2 is more lenient here, or has other rules.
 fn is_known(error: &Error, document: &[u8]) -> bool {
-    // Messages have limits, no document type declaration, and no encoding but UTF-8.
+    // Messages have limits, no document type declaration, and UTF-8 as their only encoding.
     let is_of_messages = matches!(error.kind(), ErrorKind::Limit | ErrorKind::Doctype | ErrorKind::Encoding);
-    // It takes U+0000 for the end of the document.
+    // libxml2 treats U+0000 as the end of the document.
     is_of_messages || document.get(error.offset()) == Some(&0)
 }
 

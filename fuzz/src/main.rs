@@ -1,6 +1,6 @@
-//! The checks of `castile_fuzz` as targets of libFuzzer. `FUZZ_TARGET` names the one that runs.
+//! The checks of `castile_fuzz` as targets of libFuzzer. `FUZZ_TARGET` selects one.
 //!
-//! Each counts the work of a check and fails when it is too much, and changes inputs as messages are.
+//! Each target counts the work of its check and fails if it is too much. Inputs are mutated at the level of messages.
 #![no_main]
 
 mod libxml2;
@@ -26,7 +26,7 @@ static TARGET: LazyLock<Check> = LazyLock::new(|| {
     })
 });
 
-/// Runs the check within its limit on work.
+/// Runs the check within its limit of work.
 fn run(input: &[u8]) {
     let limit = TARGET.work + TARGET.work_per_byte * input.len() as u64;
     let work = work::limited(limit, || (TARGET.run)(input));
@@ -34,10 +34,11 @@ fn run(input: &[u8]) {
     work::report(work, input.len());
 }
 
-/// Changes the first `size` bytes of `data`, and returns how many there are then. Every third time as libFuzzer does.
+/// Mutates the first `size` bytes of `data`, and returns their new number. Every third time it uses libFuzzer's own
+/// mutations.
 fn mutate(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> usize {
     thread_local! {
-        /// An input from before, of which parts are put into others.
+        /// An earlier input, parts of which are inserted into others.
         static OTHER: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
     }
     if seed % 3 == 0 || !TARGET.is_structured {

@@ -1,14 +1,14 @@
-//! Work, counted: edges of the control flow graph that are executed. That is the same each time and on each machine, as time is
-//! not, and says long before any timeout that an input of few bytes takes too much.
+//! Counts work as executed edges of the control flow graph. Unlike time, the count is the same in each run and on each machine.
+//! It detects long before any timeout that a short input causes too much work.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How many edges were executed since the count began. Inputs are run by one thread; what others do is counted too.
+/// How many edges were executed since the count began. Inputs run on one thread, but the work of other threads is counted too.
 static COUNT: AtomicU64 = AtomicU64::new(0);
 static LIMIT: AtomicU64 = AtomicU64::new(u64::MAX);
 
-/// Called at each edge (`-sanitizer-coverage-trace-pc-guard`). The compiler does not instrument functions called so.
+/// Called at each edge (`-sanitizer-coverage-trace-pc-guard`). The compiler does not instrument functions of this name.
 #[unsafe(no_mangle)]
 pub extern "C" fn __sanitizer_cov_trace_pc_guard(_: *mut u32) {
     let count = COUNT.load(Relaxed) + 1;
@@ -31,10 +31,10 @@ fn too_much(limit: u64) {
     panic!("too much work: more than {limit} edges, the limit for this input");
 }
 
-/// Whether work is measured, not limited: `FUZZ_WORK` is set.
+/// Whether work is measured instead of limited: `FUZZ_WORK` is set.
 static IS_MEASURED: LazyLock<bool> = LazyLock::new(|| std::env::var_os("FUZZ_WORK").is_some());
 
-/// Runs `check`, which panics when it exceeds `limit`, and returns what it took.
+/// Runs `check` and returns its work. Panics when the work exceeds `limit`.
 pub(crate) fn limited(limit: u64, check: impl FnOnce()) -> u64 {
     COUNT.store(0, Relaxed);
     LIMIT.store(if *IS_MEASURED { u64::MAX } else { limit }, Relaxed);
@@ -43,8 +43,8 @@ pub(crate) fn limited(limit: u64, check: impl FnOnce()) -> u64 {
     COUNT.load(Relaxed)
 }
 
-/// Prints the work of each input that takes more per byte, or more in all, than those before, where it is measured: the limits in
-/// `castile_fuzz::CHECKS` come from this.
+/// If work is measured, prints the work of each input that takes more per byte, or more in total, than all inputs before. The
+/// limits in `castile_fuzz::CHECKS` are based on this.
 pub(crate) fn report(work: u64, bytes: usize) {
     static MOST: AtomicU64 = AtomicU64::new(0);
     static MOST_PER_BYTE: AtomicU64 = AtomicU64::new(0);

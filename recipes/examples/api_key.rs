@@ -1,4 +1,4 @@
-//! Refuses requests without a known API key, which stands in a header block:
+//! Rejects requests without a known API key, which is in a header block:
 //!
 //! ```xml
 //! <key xmlns="urn:example:keys" soap:mustUnderstand="1">open-sesame</key>

@@ -1,4 +1,4 @@
-//! Uploads an attachment as it is read, and reads one as it comes.
+//! Uploads an attachment while it is read from its source, and reads one while it arrives.
 
 use bytes::Bytes;
 use castile::mime::{Content, Part};

@@ -1,4 +1,4 @@
-//! Serves those alone who have a password or a token.
+//! Serves only clients that have a password or a token.
 
 use castile::ServerOptions;
 use castile::http::client::{self, Credentials, Transport};

@@ -1,4 +1,4 @@
-//! Mounts the service into axum, beside other routes and behind a middleware.
+//! Mounts the service in axum, with other routes and a middleware.
 
 use axum::Router;
 use axum::extract::Request;

@@ -1,4 +1,5 @@
-//! Serves behind a proxy that ends TLS, and behind one that passes it through: who calls, probes, gzip and new certificates.
+//! Serves behind a proxy that terminates TLS, and behind one that passes it through: client addresses, probes, gzip and new
+//! certificates.
 
 use std::net::SocketAddr;
 

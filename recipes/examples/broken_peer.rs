@@ -1,4 +1,4 @@
-//! Calls a server that doesn't keep to its contract.
+//! Calls a server that violates its contract.
 
 use axum::Router;
 use axum::http::HeaderMap;

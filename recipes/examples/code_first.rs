@@ -1,4 +1,5 @@
-//! Serves and calls a trait: the types are those of the program, and the contract is made of them.
+//! Serves and calls a trait: the program defines the types, and the contract is generated from
+//! them.
 
 use castile::datatypes::{Date, Decimal};
 use castile::{CallError, Detail, Fault, FaultDetail, Xml, service};

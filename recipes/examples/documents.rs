@@ -1,4 +1,4 @@
-//! Reads and writes documents of a schema, without SOAP: whole, and one element after another.
+//! Reads and writes documents of a schema, without SOAP: as a whole, and element by element.
 
 use std::io::Read;
 

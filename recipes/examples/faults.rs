@@ -1,4 +1,5 @@
-//! Tells the faults of a service from everything else that a call can end with. `Shop::place` answers with them.
+//! Distinguishes the faults of a service from all other errors of a call. `Shop::place` answers with these
+//! faults.
 
 use castile::{CallError, Detail};
 use castile_recipes::orders::{OrdersClient, OrdersServer, Place, PlaceFault, SoldOut};

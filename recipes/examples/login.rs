@@ -1,4 +1,4 @@
-//! Calls a service that asks for a token and is busy at times, through whatever stands between.
+//! Calls a service that requires a token and is sometimes busy, with cookies, redirects, retries and proxies.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,4 +1,4 @@
-//! Sends binary values beside the envelope.
+//! Sends binary values as MTOM parts outside of the envelope.
 
 use castile::soap::Mtom;
 use castile::{ClientOptions, Fault, Request, Response};

@@ -1,4 +1,4 @@
-//! Observes a server: metrics for Prometheus, an access log, and messages without what is secret.
+//! Observes a server: metrics for Prometheus, an access log, and logged messages without secrets.
 
 use castile::http::server::{AccessLog, Exchange, Metrics, Routes, Server};
 use castile::soap::{MessageLog, Redaction, Step};

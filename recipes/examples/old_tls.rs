@@ -1,4 +1,4 @@
-//! Calls a server that speaks TLS as it was ten years ago.
+//! Calls a server that supports only the TLS of ten years ago.
 
 use castile::http::client::{Legacy, LegacyVersion, Options, Roots, Tls, TlsOptions, Transport};
 use castile::http::server::{self, Server};

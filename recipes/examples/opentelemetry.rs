@@ -1,4 +1,5 @@
-//! One trace over two processes with OpenTelemetry: the client sends `traceparent`, the server goes on with it.
+//! One trace over two processes with OpenTelemetry: the client sends `traceparent`, and the server continues
+//! the trace.
 
 use castile::http::server::{Server, Spans};
 use castile::soap::{Next, RequestMessage, from_fn};

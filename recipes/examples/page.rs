@@ -1,4 +1,4 @@
-//! Serves a page for people beside the service: operations, types, examples to send.
+//! Serves a page for people at the service's URL: operations, types, examples to send.
 
 use castile::ServerOptions;
 use castile::http::Body;

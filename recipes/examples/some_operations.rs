@@ -1,4 +1,5 @@
-//! Uses one operation of a large contract. `build.rs` says which: trait, client and types have that one alone.
+//! Uses one operation of a large contract. `build.rs` selects it: trait, client and types contain only that
+//! operation.
 
 use castile::{Fault, Request, Response};
 

@@ -1,4 +1,4 @@
-//! Sets how long a call may take, on both sides.
+//! Sets time limits for calls, on both sides.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Calls a service whose WSDL is wrong.
+//! Calls a service whose WSDL is incorrect.
 
 use axum::Router;
 use axum::routing::post;

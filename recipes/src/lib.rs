@@ -1,4 +1,4 @@
-//! A contract, and a service of it.
+//! A contract and its service.
 
 use bytes::Bytes;
 use castile::datatypes::Date;

@@ -1,4 +1,4 @@
-//! docs/recipes.md shows what is compiled, and what it prints.
+//! Tests that docs/recipes.md shows the compiled code and its output.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ fn document() -> String {
     read(package().join("../docs/recipes.md"))
 }
 
-/// The examples: their names, and the files that they begin with.
+/// Returns the examples: their names, and their main files.
 fn examples() -> Vec<(String, PathBuf)> {
     let entries = fs::read_dir(package().join("examples")).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("the folder can be read").path());
@@ -52,7 +52,7 @@ fn the_recipes_print_what_is_shown() {
     let document = document();
     let manifest = read(package().join("Cargo.toml"));
     for (name, _) in examples() {
-        // Not everybody can build what needs a feature: .ci/run runs it.
+        // Examples that need a feature can't be built everywhere; .ci/run runs them.
         if manifest.contains(&format!("name = \"{name}\"\nrequired-features")) {
             continue;
         }
@@ -66,15 +66,15 @@ fn the_recipes_print_what_is_shown() {
         };
         let output = command.current_dir(package()).output().expect("the example runs");
         let [printed, logged] = [&output.stdout, &output.stderr].map(|text| String::from_utf8_lossy(text));
-        // .ci/run keeps this, and searches it for secrets.
+        // .ci/run stores this output and searches it for secrets.
         println!("{name}:\n{printed}{logged}");
         assert!(output.status.success(), "{name}: {logged}");
         assert!(document.contains(&format!("```text\n{printed}```")), "{name} prints\n{printed}");
     }
 }
 
-/// An example as `cargo test` builds it beside this test, if no source of it is newer. Cargo builds it anew for itself alone, with all it
-/// depends on, since other packages of the workspace ask for other features.
+/// Returns an example that `cargo test` built beside this test, if none of its sources is newer. `cargo run` would build it again with
+/// all its dependencies, since other packages of the workspace enable other features.
 fn built(name: &str) -> Option<PathBuf> {
     let test = std::env::current_exe().ok()?;
     let folder = test.parent()?.parent()?.join("examples");
@@ -83,9 +83,9 @@ fn built(name: &str) -> Option<PathBuf> {
     let at = modified(&program)?;
     let rule = fs::read_to_string(folder.join(format!("{name}.d"))).ok()?;
     let (_, sources) = rule.trim_end().split_once(": ")?;
-    // Make's way to write a blank in a name.
+    // Make's escape for a space in a name.
     let sources = sources.replace("\\ ", "\0");
-    // Two packages may have examples of one name, and only one of them is there.
+    // Two packages may have examples of the same name, and only one of them is in the folder.
     let own = [format!("{name}.rs"), format!("{name}/main.rs")].map(|file| package().join("examples").join(file));
     let is_own = sources.split(' ').any(|source| own.contains(&PathBuf::from(source.replace('\0', " "))));
     let is_older = |source: &str| modified(Path::new(&source.replace('\0', " "))).is_some_and(|changed| changed <= at);

@@ -1,4 +1,4 @@
-//! Fails when the code that is kept is not that of the contract any more. `BLESS=1 cargo test` writes it anew.
+//! Fails if the stored code differs from what the contract generates. `BLESS=1 cargo test` updates it.
 
 use std::path::Path;
 

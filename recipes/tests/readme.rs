@@ -1,4 +1,4 @@
-//! README.md shows parts of programs, and each of them compiles here.
+//! Compiles the parts of programs that README.md shows.
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -64,7 +64,7 @@ mod code_first {
 
 #[test]
 fn what_the_readme_shows_compiles() {
-    // They run where there is such an authority, such a port, and such a contract.
+    // These functions are only compiled: the authority, the port and the contract don't exist here.
     let _ = (a_login, observers, a_build_script);
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();
     let own: Vec<&str> =

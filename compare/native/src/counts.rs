@@ -1,8 +1,9 @@
-//! What a document is found to hold: the proof that all did the same work.
+//! The content of a document in numbers, which proves that all parsers did the same work.
 
 use std::fmt;
 
-/// How much there is of everything; sizes are in bytes, as UTF-8, after references and line ends were resolved.
+/// How much of each kind a document has. Sizes are in bytes of UTF-8, after references and line ends were
+/// resolved.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(C)]
 pub struct Counts {

@@ -1,4 +1,4 @@
-//! Tests that need files from outside the project. Where these are absent, the tests show as ignored, with the reason.
+//! Macros for tests that need files from outside the project. If these are absent, the tests are ignored, with the reason.
 //!
 //! ```text
 //! #[castile_corpus::needs("corpus/wsdl")]
@@ -9,18 +9,18 @@
 //! }
 //! ```
 //!
-//! The corpus is other people's contracts and messages. It is the folder that the environment variable `CASTILE_CORPUS_DIR` names;
-//! without one `tests/corpus/files`, into which `tests/corpus/fetch` puts it; or else `../shared/corpus`, beside the project. What
-//! doesn't begin with `corpus/` stands in `../shared`.
+//! The corpus consists of contracts and messages of other projects. It is in the folder that the environment variable
+//! `CASTILE_CORPUS_DIR` names. Without the variable it is in `tests/corpus/files`, where `tests/corpus/fetch` puts it, or else in
+//! `../shared/corpus`, beside the project. A path that doesn't begin with `corpus/` is in `../shared`.
 //!
-//! Rust's harness knows what it ignores when it is compiled, so this looks then. The crates that ask are compiled again when
-//! something comes to these folders or goes.
+//! Rust's test harness must know at compile time which tests are ignored, so the macros check then. The crates that use them are
+//! compiled again when files are added to these folders or removed.
 
 use std::path::{Path, PathBuf};
 
 use proc_macro::{Delimiter, Literal, TokenStream, TokenTree};
 
-/// Has a test ignored where a file or folder is absent. It stands above `#[test]`, which must see what this adds.
+/// Ignores a test if a file or folder is absent. It must be above `#[test]`, which has to see the added attribute.
 #[proc_macro_attribute]
 pub fn needs(path: TokenStream, test: TokenStream) -> TokenStream {
     let Some(path) = text(&path) else { return expected_a_path() };
@@ -34,7 +34,7 @@ pub fn needs(path: TokenStream, test: TokenStream) -> TokenStream {
     ignored
 }
 
-/// A test without the reason for which it is ignored where all is there: the compiler warns of two.
+/// Removes the test's own reason for being ignored if a file is absent, because the compiler warns of two reasons.
 fn without_ignore(test: TokenStream) -> TokenStream {
     let mut kept: Vec<TokenTree> = Vec::new();
     for token in test {
@@ -46,7 +46,7 @@ fn without_ignore(test: TokenStream) -> TokenStream {
             _ => false,
         };
         match is_ignore {
-            // With the # before it.
+            // Also removes the # before it.
             true => drop(kept.pop()),
             false => kept.push(token),
         }
@@ -54,7 +54,7 @@ fn without_ignore(test: TokenStream) -> TokenStream {
     kept.into_iter().collect()
 }
 
-/// Where a file or folder is, or would be, as a string.
+/// Returns the path of a file or folder as a string, whether it exists or not.
 #[proc_macro]
 pub fn path(path: TokenStream) -> TokenStream {
     match text(&path) {
@@ -74,7 +74,7 @@ fn is_of_corpus(path: &str) -> bool {
     path == "corpus" || path.starts_with("corpus/")
 }
 
-/// The content of a string literal without escapes, if that is all there is.
+/// Returns the content of a string literal without escapes, if there is nothing else.
 fn text(tokens: &TokenStream) -> Option<String> {
     let text = tokens.to_string();
     Some(text.strip_prefix('"')?.strip_suffix('"')?.to_owned())

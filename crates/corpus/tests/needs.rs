@@ -1,7 +1,7 @@
-//! How a test shows that asks for what is nowhere.
+//! Tests a test that needs a file that doesn't exist.
 #![deny(unused_attributes)]
 
-/// Of two reasons to be ignored the compiler warned.
+/// The compiler warns of two reasons to be ignored.
 #[castile_corpus::needs("nowhere")]
 #[test]
 #[ignore = "takes minutes"]

@@ -1,4 +1,4 @@
-//! Contracts: WSDL and schema documents, bundles, catalogs, and the code that is generated from them.
+//! Checks contracts: WSDL and schema documents, bundles, catalogs, and the generated code.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -10,15 +10,16 @@ use tempfile::TempDir;
 
 use crate::{SEPARATOR, shown};
 
-/// The document that others are imported by, as the input has it first.
+/// The name of the first document of an input, which imports the others.
 const MAIN: &str = "main.wsdl";
 
-/// Any bytes as a contract and the documents that it imports. Each but the first begins with a line that has its name.
+/// Reads any bytes as a contract and the documents that it imports. Each document except the first begins with a line that
+/// contains its name.
 ///
-/// Nothing panics, problems have places in the documents, and a bundle of the contract reads as the contract.
+/// Nothing panics, diagnostics have positions in the documents, and a bundle of the contract reads as the same contract.
 ///
 /// # Panics
-/// If one of these does not hold.
+/// One of these properties does not hold.
 pub fn contract(input: &[u8]) {
     let documents = documents(input);
     let (definitions, diagnostics) = castile_wsdl::read(MAIN, &documents);
@@ -39,12 +40,12 @@ pub fn contract(input: &[u8]) {
     assert_eq!(from_bundle.len(), diagnostics.len(), "read from the bundle of {}", shown(input));
 }
 
-/// Any bytes as a bundle, and as a catalog.
+/// Reads any bytes as a bundle, and as a catalog.
 ///
-/// Nothing panics, and a bundle that was read is written and reads as itself.
+/// Nothing panics, and a bundle that was read can be written and read again as the same bundle.
 ///
 /// # Panics
-/// If one of these does not hold.
+/// One of these properties does not hold.
 pub fn bundle(input: &[u8]) {
     let (bundle, diagnostics) = Bundle::read("bundle", input);
     check_diagnostics(&diagnostics, input);
@@ -62,12 +63,12 @@ pub fn bundle(input: &[u8]) {
     });
 }
 
-/// Any bytes as a contract that code is generated from.
+/// Generates code from any bytes as a contract.
 ///
-/// There are problems, or a module that a Rust compiler can parse, the same each time.
+/// There are diagnostics, or a module that a Rust compiler can parse and that is the same each time.
 ///
 /// # Panics
-/// If neither is so.
+/// Neither is the case.
 pub fn generate(input: &[u8]) {
     let Some(source) = generated(input) else { return };
     if let Err(error) = syn::parse_file(&source) {
@@ -76,12 +77,13 @@ pub fn generate(input: &[u8]) {
     assert!(generated(input).as_ref() == Some(&source), "generated again from {}", shown(input));
 }
 
-/// The module that is generated from any bytes as a contract, with options that its length says. `None` if it has problems.
+/// Returns the module that is generated from any bytes as a contract, with options that depend on its length. Returns
+/// `None` if it has errors.
 ///
 /// # Panics
-/// If the problems have no places.
+/// The diagnostics have no positions.
 pub fn generated(input: &[u8]) -> Option<String> {
-    // The documents in one file, so that nothing is looked for on the disk.
+    // All documents are in one file, so that nothing is searched for on the disk.
     let (bundle, _) = castile_wsdl::bundle(MAIN, &documents(input));
     with_file("contract.wsdl", bundle?.write().as_bytes(), |path| {
         let mut options = Options::default();
@@ -108,7 +110,7 @@ fn documents(input: &[u8]) -> Documents {
     documents
 }
 
-/// Problems are shown, with a place that is one.
+/// Checks that diagnostics can be shown and have valid positions.
 fn check_diagnostics(diagnostics: &[Diagnostic], input: &[u8]) {
     for diagnostic in diagnostics {
         let is_document = diagnostic.line == 0;

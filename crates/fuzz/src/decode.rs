@@ -1,4 +1,4 @@
-//! Typed values: tags that are recognised, and tags that go through the tokeniser.
+//! Checks typed values, with cached tags and with the tokeniser.
 
 use std::fmt::Debug;
 
@@ -10,26 +10,27 @@ use castile_xml::{Limits, Memory, Reader, Token};
 use crate::features::{encoded, rpc_literal};
 use crate::{documents, limits_for, shown};
 
-/// A contract whose messages have attributes, choices, derived types and more that those of the suites lack.
+/// A contract whose messages have attributes, choices, derived types and other features that those of the suites lack.
 #[allow(dead_code, reason = "neither client nor server are for fuzzing")]
 mod shapes {
     castile::include_contract!("shapes");
 }
 
-/// Any bytes as messages of the suites' contracts, and of one beside them.
+/// Decodes any bytes as messages of the suites' contracts, and of one more contract.
 ///
-/// A message gives the same value, or the same error at the same place, when every tag goes through the tokeniser, when
-/// tags are learned from this message alone, and when its like was read before. A lenient decoder reads the same value
-/// without a deviation; what it reads beside that deviates (SOAP encoding knows no leniency, but references, which lead to the
-/// same however they are found). A value that came out is written, and reads as itself.
+/// A message gives the same value, or the same error at the same position, in three ways: if every tag is tokenised, if tags are
+/// cached from this message only, and if similar messages were read before. A lenient decoder reads the same value without a
+/// deviation, and may accept other messages with deviations. SOAP encoding has no lenient mode; there, references must lead to
+/// the same values however they are found. A decoded value can be written, and reads as the same value.
 pub fn decode(input: &[u8]) {
     let documents = documents(input);
     let kinds = kinds();
     let mut memory = Memory::default();
-    // The second time everything was seen before.
+    // The second time, everything is cached.
     for document in documents.iter().chain(&documents) {
         let mut limits = limits_for(document);
-        // By default it is a multiple of what an input may be, so that each could be as much work as all the largest ones.
+        // The default is a multiple of the input's largest size, so a single input could take as much work as all of the largest
+        // ones.
         limits.encoding_expansion = 16 << 10;
         let payload = payload(document);
         let is_it =
@@ -47,10 +48,10 @@ pub(crate) struct Kind {
     pub(crate) rewrite: Rewrite,
 }
 
-/// Reads a message, and writes it.
+/// Reads a message and writes it again.
 type Rewrite = fn(&'static Root, &[u8], Limits) -> Result<Vec<u8>, String>;
 
-/// The name of the element in the body.
+/// Returns the name of the element in the body.
 pub(crate) fn payload(document: &[u8]) -> Option<String> {
     let mut reader = Reader::new(document, Limits::default()).ok()?;
     let tag = Envelope::read(&mut reader).ok()?.1?;
@@ -120,7 +121,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
     kinds
 }
 
-/// Request and response of an operation.
+/// Returns the request and the response of an operation.
 fn both<Q, R>(operations: &'static [Operation], name: &str) -> [Kind; 2]
 where
     Q: FromXml + ToXml + Debug + PartialEq,
@@ -135,26 +136,26 @@ where
     ]
 }
 
-/// Reads a message, and writes what was read.
+/// Reads a message and writes the value.
 fn rewrite<T: FromXml + ToXml>(root: &'static Root, document: &[u8], limits: Limits) -> Result<Vec<u8>, String> {
     let value = message::read::<T>(root, document, limits).map_err(|error| error.to_string())?;
     message::write(Version::Soap11, root, &value, Vec::new()).map_err(|error| error.to_string())
 }
 
-/// Reads `document` in all ways, and returns the memory that knows it.
+/// Reads `document` in all ways, and returns the memory with its cached tags.
 fn check<T: FromXml + ToXml + Debug + PartialEq>(
     root: &'static Root,
     document: &[u8],
     limits: Limits,
     memory: Memory,
 ) -> Memory {
-    // A text can't be as long as its document, so this limit changes nothing, except that no tag is learned under it.
+    // A text is always shorter than its document, so this limit changes nothing, except that no tag is cached.
     let mut plain = limits;
     plain.text_length = plain.text_length.min(document.len().saturating_sub(1));
     let (slow, _) = read::<T>(root, document, plain, Memory::default());
     let (fresh, _) = read::<T>(root, document, limits, Memory::default());
     let (fast, memory) = read::<T>(root, document, limits, memory);
-    // Compared as text, so that not-a-number is itself.
+    // Compared as text, so that NaN equals itself.
     let slow_text = format!("{slow:?}");
     assert_eq!(format!("{fresh:?}"), slow_text, "tags learned here, and not learned, in {}", shown(document));
     assert_eq!(format!("{fast:?}"), slow_text, "tags learned before, and not learned, in {}", shown(document));
@@ -166,7 +167,7 @@ fn check<T: FromXml + ToXml + Debug + PartialEq>(
         let written = message::write(Version::Soap11, root, &value, Vec::new())
             .unwrap_or_else(|error| panic!("what was read from {} can't be written: {error}", shown(document)));
         let again = read::<T>(root, &written, Limits::default(), Memory::default()).0;
-        // A name is itself with another prefix, and not-a-number as text.
+        // A qualified name equals itself with another prefix, and NaN equals itself as text.
         let again_text = format!("{again:?}");
         let is_same = again.as_ref().is_ok_and(|again| *again == value)
             || again_text == slow_text
@@ -176,8 +177,8 @@ fn check<T: FromXml + ToXml + Debug + PartialEq>(
     memory
 }
 
-/// What is debugged, without declarations, prefixes and white space: kept XML takes declarations along that only look as if they
-/// were needed, and a name is written with another prefix where its own is taken.
+/// Removes declarations, prefixes and white space from a debug output. Retained XML may have declarations that only seem to be
+/// needed, and a name is written with another prefix if its own is in use.
 fn without_prefixes(debugged: &str) -> String {
     let mut pieces = debugged.split(" xmlns");
     let mut text = pieces.next().unwrap_or_default().to_owned();
@@ -199,7 +200,7 @@ fn without_prefixes(debugged: &str) -> String {
     plain
 }
 
-/// Reads `document` leniently, and compares that with what came out otherwise.
+/// Reads `document` leniently, and compares the result with the strict one.
 fn check_lenient<T: FromXml + Debug>(strict: &Result<T, Error>, root: &'static Root, document: &[u8], limits: Limits) {
     let tolerated = read_lenient::<T>(root, document, limits);
     match (strict, &tolerated) {
@@ -215,8 +216,8 @@ fn check_lenient<T: FromXml + Debug>(strict: &Result<T, Error>, root: &'static R
     }
 }
 
-/// Reads `document` so that the whole of it is looked at for ids: what comes behind it can't be told from one that has to be
-/// understood. What references lead to is the same then.
+/// Reads `document` so that all of it is searched for ids: what follows it can't be distinguished from an id that must be
+/// parsed. References must lead to the same values then.
 fn check_references<T: FromXml + Debug>(
     strict: &Result<T, Error>,
     root: &'static Root,
@@ -224,7 +225,7 @@ fn check_references<T: FromXml + Debug>(
     limits: Limits,
 ) {
     if !is_well_formed(document) {
-        // Which error is found first is another matter.
+        // It is not defined which error is found first.
         return;
     }
     let longer = [document, b"<!-- id='&' -->"].concat();
@@ -247,7 +248,7 @@ fn is_well_formed(document: &[u8]) -> bool {
     }
 }
 
-/// Reads a message and what is tolerated in it.
+/// Reads a message leniently, and returns the tolerated deviations.
 fn read_lenient<T: FromXml>(
     root: &'static Root,
     document: &[u8],
@@ -262,7 +263,7 @@ fn read_lenient<T: FromXml>(
     Ok((value, deviations))
 }
 
-/// Reads the payload, whose start tag was read.
+/// Reads the payload, after its start tag.
 fn read_root<T: FromXml>(decoder: &mut Decoder<'_>, root: &'static Root) -> Result<T, Error> {
     Ok(match root.wraps_parts {
         false => decoder.root(&root.element)?,
@@ -270,7 +271,7 @@ fn read_root<T: FromXml>(decoder: &mut Decoder<'_>, root: &'static Root) -> Resu
     })
 }
 
-/// Reads a message as servers and clients do. The memory comes back in any case, as it does there.
+/// Reads a message as servers and clients do. The memory is returned in any case, as it is there.
 fn read<T: FromXml>(
     root: &'static Root,
     document: &[u8],

@@ -1,4 +1,4 @@
-//! Documents with a document type declaration, their encodings, and the tree of one.
+//! Checks documents with a document type declaration, their encodings, and their trees.
 
 use std::borrow::Cow;
 
@@ -7,13 +7,13 @@ use castile_xml::{Charset, DocumentEntity, Error, ErrorKind, Limits, Memory, Rea
 use crate::events::{self, Event};
 use crate::{limits_for, oracle, shown};
 
-/// Any bytes as a document: decoded, read, and as a tree.
+/// Decodes any bytes as a document, reads it, and builds its tree.
 ///
-/// - Decoding gives text, or an error with a place in the bytes. UTF-8 is not changed.
-/// - A document without a document type declaration reads as a message does.
-/// - Entities and defaults add no more than the limit says.
-/// - The tree has what the reader told.
-/// - An independent parser agrees, or it is known why not.
+/// - Decoding gives text, or an error with a position in the bytes. UTF-8 is not changed.
+/// - A document without a document type declaration reads in the same way as a message.
+/// - Entities and defaults add no more than the limit permits.
+/// - The tree has the content that the reader reported.
+/// - An independent parser agrees, or the difference is known.
 pub fn document(input: &[u8]) {
     let mut checked: Vec<Cow<'_, str>> = Vec::new();
     for charset in [None, Some("utf-8"), Some("utf-16"), Some("iso-8859-1"), Some("shift_jis"), Some("iso-2022-jp")] {
@@ -23,7 +23,7 @@ pub fn document(input: &[u8]) {
                 if let Cow::Borrowed(text) = &text {
                     assert_eq!(text.as_bytes(), input);
                 }
-                // Most charsets say the same of most bytes.
+                // Most charsets give the same text for most bytes.
                 if !checked.contains(&text) {
                     check(&text, limits_for(text.as_bytes()));
                     checked.push(text);
@@ -45,7 +45,7 @@ fn check(text: &str, limits: Limits) {
     });
     if let Ok(events) = &ours {
         let size: usize = events.iter().map(size).sum();
-        // Each byte tells at most itself, but for namespace names, which prefixes repeat.
+        // Each byte adds at most itself to the events, except for namespace names, which prefixes repeat.
         assert!(size <= text.len() + limits.entity_expansion, "{size} bytes came out of {}", shown(text.as_bytes()));
     }
     let has_dtd = text.contains("<!DOCTYPE");
@@ -55,7 +55,8 @@ fn check(text: &str, limits: Limits) {
         assert_eq!(ours, message, "as a document and as a message: {}", shown(text.as_bytes()));
     }
     check_tree(text, limits, &ours, unread);
-    // What these do in a document type declaration, roxmltree does not; "&#" is a character in the value of an entity.
+    // roxmltree doesn't process these in a document type declaration; "&#" is a character reference in the value of an
+    // entity.
     let beyond = ["<!ATTLIST", "<!NOTATION", "SYSTEM", "PUBLIC", "%", "&#"].iter().any(|word| text.contains(word));
     let is_left_out = unread || has_dtd && beyond;
     if !is_left_out {
@@ -63,7 +64,7 @@ fn check(text: &str, limits: Limits) {
     }
 }
 
-/// How much an event tells that is not the name of a namespace.
+/// Returns the size of an event without the name of its namespace.
 fn size(event: &Event) -> usize {
     match event {
         Event::Start { local, attributes, .. } => {
@@ -75,7 +76,7 @@ fn size(event: &Event) -> usize {
     }
 }
 
-/// Compares the tree with what the reader told. The limits of contracts are wider than those of messages.
+/// Compares the tree with the reader's events. The limits of contracts are wider than those of messages.
 fn check_tree(text: &str, limits: Limits, ours: &Result<Vec<Event>, Error>, unread: bool) {
     let tree = match tree::Document::parse(text) {
         Ok(tree) => tree,
@@ -87,7 +88,7 @@ fn check_tree(text: &str, limits: Limits, ours: &Result<Vec<Event>, Error>, unre
     };
     if let Ok(events) = ours {
         let mut found = Vec::new();
-        // Not by recursion: documents nest as deep as they like.
+        // Without recursion, since documents may nest to any depth.
         let mut open = vec![tree.root().children()];
         enter(tree.root(), &mut found);
         while let Some(children) = open.last_mut() {

@@ -1,4 +1,4 @@
-//! Messages read by a contract that is known at run time only, beside generated code.
+//! Compares messages that are read with a contract known only at run time with those read by generated code.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
@@ -10,8 +10,8 @@ use castile_xsd::Files;
 use crate::decode::{Kind, expanded, kinds, payload};
 use crate::{documents, limits_for, shown};
 
-/// Any bytes as messages of the suites' contracts: what is read, what is refused and why, and what is written is that of generated
-/// code, and JSON loses nothing.
+/// Reads any bytes as messages of the suites' contracts. The values, the errors and the written messages are the same as with
+/// generated code, and the JSON form loses nothing.
 pub fn dynamic(input: &[u8]) {
     static TWINS: OnceLock<Vec<Twin>> = OnceLock::new();
     let twins = TWINS.get_or_init(twins);
@@ -27,7 +27,7 @@ pub fn dynamic(input: &[u8]) {
     }
 }
 
-/// A kind of message of generated code, and the same of a contract that was read.
+/// A kind of message of generated code, and its counterpart from the contract that was read.
 struct Twin {
     kind: Kind,
     root: &'static Root,
@@ -90,7 +90,7 @@ impl Twin {
             false => self.operation.response_from_json(&json),
         };
         let again = again.unwrap_or_else(|error| panic!("{error}: in {text}, of {}", shown(document)));
-        // Not-a-number is not equal to itself.
+        // NaN is not equal to itself.
         let is_same = again == *value || serde_json::to_string(&again).is_ok_and(|again| again == text);
         assert!(is_same, "{text} is read as {again:?}, of {}", shown(document));
     }

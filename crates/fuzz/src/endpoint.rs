@@ -1,4 +1,4 @@
-//! HTTP requests to services of every style, from the head to the end of the answer.
+//! Checks HTTP requests to services of every style, from the head to the end of the answer.
 
 mod services;
 
@@ -20,14 +20,14 @@ thread_local! {
     static SERVER: RefCell<Option<(Runtime, Routes)>> = const { RefCell::new(None) };
 }
 
-/// Any bytes as a request: a line with method and path, header lines, an empty line, and the body. Without an empty line all is
-/// the body of a POST.
+/// Sends any bytes as a request: a line with method and path, header lines, an empty line, and the body. Without an empty line,
+/// all bytes are the body of a POST.
 ///
-/// There is an answer without a panic, with a status that the endpoint documents. What it says is XML is well-formed, and it
-/// is as long as it says.
+/// There is an answer without a panic, with a status that the endpoint documents. An answer with an XML media type is
+/// well-formed, and its length is as declared.
 ///
 /// # Panics
-/// If one of these does not hold.
+/// One of these properties does not hold.
 pub fn endpoint(input: &[u8]) {
     let Some(request) = request(input) else { return };
     SERVER.with_borrow_mut(|server| {
@@ -50,7 +50,7 @@ pub fn endpoint(input: &[u8]) {
             let is_xml = ["text/xml", "application/soap+xml"].iter().any(|xml| content_type.starts_with(xml));
             (head.status.as_u16(), body, is_xml && !is_head)
         });
-        // Not 408 and 503: all of the body is there, and the services wait for nothing.
+        // 408 and 503 are impossible: the whole body is available, and the services wait for nothing.
         assert!([200, 202, 400, 404, 405, 413, 415, 500].contains(&status), "{status} answers {}", shown(input));
         if is_xml {
             check_answer(&body, input);
@@ -62,7 +62,7 @@ const PANICKED: &[u8] = b">the service failed<";
 
 fn check_answer(answer: &[u8], input: &[u8]) {
     let mut limits = Limits::default();
-    // Answers repeat what was asked, in an envelope.
+    // Answers repeat the content of the request, in an envelope.
     limits.depth += 8;
     let fail = |error| -> ! { panic!("{error} in {}, the answer to {}", shown(answer), shown(input)) };
     let mut reader = Reader::new(answer, limits).unwrap_or_else(|error| fail(error));
@@ -73,7 +73,7 @@ fn check_answer(answer: &[u8], input: &[u8]) {
             Err(error) => fail(error),
         }
     }
-    // A panic becomes a fault with these words. A request that has them may get them back.
+    // A panic becomes a fault with this text. A request that contains the text may get it back.
     let panicked = |text: &[u8]| text.windows(PANICKED.len()).any(|part| part == PANICKED);
     assert!(!panicked(answer) || panicked(input), "{}", shown(input));
 }
@@ -106,7 +106,7 @@ fn request(input: &[u8]) -> Option<Request<Body>> {
             request = request.header(name, value);
         }
     }
-    // In one piece, in a few, or in many.
+    // The body arrives in one piece, in a few, or in many.
     let piece = [body.len(), 1 + body.len() / 3, 13][input.len() % 3].max(1);
     let frames: Vec<_> = body.chunks(piece).map(|piece| Ok(Frame::data(Bytes::copy_from_slice(piece)))).collect();
     request.body(StreamBody::new(stream::iter(frames))).ok()

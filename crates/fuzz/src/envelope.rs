@@ -1,4 +1,4 @@
-//! Whole services: whatever comes, an answer goes.
+//! Checks complete services: any request is answered.
 
 use bytes::Bytes;
 use castile::http::server::Endpoint;
@@ -11,10 +11,10 @@ use futures_util::FutureExt;
 
 use crate::{documents, limits_for, shown};
 
-/// Any bytes as requests to the suites' services, and as an answer to a client.
+/// Sends any bytes as requests to the suites' services, and as an answer to a client.
 ///
-/// Nothing panics. Every reply is a well-formed envelope with the fault or the response that it says it has, unless it is for
-/// nobody, and is the same when the request comes again.
+/// Nothing panics. Every reply is a well-formed envelope with the fault or the response that it claims to be, unless its address
+/// is none. The reply is the same when the request is sent again.
 pub fn envelope(input: &[u8]) {
     let services: [Endpoint<dyn Service>; 3] = [
         benchmark1::contract::BenchmarkServer::new(benchmark1::Service).into(),
@@ -30,8 +30,8 @@ pub fn envelope(input: &[u8]) {
                 check_reply(&reply, document);
                 reply
             });
-            // An action matters only to what is told of a payload that no operation has. WS-Addressing compares it with its
-            // own, and gives each answer another name.
+            // The action only affects the fault for a payload that no operation has. WS-Addressing compares it with its own
+            // action and gives each answer a new message id.
             let is_addressed = plain.message.bytes().is_some_and(Bytes::is_empty) || !plain.action.is_empty();
             if !plain.is_fault() && !is_addressed {
                 assert_eq!(plain.message.bytes(), again.message.bytes(), "the answers to {}", shown(document));
@@ -54,8 +54,8 @@ fn message(reply: &ReplyMessage) -> &Bytes {
 }
 
 fn check_reply(reply: &ReplyMessage, request: &[u8]) {
-    // All operations here have a response. It goes nowhere only where the request says so in WS-Addressing, in any encoding; its
-    // address may be written with references, or in pieces.
+    // All operations here have a response. It is empty only if the request says so with WS-Addressing, in any encoding. The
+    // address may be written with references or CDATA sections.
     if message(reply).is_empty() {
         let request: String = String::from_utf8_lossy(request).replace('\0', "");
         let says_nobody = ["/none", "&", "<!", "<?"].iter().any(|part| request.contains(part));
@@ -72,7 +72,7 @@ fn check_reply(reply: &ReplyMessage, request: &[u8]) {
     assert_eq!(is_fault, reply.is_fault(), "{answer}");
     reader.skip_element().expect(&answer);
     Envelope::read_end(&mut reader).expect(&answer);
-    // A panic becomes a fault with these words.
+    // A panic becomes a fault with this text.
     for panicked in ["<faultstring>the service failed<", "<soap:Text xml:lang=\"en\">the service failed<"] {
         assert!(!message(reply).windows(panicked.len()).any(|part| part == panicked.as_bytes()), "{}", shown(request));
     }

@@ -1,4 +1,4 @@
-//! What a document says, in a form that can be compared.
+//! The content of a document in a form that can be compared.
 
 use castile_xml::{Error, Reader, Token};
 
@@ -24,7 +24,7 @@ pub(crate) fn push_text(events: &mut Vec<Event>, text: &str) {
     }
 }
 
-/// The attributes of the start tag that was read last, in the order of their names.
+/// Returns the attributes of the last start tag, sorted by name.
 pub(crate) fn attributes(reader: &Reader<'_>) -> Vec<Attribute> {
     let attribute =
         |a: castile_xml::Attribute<'_>| (a.namespace.to_owned(), a.name.local().to_owned(), a.value.to_owned());
@@ -33,7 +33,7 @@ pub(crate) fn attributes(reader: &Reader<'_>) -> Vec<Attribute> {
     attributes
 }
 
-/// Everything up to the end of the document.
+/// Returns all events up to the end of the document.
 pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Vec<Event>, Error> {
     let mut events = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Modules that the generator's tests have for features that no contract of the suites has.
+//! Modules of the generator's tests, for features that no contract of the suites has.
 #![allow(dead_code, missing_docs, reason = "neither clients nor all types are for fuzzing")]
 
 macro_rules! feature {

@@ -1,4 +1,4 @@
-//! Documents that are read item by item, against documents that are read whole.
+//! Compares documents that are read item by item with documents that are read as a whole.
 
 use std::io::Read;
 
@@ -6,14 +6,14 @@ use castile::document::{ErrorKind, Options};
 
 use crate::{limits_for, shown};
 
-/// What is generated of the schema of the documents.
+/// The generated code of the documents' schema.
 mod quakes {
     castile::include_contract!("schema");
 }
 
 use quakes::{Catalogue, Event, ParametersChoice};
 
-/// Gives as many bytes at a time as the bytes of the document say.
+/// Returns the document in pieces whose lengths depend on its bytes.
 struct Pieces<'d> {
     document: &'d [u8],
     at: usize,
@@ -31,13 +31,13 @@ impl Read for Pieces<'_> {
     }
 }
 
-/// Any bytes as a document with items.
+/// Reads any bytes as a document with items.
 ///
-/// What is right as a whole has the same items, and the same rest, one by one. What can be read one by one is XML, and breaks no more than
-/// how often and in which order things come.
+/// A document that is valid as a whole has the same items, and the same rest, one by one. A document that can only be read item by item is
+/// well-formed XML, and violates only the number and order of its elements.
 ///
 /// # Panics
-/// If one of these does not hold.
+/// One of these properties does not hold.
 pub fn items(input: &[u8]) {
     let mut options = Options::default();
     options.limits = limits_for(input);
@@ -56,7 +56,7 @@ pub fn items(input: &[u8]) {
                     comment @ ParametersChoice::Comment(_) => whole.parameters.choice.push(comment),
                 }
             }
-            // What is not a number is not equal to itself.
+            // NaN is not equal to itself.
             assert_eq!(
                 format!("{found:?}"),
                 format!("{:?}", Ok::<_, castile::document::Error>(expected)),

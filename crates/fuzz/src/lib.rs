@@ -1,10 +1,10 @@
-//! What must hold for any input: one function for each fuzz target, which panics where something doesn't.
+//! Properties that must hold for any input. Each fuzz target has one function, which panics if a property is violated.
 //!
-//! Two drivers call them: the targets in `fuzz/`, under libFuzzer and the address sanitizer, and the tests of this crate. One
-//! replays the files in `fuzz/regressions/` on stable, the other runs [mutations](mutate) of [valid messages](seeds).
+//! They are run by the targets in `fuzz/`, with libFuzzer and the address sanitizer, and by the tests of this crate. One test
+//! replays the files in `fuzz/regressions/` on stable; another runs [mutations](mutate) of [valid messages](seeds).
 //!
-//! An input may hold several documents, with 0xFF between them, a byte that UTF-8 does not have. They are read one
-//! after the other with the same memory, so that what one leaves behind meets the next.
+//! An input may consist of several documents, separated by 0xFF, a byte that UTF-8 does not use. They are read one after the other
+//! with the same memory, so that each document meets what the one before left in it.
 
 mod contract;
 mod decode;
@@ -46,44 +46,44 @@ pub use round_trip::round_trip;
 pub use seeds::seeds;
 pub use validate::validate;
 
-/// A check, and what it may take.
+/// A check, and its limits of work.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
     /// The name of the target.
     pub name: &'static str,
-    /// Takes any bytes, and panics where something does not hold.
+    /// Checks any bytes, and panics if a property does not hold.
     pub run: fn(&[u8]),
-    /// How much work an input may be, in edges of the control flow graph that are executed: this much for any input …
+    /// The work that every input may take, in executed edges of the control flow graph.
     pub work: u64,
-    /// … and this much for each of its bytes.
+    /// The additional work for each byte of the input.
     pub work_per_byte: u64,
-    /// Whether inputs are changed as messages are, not only as bytes.
+    /// Whether inputs are mutated at the level of messages, not only of bytes.
     pub is_structured: bool,
 }
 
-/// Every check. The limits on work are those of a build of `fuzz/run`: 4 times what seeds and hard inputs were measured to take, and
-/// less than what takes a step for each pair of bytes of the longest inputs, but for those that something else bounds.
+/// All checks. The limits of work apply to builds of `fuzz/run`. They are 4 times the measured work of seeds and hard inputs. They
+/// are also below the work of an algorithm that is quadratic in the longest inputs, except where another limit applies.
 pub const CHECKS: [Check; 16] = [
     check("reader", reader, (4_000_000, 4_000), true),
     check("pieces", pieces, (8_000_000, 4_000), true),
     check("items", items, (8_000_000, 4_000), true),
     check("round_trip", round_trip, (500_000, 500), false),
-    // Array items that are not there, in each of the documents.
+    // Array items that are absent, in each of the documents.
     check("decode", decode, (20_000_000, 4_000), true),
     check("dynamic", dynamic, (20_000_000, 8_000), true),
     check("envelope", envelope, (4_000_000, 4_000), true),
-    // What entities add is bounded by limits, which are wider for contracts.
+    // Limits bound what entities add; those of contracts are wider.
     check("document", document, (400_000_000, 2_000), true),
     check("multipart", multipart, (2_000_000, 1_000), true),
-    // What references add is bounded by a limit, and is echoed.
+    // A limit bounds what references add, and the result is echoed.
     check("endpoint", endpoint, (600_000_000, 4_000), true),
     check("contract", contract, (8_000_000, 2_000), true),
     check("bundle", bundle, (2_000_000, 400), true),
     check("generate", generate, (80_000_000, 5_000), true),
     check("validate", validate, (4_000_000, 1_000), true),
-    // The size of a compiled pattern is bounded by a limit.
+    // A limit bounds the size of a compiled pattern.
     check("pattern", pattern, (800_000_000, 20_000), false),
-    // The steps of an expression are bounded by a limit.
+    // A limit bounds the steps of an expression.
     check("load", load, (2_000_000_000, 2_000), true),
 ];
 
@@ -91,31 +91,31 @@ const fn check(name: &'static str, run: fn(&[u8]), (work, work_per_byte): (u64, 
     Check { name, run, work, work_per_byte, is_structured }
 }
 
-/// What stands between the documents of an input.
+/// Separates the documents of an input.
 const SEPARATOR: u8 = 0xFF;
 
-/// How many documents of an input are looked at.
+/// How many documents of an input are checked.
 const MOST_DOCUMENTS: usize = 8;
 
 fn documents(input: &[u8]) -> Vec<&[u8]> {
     input.split(|&byte| byte == SEPARATOR).take(MOST_DOCUMENTS).collect()
 }
 
-/// Limits that small documents pass, and limits that they don't: which, the length of the document says.
+/// Returns limits that small documents meet, or limits that they exceed, depending on the length of the document.
 fn limits_for(document: &[u8]) -> castile_xml::Limits {
     let mut limits = castile_xml::Limits::default();
     if document.len() % 4 == 3 {
         (limits.depth, limits.attributes, limits.namespaces) = (5, 3, 4);
         (limits.name_length, limits.text_length, limits.entity_expansion) = (50, 100, 100);
     }
-    // Names and texts that are short enough for tags to be learned, but not many attributes or long tags.
+    // Allows names and texts that are short enough for tags to be cached, but few attributes and only short tags.
     if document.len() % 8 == 5 {
         (limits.depth, limits.attributes, limits.markup_length) = (6, 3, 1_030);
     }
     limits
 }
 
-/// A text for the messages of failed checks.
+/// Formats an input for the messages of failed checks.
 fn shown(input: &[u8]) -> String {
     format!("{:?}", String::from_utf8_lossy(input))
 }

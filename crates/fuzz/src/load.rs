@@ -1,8 +1,8 @@
-//! What `castile load` and `castile mock` make of templates and of messages.
+//! Checks how `castile load` and `castile mock` process templates and messages.
 
 use crate::{documents, shown};
 
-/// The sources of the command: it is a binary, and these two files need nothing else of it.
+/// The sources of the command. It is a binary, and these two files don't depend on the rest of it.
 #[path = "../../cli/src/expression.rs"]
 #[allow(dead_code, reason = "the command uses all of it")]
 mod expression;
@@ -13,19 +13,19 @@ mod template;
 use expression::{Expression, Tree};
 use template::Template;
 
-/// What stands in the places of a template: what must be escaped, and what could end something.
+/// Values for a template: characters that must be escaped, and strings that could end a construct.
 const VALUES: [&str; 4] = ["", "]]>\"'<&>\n\t\r", "{{a}}", "-->"];
 
-/// How many expressions of an input are asked: each may take as many steps as their limit allows.
+/// How many expressions of an input are evaluated. Each may take as many steps as the limit permits.
 const MOST_EXPRESSIONS: usize = 2;
 
-/// Any bytes as a template, and as expressions followed by the answer that they are asked of.
+/// Reads any bytes as a template, and as expressions followed by the answer that they are evaluated on.
 ///
-/// A filled template is as well-formed as it was empty, with as many elements. Nothing panics, and the work of expressions is
-/// bounded.
+/// A filled template is as well-formed as the unfilled one, with as many elements. Nothing panics, and the work of
+/// expressions is bounded.
 ///
 /// # Panics
-/// If one of these does not hold.
+/// One of these properties does not hold.
 pub fn load(input: &[u8]) {
     let texts: Vec<_> = documents(input).into_iter().filter_map(|text| std::str::from_utf8(text).ok()).collect();
     let Some((last, expressions)) = texts.split_last() else { return };
@@ -40,7 +40,7 @@ pub fn load(input: &[u8]) {
     }
 }
 
-/// The command takes well-formed messages for templates, and nothing else.
+/// Fills a template. The command accepts only well-formed messages as templates.
 fn fill(text: &str) {
     let Some(elements) = elements(text) else { return };
     let Ok(template) = Template::new(text.to_owned(), |name| Ok(name.len() % VALUES.len())) else {
@@ -53,7 +53,7 @@ fn fill(text: &str) {
     assert_eq!(self::elements(&written), Some(elements), "{text:?}, filled: {written:?}");
 }
 
-/// How many elements a document has, if it is well-formed and has no document type declaration.
+/// Returns the number of elements of a document, if it is well-formed and has no document type declaration.
 fn elements(text: &str) -> Option<usize> {
     let mut limits = castile_xml::Limits::default();
     limits.text_length = usize::MAX;

@@ -1,4 +1,4 @@
-//! Multipart bodies, and packages that are written and read.
+//! Checks multipart bodies, and packages that are written and read.
 
 use std::task::{Context, Poll, Waker};
 
@@ -6,25 +6,28 @@ use castile_mime::{Boundary, Limits, Package, Packaging, Part, Related};
 
 use crate::{documents, shown};
 
-// What the tests of the parser compare by.
+// The comparison that the parser's tests use.
 #[path = "../../mime/tests/splits/mod.rs"]
 mod splits;
 
-/// What is short enough to come byte by byte, in bytes.
+/// The longest body that is fed byte by byte, in bytes.
 const SHORT: usize = 1024;
-/// The longest piece that a body is cut in, in bytes, unless it comes as a whole.
+/// The longest piece of a body, in bytes, unless it is fed as a whole.
 const LONGEST: usize = 40;
 
-/// Any bytes as a body that is cut anywhere, and as the content of a package that is written and read.
+/// Parses any bytes as a body that is cut at arbitrary positions, and writes and reads them as the content of a
+/// package.
 pub fn multipart(input: &[u8]) {
     let mut lengths: Vec<usize> = input.iter().rev().map(|&byte| usize::from(byte) % LONGEST).chain([1]).collect();
-    // The lengths come again and again: with thousands of empty pieces for each byte the check would be quadratic.
+    // The lengths are repeated cyclically. With thousands of empty pieces for each byte, the check would be
+    // quadratic.
     lengths.dedup_by(|one, before| *one == 0 && *before == 0);
     parse(input, &lengths);
     round_trip(&documents(input), &lengths);
 }
 
-/// The body begins with a line that has the boundary, or else it is short, so that bytes made at random meet it.
+/// The body begins with a line that contains the boundary. Otherwise the boundary is short, so that random bytes
+/// may contain it.
 fn parse(input: &[u8], lengths: &[usize]) {
     let line = input.split(|&byte| byte == b'\r' || byte == b'\n').next().unwrap_or_default();
     let line = std::str::from_utf8(line.strip_prefix(b"--").unwrap_or_default()).unwrap_or_default();
@@ -62,7 +65,7 @@ fn round_trip(contents: &[&[u8]], lengths: &[usize]) {
     assert_eq!(outcome.parts[0].0.content_id(), related.start());
 }
 
-/// The body of a package whose content is at hand.
+/// Returns the body of a package whose content is in memory.
 fn written(package: Package) -> Vec<u8> {
     let mut body = package.into_body();
     let length = http_body::Body::size_hint(&body).exact();

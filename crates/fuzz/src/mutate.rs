@@ -1,10 +1,10 @@
-//! Changes to valid messages, at the level at which messages are made: tags, attributes, ids and references, namespaces, texts,
-//! nesting, lines of a head, and the names and signs that all of these are written with.
+//! Mutates valid messages in units of their syntax: tags, attributes, ids and references, namespaces, texts, nesting, header
+//! lines, and the names and delimiters in all of these.
 //!
-//! Random bytes hardly ever change one thing of a message and leave the rest right, so checks under random bytes see few
-//! messages that get past the reader. A change made here leaves most messages well-formed, and some valid.
+//! Random bytes rarely change one part of a message and leave the rest valid, so they produce few messages that get past the
+//! reader. A mutation of this module leaves most messages well-formed, and some valid.
 //!
-//! The input is taken for markup with anything around it: heads of HTTP and MIME, several documents, bytes that are no UTF-8.
+//! The input is treated as markup with anything around it: heads of HTTP and MIME, several documents, bytes that are not UTF-8.
 
 mod attributes;
 mod elements;
@@ -27,7 +27,7 @@ const MOST_CHANGES: usize = 4;
 pub fn mutate(message: &[u8], other: &[u8], seed: u64, most: usize) -> Vec<u8> {
     let mut change = Change { text: message.to_vec(), other, random: Rng::with_seed(seed), most };
     change.make();
-    // Mostly one: the more is changed, the sooner a reader finds something wrong, and looks no further.
+    // Usually one change: the more changes, the earlier a reader finds an error and stops.
     for _ in 1..MOST_CHANGES {
         if change.random.bool() {
             break;
@@ -38,12 +38,12 @@ pub fn mutate(message: &[u8], other: &[u8], seed: u64, most: usize) -> Vec<u8> {
     change.text
 }
 
-/// A message that is being changed.
+/// A message that is being mutated.
 struct Change<'a> {
     text: Vec<u8>,
     other: &'a [u8],
     random: Rng,
-    /// How long it may become, in bytes.
+    /// The largest length of the message, in bytes.
     most: usize,
 }
 
@@ -62,7 +62,7 @@ impl Change<'_> {
         }
     }
 
-    /// One of `items`, if there is one.
+    /// Returns one of `items`, if there is one.
     fn pick<T: Clone>(&mut self, items: &[T]) -> Option<T> {
         self.random.choice(items).cloned()
     }
@@ -74,7 +74,7 @@ impl Change<'_> {
         }
     }
 
-    /// How often something of `length` bytes is repeated: mostly a few times, now and then as often as there is room.
+    /// Returns how many times something of `length` bytes is repeated: usually a few times, sometimes as often as it fits.
     fn times(&mut self, length: usize) -> usize {
         let room = self.most.saturating_sub(self.text.len()) / length.max(1);
         match self.random.u32(0..10) {
@@ -90,9 +90,9 @@ impl Change<'_> {
         self.text.truncate(boundary.filter(|_| self.random.bool()).unwrap_or(any));
     }
 
-    /// What knows nothing of markup.
+    /// A change of bytes, independent of markup.
     fn bytes(&mut self) {
-        /// What markup is made of.
+        /// The characters of markup.
         const MARKUP: &[u8] = b"<>/=\"'&;:#!?[]-{}() \t\r\n\0\xFF";
         let length = self.text.len();
         let start = self.random.usize(0..=length);

@@ -1,8 +1,8 @@
-//! An independent parser as a judge: roxmltree.
+//! An independent parser as a test oracle: roxmltree.
 //!
-//! What Castile accepts, roxmltree must accept, with the same content; what roxmltree accepts and Castile refuses must
-//! be one of the [known differences](Difference). In each of them roxmltree is the one that is lenient, or the rule is
-//! one that it doesn't have.
+//! What Castile accepts, roxmltree must accept, with the same content. What roxmltree accepts and Castile rejects must
+//! be one of the [known differences](Difference). In each of them roxmltree is more lenient, or does not implement the
+//! rule.
 
 use castile_xml::{Error, ErrorKind};
 use roxmltree::{Document, Node, NodeType, ParsingOptions};
@@ -10,12 +10,12 @@ use roxmltree::{Document, Node, NodeType, ParsingOptions};
 use crate::events::{Event, push_text};
 use crate::shown;
 
-/// What roxmltree makes of a document.
+/// Returns roxmltree's events for a document.
 pub(crate) fn read(text: &str, allow_dtd: bool) -> Result<Vec<Event>, roxmltree::Error> {
     let options = ParsingOptions { allow_dtd, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options)?;
     let mut events = Vec::new();
-    // Not by recursion: documents nest as deep as they like.
+    // Without recursion, since documents may nest to any depth.
     let mut next = document.root().first_child();
     while let Some(node) = next {
         enter(node, &mut events);
@@ -54,7 +54,7 @@ fn line_ends(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// The node that comes behind `node`; what ends with it is told.
+/// Returns the node after `node`, and adds the end events of the elements that end there.
 fn leave<'a, 'i>(mut node: Node<'a, 'i>, events: &mut Vec<Event>) -> Option<Node<'a, 'i>> {
     loop {
         if node.is_element() {
@@ -67,7 +67,7 @@ fn leave<'a, 'i>(mut node: Node<'a, 'i>, events: &mut Vec<Event>) -> Option<Node
     }
 }
 
-/// Compares what Castile made of `text` with what roxmltree makes of it.
+/// Compares Castile's result for `text` with roxmltree's.
 pub(crate) fn judge(text: &str, ours: &Result<Vec<Event>, Error>, allow_dtd: bool) {
     let theirs = read(text, allow_dtd);
     match (ours, &theirs) {
@@ -85,18 +85,18 @@ pub(crate) fn judge(text: &str, ours: &Result<Vec<Event>, Error>, allow_dtd: boo
     }
 }
 
-/// Why Castile refuses what roxmltree accepts.
+/// Why Castile rejects what roxmltree accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Difference {
-    /// Limits: roxmltree has others.
+    /// Limits: roxmltree has different ones.
     Limit,
-    /// A document type declaration: roxmltree passes over an empty one, and over most of what is wrong in others.
+    /// A document type declaration: roxmltree ignores an empty one, and most errors in others.
     Doctype,
-    /// The encoding that is declared: roxmltree reads text and does not look at it.
+    /// The declared encoding: roxmltree reads text and ignores it.
     Encoding,
-    /// A rule of namespaces: roxmltree binds prefixes to nothing, and more.
+    /// A rule of namespaces: among other things, roxmltree allows a prefix to be bound to no namespace.
     Namespace,
-    /// What stands in an XML declaration or a processing instruction: roxmltree checks hardly any of it.
+    /// The content of an XML declaration or a processing instruction: roxmltree checks hardly any of it.
     Instruction,
 }
 
@@ -107,12 +107,12 @@ impl Difference {
             ErrorKind::Doctype => Some(Difference::Doctype),
             ErrorKind::Encoding => Some(Difference::Encoding),
             ErrorKind::Namespace => Some(Difference::Namespace),
-            // A name with nothing before its colon, which XML allows and namespaces don't.
+            // A name that begins with a colon, which XML permits but Namespaces in XML doesn't.
             _ if text[error.offset()..].starts_with(':') => Some(Difference::Namespace),
             // A prefix that is declared twice in one tag.
             _ if text[error.offset()..].starts_with("xmlns") => Some(Difference::Namespace),
             _ if is_in_instruction(text, error.offset()) => Some(Difference::Instruction),
-            // The value of an entity that nothing refers to.
+            // The value of an entity that is never referenced.
             _ if is_in_entity(text, error.offset()) => Some(Difference::Doctype),
             _ => None,
         }
@@ -129,13 +129,13 @@ fn is_in_entity(text: &str, offset: usize) -> bool {
     before.rfind("<!ENTITY").is_some_and(|begin| !before[begin..].contains('>'))
 }
 
-/// Whether roxmltree refuses what XML allows.
+/// Returns whether roxmltree rejects what XML permits.
 fn is_too_strict(error: &roxmltree::Error) -> bool {
     match error {
         roxmltree::Error::NodesLimitReached => true,
-        // It takes many references for a loop.
+        // roxmltree reports many references as a loop.
         roxmltree::Error::EntityReferenceLoop(_) => true,
-        // It binds this prefix for attributes alone (Namespaces in XML §3).
+        // roxmltree binds this prefix for attributes only (Namespaces in XML §3).
         roxmltree::Error::UnknownNamespace(prefix, _) => prefix == "xml",
         _ => false,
     }

@@ -1,19 +1,19 @@
-//! Regular expressions of schemas.
+//! Checks regular expressions of schemas.
 
 use castile_databinding::facets::Pattern;
 
 use crate::{documents, shown};
 
-/// Longer patterns differ from shorter ones in the time that they take, in bytes.
+/// The longest pattern, in bytes. Longer patterns differ only in their running time.
 const LONGEST: usize = 120;
 
-/// Any bytes as a regular expression, and texts that it may match.
+/// Compiles any bytes as a regular expression, and matches texts with it.
 ///
-/// Nothing panics, errors have a place in the expression, and an expression in parentheses, or twice as an alternative,
-/// matches the same.
+/// Nothing panics, and errors have a position in the expression. An expression in parentheses, or repeated as an
+/// alternative, matches the same texts.
 ///
 /// # Panics
-/// If one of these does not hold.
+/// One of these properties does not hold.
 pub fn pattern(input: &[u8]) {
     let inputs = documents(input);
     let Some((pattern, texts)) = inputs.split_first() else { return };
@@ -29,7 +29,7 @@ pub fn pattern(input: &[u8]) {
             return;
         }
     };
-    // They take twice the room, or nest deeper, and there is a limit on either.
+    // These variants are twice as large or nest deeper, so they may exceed a limit.
     let again = Pattern::new(&[source, source]).ok();
     let grouped = Pattern::new(&[&format!("({source})")]).ok();
     for text in texts.iter().filter_map(|text| std::str::from_utf8(text).ok()).chain(["", "a", source]) {

@@ -1,15 +1,16 @@
-//! The reader of a document that comes in pieces, against the reader of the whole.
+//! Compares the reader of a document in pieces with the reader of the whole document.
 
 use crate::limits_for;
 
-// What the tests of the reader compare by.
+// The comparison that the reader's tests use.
 #[path = "../../xml/tests/splits/mod.rs"]
 mod splits;
 
-/// The longest piece that a document is cut in, in bytes, unless it comes as a whole.
+/// The longest piece of a document, in bytes, unless it is read as a whole.
 const LONGEST: usize = 40;
 
-/// Any bytes as a document that is cut anywhere: by byte, not at all, and as the bytes themselves say.
+/// Reads any bytes as a document that is cut in several ways: after each byte, not at all, and at
+/// positions that the bytes decide.
 pub fn pieces(input: &[u8]) {
     let lengths = input.iter().rev().map(|&byte| usize::from(byte) % LONGEST).collect();
     splits::compare(input, limits_for(input), [lengths]);

@@ -1,6 +1,7 @@
-//! Plans that bundles keep. Who writes a bundle may write any plan.
+//! Checks plans that are stored in bundles. A bundle's author may write any plan.
 //!
-//! This is no target of libFuzzer: the types of a contract stay until the process ends, so that memory grows with each input.
+//! This is not a target of libFuzzer: the types of a contract stay in memory until the process ends, so memory grows with
+//! each input.
 
 use std::ops::Range;
 use std::path::Path;
@@ -19,13 +20,13 @@ const MOST_MESSAGES: usize = 4;
 /// The most changes that are made to a plan at a time.
 const MOST_CHANGES: usize = 4;
 
-/// A contract that keeps its plan, and messages of it.
+/// A contract with its stored plan, and messages of the contract.
 struct Kept {
     plan: Vec<u8>,
     messages: Vec<String>,
 }
 
-/// Any bytes as the plan of a contract, behind one that says whose messages are read by it.
+/// Reads any bytes as the plan of a contract. The first byte selects the contract whose messages are read with it.
 ///
 /// Nothing panics, and the work is bounded.
 pub fn plan(input: &[u8]) {
@@ -44,13 +45,13 @@ pub fn plan(input: &[u8]) {
     }
 }
 
-/// The plans of the contracts of the tests, as [`plan`] takes them.
+/// Returns the plans of the test contracts, in the input format of [`plan`].
 ///
 /// # Panics
-/// If a file of the tests can't be read.
+/// A file of the tests can't be read.
 pub fn plans() -> Vec<Vec<u8>> {
     let plans = kept().iter().enumerate();
-    // There are fewer than a byte has values, or the first of them are enough.
+    // There are fewer than 256 of them; otherwise the first 256 are enough.
     let plans = plans.filter_map(|(number, kept)| Some([&[u8::try_from(number).ok()?], &*kept.plan].concat()));
     plans.collect()
 }
@@ -94,7 +95,7 @@ pub fn mutate_plan(input: &[u8], seed: u64) -> Vec<u8> {
                 let to = random.usize(..=plan.len() - (end - at));
                 plan.copy_within(at..end, to);
             }
-            // What one refers to is something else.
+            // Replaces what a reference refers to.
             _ => {
                 let names = names(&plan);
                 if let (Some(one), Some(other)) = (random.choice(&names), random.choice(&names)) {
@@ -107,7 +108,7 @@ pub fn mutate_plan(input: &[u8], seed: u64) -> Vec<u8> {
     plan
 }
 
-/// What may be names: a length, and as many characters as that says.
+/// Returns ranges that may be names: a length, and that many characters.
 fn names(plan: &[u8]) -> Vec<Range<usize>> {
     let name = |start: usize| {
         let length = usize::from(plan[start]);

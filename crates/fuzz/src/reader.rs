@@ -1,4 +1,4 @@
-//! The reader of messages: with an empty memory and with a full one, and against a judge.
+//! Checks the reader of messages with an empty cache, with a filled one, and against an independent parser.
 
 use std::collections::HashMap;
 
@@ -7,17 +7,17 @@ use castile_xml::{Error, Foreseen, Known, Limits, Memory, Reader, Token, scan};
 use crate::events::{self, Event};
 use crate::{documents, limits_for, oracle, scan as twins, shown};
 
-/// Any bytes as messages.
+/// Reads any bytes as messages.
 ///
-/// - With a memory that has read other documents, and the same, a document has the tokens or the error that it has with
-///   an empty one.
-/// - Looking at many bytes at once finds what looking at each finds.
-/// - An independent parser agrees, or it is known why not.
+/// - With a memory that has read other documents, and this one, a document has the same tokens or the same error as
+///   with an empty one.
+/// - Scanning many bytes at a time finds the same position as scanning byte by byte.
+/// - An independent parser agrees, or the difference is known.
 pub fn reader(input: &[u8]) {
     let documents = documents(input);
     let mut memory = Memory::default();
     let mut schema = Schema::default();
-    // The second time everything was seen before.
+    // The second time, everything is cached.
     for document in documents.iter().chain(&documents) {
         let limits = limits_for(document);
         let cold = cold(document, limits);
@@ -35,14 +35,14 @@ pub fn reader(input: &[u8]) {
     }
 }
 
-/// How deep the element is that tags are learned in, as the payload of an envelope is.
+/// The depth of the element in which tags are cached, which is that of an envelope's payload.
 const PAYLOAD_DEPTH: usize = 3;
 
-/// What is to be seen of a document when it is read as a message is.
+/// The observable result of reading a document as a message.
 #[derive(Debug, PartialEq, Eq)]
 struct Seen {
     payload: Option<Payload>,
-    /// What stands in the payload, each with the offset behind it; of white space only what nothing else surrounds.
+    /// The content of the payload; each event has the offset after it. Only white space that stands alone is included.
     content: Vec<(Event, usize)>,
     error: Option<Error>,
 }
@@ -92,12 +92,12 @@ fn warm(document: &[u8], limits: Limits, memory: &mut Memory, schema: &mut Schem
     }
 }
 
-/// What stands for a schema here: which element came behind which, and will be looked for there again.
+/// A substitute for a schema: which element followed which, so that it is predicted there the next time.
 #[derive(Debug, Default)]
 struct Schema {
     names: Vec<Name>,
     numbers: HashMap<Name, usize>,
-    /// By the parent and the sibling before.
+    /// The successor, by the parent and the preceding sibling.
     follows: HashMap<(usize, Option<usize>), usize>,
 }
 
@@ -109,16 +109,16 @@ impl Schema {
         })
     }
 
-    /// The place of an element. There are few slots, so that places share them.
+    /// Returns the slot of an element. There are few slots, so elements share them.
     fn known(number: usize) -> Known {
         Known { slot: (number % 5) as u16, identity: number + 1 }
     }
 }
 
-/// Reads a document as envelope and decoder do, with any element in the payload.
+/// Reads a document as the envelope reader and the decoder do, with any elements in the payload.
 struct Walk<'a, 's> {
     reader: Reader<'a>,
-    /// Without one, everything goes through the tokeniser.
+    /// If it is `None`, everything is tokenised.
     schema: Option<&'s mut Schema>,
     seen: Seen,
     open: Vec<Open>,
@@ -127,7 +127,7 @@ struct Walk<'a, 's> {
 #[derive(Default)]
 struct Open {
     number: usize,
-    /// The child that came last.
+    /// The last child.
     last: Option<usize>,
 }
 
@@ -138,7 +138,7 @@ impl<'a> Walk<'a, '_> {
 
     fn message(&mut self) -> Result<(), Error> {
         if !self.beginning()? {
-            // Nothing to be learned here; what the tokeniser says is compared with the judge.
+            // Nothing can be cached here. The tokeniser's result is compared with that of the other parser.
             return events::read(&mut self.reader).map(|_| ());
         }
         self.reader.begin_layout();
@@ -152,7 +152,7 @@ impl<'a> Walk<'a, '_> {
         self.reader.remember_rest(|reader| events::read(reader).map(|_| ()))
     }
 
-    /// Reads up to the payload. `false` if there is none.
+    /// Reads up to the payload. Returns `false` if there is none.
     fn beginning(&mut self) -> Result<bool, Error> {
         if self.schema.is_some()
             && let Some((tag, root)) = self.reader.resume()
@@ -188,9 +188,9 @@ impl<'a> Walk<'a, '_> {
         self.open.push(Open { number, last: None });
     }
 
-    /// Reads one thing in the payload.
+    /// Reads one item of the payload.
     fn step(&mut self) -> Result<(), Error> {
-        // As in the decoder, only what stands right behind a tag is looked for.
+        // As in the decoder, a cached tag is only looked up directly after a tag.
         let behind_a_tag = matches!(self.seen.content.last(), None | Some((Event::Start { .. } | Event::End, _)));
         if behind_a_tag && self.known() {
             return Ok(());
@@ -237,7 +237,7 @@ impl<'a> Walk<'a, '_> {
         Ok(())
     }
 
-    /// Reads one thing if it is known. `false` if it is not, and nothing was read.
+    /// Reads one item from the cache. Returns `false` if it isn't cached, and reads nothing in that case.
     fn known(&mut self) -> bool {
         let Some(schema) = &self.schema else { return false };
         let before = self.reader.offset();
@@ -314,7 +314,7 @@ impl<'a> Walk<'a, '_> {
         false
     }
 
-    /// Notes a start tag with attributes, or an empty-element tag, that was recognised.
+    /// Adds a start tag with attributes, or an empty-element tag, that was found in the cache.
     fn known_tag(&mut self, tag: castile_xml::StartTag<'a>, name: Name, number: usize) {
         let found = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
         assert_eq!(found, name);
@@ -351,7 +351,7 @@ impl<'a> Walk<'a, '_> {
         }
     }
 
-    /// Appends an event. White space between tags is part of tags that are known, so it is left out.
+    /// Appends an event. White space between tags is part of cached tags, so it is left out.
     fn push(&mut self, event: Event, end: usize) {
         if matches!(event, Event::Start { .. } | Event::End)
             && matches!(self.seen.content.last(), Some((Event::Text(text), _)) if text.trim_matches([' ', '\t', '\n', '\r']).is_empty())
@@ -362,7 +362,7 @@ impl<'a> Walk<'a, '_> {
     }
 }
 
-/// A text that stands for itself, up to a tag.
+/// Returns a text without references, up to the next tag.
 fn plain_text(input: &str, at: usize) -> Option<(String, usize)> {
     let end = scan::end_of_character_data(input.as_bytes(), at);
     (input.as_bytes().get(end) == Some(&b'<')).then(|| (input[at..end].to_owned(), end))

@@ -1,12 +1,12 @@
-//! A tree made of any bytes, written and read.
+//! Writes and reads a tree that is made of any bytes.
 
 use castile_xml::{Error, Limits, Prefixes, Reader, Writer, escape, is_name_char, is_name_start_char};
 
 use crate::events::{self, Event};
 use crate::shown;
 
-/// A tree made of any bytes, written with any plan of prefixes, and read: it is the same, or it holds what XML can't
-/// carry, and writing says so.
+/// Makes a tree from any bytes, writes it with any plan of prefixes, and reads it. The result is the same tree, or
+/// the tree contains something that XML can't represent and writing fails.
 pub fn round_trip(input: &[u8]) {
     let mut bytes = Bytes(input);
     let prefixes = plan(&mut bytes);
@@ -20,13 +20,13 @@ pub fn round_trip(input: &[u8]) {
         }
         Err(error) => {
             assert!(!error.message().is_empty());
-            // A declaration that is wished for may contradict others.
+            // A requested declaration may contradict others.
             assert!(wished.is_some() || !events.iter().all(is_writable), "{error}: not written: {events:?}");
         }
     }
 }
 
-/// As wide as they get: what comes of bytes is small anyhow.
+/// Returns the widest limits: trees made of an input are small.
 fn limits() -> Limits {
     let mut limits = Limits::default();
     (limits.namespaces, limits.attributes) = (usize::MAX, usize::MAX);
@@ -51,7 +51,7 @@ fn is_writable(event: &Event) -> bool {
     }
 }
 
-/// A source of decisions that ends.
+/// A finite source of decisions.
 struct Bytes<'a>(&'a [u8]);
 
 impl Bytes<'_> {
@@ -61,7 +61,7 @@ impl Bytes<'_> {
         Some(*first)
     }
 
-    /// As many bytes as the next one says, as text.
+    /// Takes a text whose length is given by the next byte.
     fn text(&mut self) -> String {
         let length = self.next().map_or(0, usize::from).min(self.0.len());
         let (text, rest) = self.0.split_at(length);
@@ -73,7 +73,7 @@ impl Bytes<'_> {
         from[usize::from(self.next().unwrap_or(0)) % from.len()]
     }
 
-    /// A name, most often.
+    /// Returns a valid name in most cases.
     fn name(&mut self) -> String {
         const NAMES: [&str; 6] = ["a", "b", "long-name.of_an-element", "é", "x1", ""];
         match self.pick(&NAMES) {
@@ -100,13 +100,13 @@ fn plan(bytes: &mut Bytes<'_>) -> Prefixes {
             0 => prefixes.clone().on_root(prefix, namespace),
             _ => prefixes.clone().where_needed(prefix, namespace),
         };
-        // What contradicts the plan so far is no part of it.
+        // An entry that contradicts the plan so far is left out.
         prefixes = planned.unwrap_or(prefixes);
     }
     prefixes
 }
 
-/// A declaration that is wished for on every second element, or none.
+/// Returns a declaration that is requested on every second element, or none.
 fn wished(bytes: &mut Bytes<'_>) -> Option<(&'static str, &'static str)> {
     (bytes.next()? % 3 == 0).then(|| (bytes.pick(&PREFIXES), bytes.pick(&NAMESPACES)))
 }
@@ -135,7 +135,7 @@ fn tree(bytes: &mut Bytes<'_>) -> Vec<Event> {
 
 fn start(bytes: &mut Bytes<'_>) -> Event {
     let (namespace, local) = (bytes.namespace(), bytes.name());
-    // An element of the namespace of `xml` is nothing anybody has.
+    // No document has elements in the namespace of `xml`.
     let namespace = if namespace == castile_xml::XML_NAMESPACE { String::new() } else { namespace };
     let mut attributes = Vec::new();
     for _ in 0..bytes.next().unwrap_or(0) % 4 {

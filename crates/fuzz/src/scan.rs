@@ -1,11 +1,12 @@
-//! The functions that look at many bytes at once against their definition, byte by byte.
+//! Compares the functions that scan many bytes at a time with their definition, byte by byte.
 
 use castile_xml::{escape, scan};
 
-/// Compares the twins from every place in `text`.
+/// Compares both implementations at every position of `text`.
 pub(crate) fn check(text: &str) {
     let bytes = text.as_bytes();
-    // Every place of a short text; of a long one, the places that differ in how much is left over.
+    // All positions of a short text. In a long text, positions near the start, and near the end, where the
+    // remainder differs.
     let places = (0..bytes.len()).filter(|&at| text.is_char_boundary(at) && (at < 64 || bytes.len() - at < 64));
     for at in places {
         let rest = &text[at..];
@@ -14,7 +15,7 @@ pub(crate) fn check(text: &str) {
         let unescaped = ends(rest, |_, c| matches!(c, '<' | '>' | '&' | '\r'));
         assert_eq!(scan::end_of_unescaped(rest.as_bytes()), unescaped, "unescaped text from {at} of {text:?}");
         for quote in ['"', '\''] {
-            // It may stop before a character that is allowed after all, if that begins with 0xEF.
+            // It may stop before a valid character if that begins with 0xEF.
             let expected = rest.find(|c: char| {
                 c == quote || matches!(c, '<' | '&') || (c < ' ') || ('\u{F000}'..='\u{FFFF}').contains(&c)
             });
@@ -24,7 +25,8 @@ pub(crate) fn check(text: &str) {
     }
 }
 
-/// Where the first character stands that XML lacks or that `stops`, which gets the rest of the text with it.
+/// Returns the position of the first character that XML doesn't permit or for which `stops` returns true,
+/// given the rest of the text.
 fn ends(text: &str, stops: impl Fn(&str, char) -> bool) -> usize {
     let mut places = text.char_indices();
     places.find(|&(at, c)| !escape::is_char(c) || stops(&text[at..], c)).map_or(text.len(), |(at, _)| at)

@@ -1,17 +1,17 @@
-//! Valid inputs to begin with, taken from what the project has: requests of the suites, messages and contracts of the tests.
+//! Valid inputs to start with, from the project itself: requests of the suites, and messages and contracts of the tests.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use castile_suites::SUITES;
 
-/// Longer ones are left out, in bytes: many small changes find more than few large ones.
+/// Longer inputs are left out, in bytes: many small changes find more than few large ones.
 const LONGEST: usize = 12 << 10;
 
-/// Valid inputs for a target. They are the same each time.
+/// Returns valid inputs for a target, the same each time.
 ///
 /// # Panics
-/// If a file of the tests that they are taken from can't be read.
+/// A file of the tests can't be read.
 pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     let mut seeds = match target {
         "reader" | "pieces" | "decode" | "dynamic" | "envelope" | "document" => messages(),
@@ -29,17 +29,17 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
     seeds
 }
 
-/// The envelopes of all requests.
+/// Returns the envelopes of all requests.
 fn messages() -> Vec<Vec<u8>> {
     requests().iter().map(|request| behind_head(request).to_vec()).filter(|body| body.starts_with(b"<")).collect()
 }
 
-/// Requests of every style, as `endpoint` reads them.
+/// Returns requests of every style, in the format of `endpoint`.
 fn requests() -> Vec<Vec<u8>> {
     let mut requests = Vec::new();
     for suite in SUITES {
         for case in (suite.cases)() {
-            // Some cases have hundreds that differ in a value.
+            // Some cases have hundreds of messages that differ in one value.
             for message in case.messages().iter().take(2) {
                 let head =
                     [("Content-Type", &*message.content_type), ("SOAPAction", &format!("\"{}\"", message.action))];
@@ -58,20 +58,20 @@ fn requests() -> Vec<Vec<u8>> {
     requests.extend(by_hand());
     requests.extend(packages());
     for file in files("crates/codegen/tests/features/rpc_literal", "xml") {
-        // No service takes it; `decode` knows its messages.
+        // No service accepts it; `decode` knows its messages.
         requests.push(request("/", &[("Content-Type", "text/xml")], &read(&file)));
     }
     requests.push(b"GET /interop/base?wsdl HTTP/1.1\r\nHost: localhost:8080\r\n\r\n".to_vec());
     requests
 }
 
-/// What nothing else of the project sends to these services: references as Axis, PHP and SOAP::Lite write them, WS-Addressing,
-/// header blocks.
+/// Messages that nothing else in the project sends to these services: references as written by Axis, PHP and SOAP::Lite,
+/// WS-Addressing, header blocks.
 fn by_hand() -> Vec<Vec<u8>> {
     files("crates/fuzz/messages", "msg").iter().map(|file| read(file)).collect()
 }
 
-/// Requests with attachments, with the path that they go to.
+/// Returns requests with attachments, with their path.
 fn packages() -> Vec<Vec<u8>> {
     let messages = files("crates/codegen/tests/packages", "msg").into_iter();
     messages.map(|file| [b"POST /attachments HTTP/1.1\r\n", &*read(&file)].concat()).collect()
@@ -92,7 +92,7 @@ fn behind_head(request: &[u8]) -> &[u8] {
     &request[end.min().unwrap_or(0)..]
 }
 
-/// Contracts with the documents that stand beside them.
+/// Returns contracts with the documents beside them.
 fn contracts() -> Vec<Vec<u8>> {
     let root = directory("crates/codegen/tests/features");
     let mut folders: Vec<PathBuf> = entries(&root);
@@ -137,7 +137,7 @@ fn bundles() -> Vec<Vec<u8>> {
     found
 }
 
-/// Schemas with documents that are valid by them or not.
+/// Returns schemas with documents, valid and invalid ones.
 fn schemas() -> Vec<Vec<u8>> {
     let schema = b"<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema' xmlns:t='urn:t' targetNamespace='urn:t'>\
         <xs:element name='order'><xs:complexType><xs:sequence>\

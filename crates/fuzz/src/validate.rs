@@ -1,16 +1,18 @@
-//! Documents judged by a schema.
+//! Checks the validation of documents by a schema.
 
 use castile_xsd::Documents;
 use castile_xsd::validate::Validator;
 
 use crate::{documents, shown};
 
-/// Any bytes as a schema and documents that it judges; a document alone is judged by the contract of `decode`.
+/// Reads any bytes as a schema and documents to validate with it. A single document is validated with the
+/// contract of `decode`.
 ///
-/// Nothing panics, problems have a place in their document, and a document judged again is judged the same.
+/// Nothing panics, problems have a position in their document, and validating a document twice gives the same
+/// result.
 ///
 /// # Panics
-/// If one of these does not hold.
+/// One of these properties does not hold.
 pub fn validate(input: &[u8]) {
     let inputs = documents(input);
     let (schema, instances) = match &*inputs {
@@ -32,7 +34,7 @@ pub fn validate(input: &[u8]) {
         let lines = instance.iter().filter(|&&byte| byte == b'\n').count() + 1;
         for problem in &problems {
             assert!(problem.line >= 1 && problem.column >= 1 && !problem.message.is_empty());
-            // UTF-16 has twice as many bytes, never fewer lines.
+            // UTF-16 has twice as many bytes, so there are never more lines than bytes.
             assert!(problem.line as usize <= lines.max(instance.len()), "{problem} of {}", shown(input));
         }
         assert_eq!(validator.validate(instance), problems, "judged again, {}", shown(input));

@@ -1,11 +1,11 @@
-//! Castile as a peer in the matrix of `tests/interop`, as a server and as a client.
+//! Castile as a server and a client in the test matrix of `tests/interop`.
 //!
 //! ```text
 //! castile-interop serve          prints `listening on http://ADDRESS` and serves until it is killed
 //! castile-interop call PLAN      calls what PLAN lists and prints a line of JSON for each case
 //! ```
 //!
-//! `tests/interop/README.md` has the form of a plan and of the lines.
+//! `tests/interop/README.md` defines the formats of a plan and of the lines.
 
 mod operations;
 mod packages;
@@ -63,7 +63,7 @@ async fn call(plan: &Plan) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Answers the operations of every style; it remembers the notice that came last.
+/// Implements the operations of every style, and stores the last notice.
 #[derive(Default)]
 struct Service {
     notice: Mutex<String>,
@@ -74,16 +74,16 @@ impl Service {
         *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = notice;
     }
 
-    /// The last notice, once.
+    /// Returns the last notice and forgets it.
     fn last_notice(&self) -> String {
         std::mem::take(&mut self.notice.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// What is answered to the header block `token`.
+/// Returns the answer to the header block `token`.
 fn receipt(token: &str) -> String {
     format!("receipt for {token}")
 }
 
-/// The code in the detail of every refusal.
+/// The code in the detail of every fault of this service.
 const REFUSAL_CODE: i32 = 42;

@@ -1,7 +1,7 @@
-//! The operations, with the names that generated code has for them, and what is made of them in every style.
+//! The operations with their names in generated code, and their implementation for every style.
 
-/// Hands the table of echoes to a macro: operation, method, request of wrapped style, request of rpc style, response of
-/// both, value. To those that all contracts have come others.
+/// Passes the table of echoes to a macro: operation, method, request of wrapped style, request of rpc style, response of
+/// both, value. The caller adds further operations to those that all contracts have.
 macro_rules! echoes {
     ($then:ident, $($more:tt)*) => {
         $then! {
@@ -47,7 +47,7 @@ macro_rules! literal_echoes {
     };
 }
 
-/// The echoes of contracts of SOAP encoding.
+/// The echoes of contracts in SOAP encoding.
 macro_rules! encoded_echoes {
     ($then:ident) => {
         echoes! {
@@ -61,7 +61,7 @@ macro_rules! encoded_echoes {
     };
 }
 
-/// The echoes of the contract of WS-Addressing.
+/// The echoes of the WS-Addressing contract.
 macro_rules! addressing_echoes {
     ($then:ident) => {
         $then! {
@@ -71,8 +71,9 @@ macro_rules! addressing_echoes {
     };
 }
 
-/// Implements the service. Where it stands, the macros `request_type`, `response_type`, `value`, `response`, `answer` and
-/// `present` say what the style's messages look like, and `header_method` what has header blocks.
+/// Implements the service. The calling module must define the macros `request_type`, `response_type`, `value`,
+/// `response`, `answer` and `present`, which describe the messages of the style, and `header_method` for the operation
+/// with header blocks.
 macro_rules! service {
     ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
         impl contract::Echo for Service {
@@ -118,7 +119,7 @@ macro_rules! service {
     };
 }
 
-/// The operation of the service that has declared header blocks.
+/// The server's operation with declared header blocks.
 macro_rules! header_method {
     () => {
         async fn echo_header(
@@ -135,7 +136,7 @@ macro_rules! header_method {
     };
 }
 
-/// Calls the operation that has declared header blocks.
+/// Calls the operation with declared header blocks.
 macro_rules! header_call {
     ($client:ident, $case:ident) => {{
         let token = TokenHeader($case.text("token"));
@@ -146,15 +147,16 @@ macro_rules! header_call {
     }};
 }
 
-/// A member of a struct that is there: itself, where its type says that it must be.
+/// Returns a required member of a struct: the member itself, since its type isn't optional.
 macro_rules! present {
     ($value:expr) => {
         $value
     };
 }
 
-/// Makes the function that calls all cases of a job. Beside what `service` needs, the macros `request` and `result` say
-/// what the style's messages look like, and `header_call` what has header blocks.
+/// Defines the function that calls all cases of a job. In addition to the macros of `service`, the calling module must
+/// define `request` and `result`, which describe the messages of the style, and `header_call` for the operation with
+/// header blocks.
 macro_rules! client {
     ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
         pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {

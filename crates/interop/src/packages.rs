@@ -1,4 +1,4 @@
-//! The service and the client where what is sent is a package: in MTOM, and with attachments.
+//! The service and the client for messages in packages: with MTOM and with attachments.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ use crate::Service;
 use crate::plan::{Case, Job, Outcome, report};
 use crate::styles::{as_xml, options};
 
-/// MTOM: the values are those of any contract, and only the client says that it sends them so.
+/// MTOM. The values are those of any contract; only the client decides to send them as parts.
 pub(crate) mod mtom {
     pub(crate) mod contract {
         castile::include_contract!("mtom");
@@ -28,7 +28,7 @@ pub(crate) mod mtom {
     }
 
     pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
-        // Every value goes beside the message, an empty one too.
+        // Every value is sent as a part, even an empty one.
         let mut options = options(job)?;
         options.messages.mtom = Mtom::Always(0);
         let client = EchoClient::new(&job.url)?.with_options(options);
@@ -45,7 +45,7 @@ pub(crate) mod mtom {
     }
 }
 
-/// SOAP messages with attachments, which the binding names.
+/// SOAP messages with attachments, which the binding declares.
 pub(crate) mod swa {
     pub(crate) mod contract {
         castile::include_contract!("swa");
@@ -54,7 +54,7 @@ pub(crate) mod swa {
     use super::*;
     use contract::{Echo, EchoClient, EchoFileRequest, EchoFileResponse};
 
-    /// The most that an attachment of the cases may have.
+    /// The size limit of an attachment of the cases.
     const LIMIT: usize = 1 << 20;
 
     impl Echo for Service {
@@ -86,7 +86,7 @@ pub(crate) mod swa {
         Ok(Outcome::Value(json!({ "result": response.answer, "file": copy.to_string() })))
     }
 
-    /// An identifier that says which part of the message the attachment is (Attachments Profile 1.0 §3.8).
+    /// Returns an identifier that names the message part of the attachment (Attachments Profile 1.0 §3.8).
     fn id(part: &str) -> Result<ContentId, castile::mime::Error> {
         ContentId::parse(&format!("{part}={}", ContentId::random()?.as_str()))
     }

@@ -1,4 +1,4 @@
-//! What the run asks a client for, and what the client reports.
+//! The calls that a run requests from a client, and the results that the client reports.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use anyhow::Context;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// Everything that one run of a client does.
+/// All calls of one run of a client.
 #[derive(Deserialize)]
 pub(crate) struct Plan {
     pub(crate) jobs: Vec<Job>,
@@ -20,7 +20,7 @@ impl Plan {
     }
 }
 
-/// A port to be called: of this contract, in this version of SOAP.
+/// A port to call: its contract and the version of SOAP.
 #[derive(Deserialize)]
 pub(crate) struct Job {
     pub(crate) contract: String,
@@ -29,25 +29,25 @@ pub(crate) struct Job {
     pub(crate) cases: Vec<Case>,
 }
 
-/// A call.
+/// One call.
 #[derive(Deserialize)]
 pub(crate) struct Case {
     pub(crate) operation: String,
     #[serde(rename = "case")]
     pub(crate) name: String,
     pub(crate) value: Value,
-    /// The value that is sent, as XML.
+    /// The value to send, as XML.
     pub(crate) xml: String,
 }
 
 impl Case {
-    /// The value where it is a string, or its member of this name.
+    /// Returns the value if it is a string, or its member of this name.
     pub(crate) fn text(&self, member: &str) -> String {
         self.value.get(member).unwrap_or(&self.value).as_str().unwrap_or_default().to_owned()
     }
 }
 
-/// What came of a case.
+/// The result of a case.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Outcome {
@@ -55,11 +55,11 @@ pub(crate) enum Outcome {
     Value(Value),
     /// The value of the response, as XML: the content of an element of any name.
     Xml(String),
-    /// Why there is none.
+    /// Why there is no value.
     Error(String),
 }
 
-/// Reports what came of a case.
+/// Reports the result of a case.
 pub(crate) fn report(job: &Job, case: &Case, outcome: Outcome) -> anyhow::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {

@@ -1,5 +1,5 @@
-//! The service and the client in each style. Generated code gives messages another form in each: an element around the
-//! value, parts, or the value itself; the macros here say which.
+//! The service and the client in each style. Generated code has a different form of messages in each style: an element
+//! around the value, parts, or the value itself. The macros here handle the differences.
 
 use std::error::Error;
 use std::time::Duration;
@@ -234,7 +234,7 @@ pub(crate) mod encoded {
     encoded_echoes!(client);
 }
 
-/// Document style as in [`wrapped`], with WS-Addressing: the contract requires it, and that is all it takes.
+/// Document style as in [`wrapped`], with WS-Addressing. The contract requires it, and no further code is needed.
 pub(crate) mod addressing {
     pub(crate) mod contract {
         castile::include_contract!("addressing");
@@ -261,11 +261,12 @@ pub(crate) mod addressing {
     addressing_echoes!(client);
 }
 
-/// How often, and after what pause, a client asks for a notice that it has sent: one-way messages may take a while.
+/// How many times, and at what interval, a client asks for a notice that it has sent, because one-way messages may be
+/// delayed.
 const NOTICE_TRIES: usize = 40;
 const NOTICE_PAUSE: Duration = Duration::from_millis(50);
 
-/// How a client calls for a job.
+/// Returns the client's options for a job.
 pub(crate) fn options(job: &Job) -> anyhow::Result<ClientOptions> {
     let mut options = ClientOptions::default();
     options.version = Some(match job.version.as_str() {
@@ -276,7 +277,7 @@ pub(crate) fn options(job: &Job) -> anyhow::Result<ClientOptions> {
     Ok(options)
 }
 
-/// A response as the element that it came as.
+/// Returns a response as XML, in the element in which it was received.
 pub(crate) fn as_xml<T: ToXml>(operations: &[Operation], name: &str, response: &T) -> Result<Outcome, Box<dyn Error>> {
     let root = operations.iter().find(|operation| operation.name == name).and_then(|found| found.response.as_ref());
     let root = root.ok_or("the operation has no response")?;

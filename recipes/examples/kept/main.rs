@@ -1,4 +1,4 @@
-//! Keeps the generated code in the repository. `quotes.rs` was made by
+//! Stores the generated code in the repository. `quotes.rs` was made by
 //!
 //! ```console
 //! $ castile gen examples/kept/quotes.wsdl -o examples/kept

@@ -9,7 +9,7 @@ use castile_suites::{attachments, interop, wstest};
 
 use crate::features::{addressing, encoded, header_blocks};
 
-/// Where the services are that requests without a head go to.
+/// The paths to which requests without a head are sent.
 pub(super) const PATHS: [&str; 10] = [
     "/encoded",
     "/headers",
@@ -23,7 +23,7 @@ pub(super) const PATHS: [&str; 10] = [
     "/wstest",
 ];
 
-/// A few quakes in each of some areas. Of those that the suite makes up, a request of a few bytes may ask for 20 MB.
+/// A few quakes in some areas. With the suite's synthetic catalogue, a request of a few bytes could ask for 20 MB.
 fn quakes() -> seismic::Service {
     let lines: String = (0..60)
         .map(|n| {
@@ -51,7 +51,7 @@ pub(super) fn routes() -> Routes {
         .route("/lenient/base", interop::base::InteropBaseServer::with_options(interop::Service, lenient))
 }
 
-/// What comes goes back.
+/// Echoes its requests.
 #[derive(Clone)]
 struct Echo;
 

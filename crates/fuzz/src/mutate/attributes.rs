@@ -4,7 +4,7 @@ use super::Change;
 use super::markup::{Attribute, Markup};
 use super::texts::VALUES;
 
-/// Attributes that mean something to SOAP, or to what it is written in.
+/// Attributes with a meaning in SOAP or in one of its underlying specifications.
 const NAMES: [&[u8]; 20] = [
     b"id",
     b"href",
@@ -28,7 +28,7 @@ const NAMES: [&[u8]; 20] = [
     b"a",
 ];
 
-/// Namespaces that mean something to SOAP.
+/// Namespaces with a meaning in SOAP.
 const NAMESPACES: [&[u8]; 12] = [
     b"",
     b"urn:a",
@@ -81,7 +81,7 @@ impl Change<'_> {
                 self.replace(one.name, name);
             }
             6 => {
-                // Other quotes: of one side, or of both.
+                // Changes the quotes: one of them, or both.
                 let quote = if self.text.get(one.value.end) == Some(&b'"') { b"'" } else { b"\"" };
                 let end = one.value.end.min(self.text.len());
                 self.replace(end..(end + 1).min(self.text.len()), quote);
@@ -93,7 +93,7 @@ impl Change<'_> {
         }
     }
 
-    /// Many with different names: what looks for duplicates has work to do.
+    /// Adds an attribute, or many with different names, which makes the search for duplicates work.
     fn add_attribute(&mut self, markup: &Markup) {
         let Some(tag) = self.pick(&markup.starts()) else { return };
         let name = self.pick(&NAMES).unwrap_or_default();
@@ -106,7 +106,7 @@ impl Change<'_> {
         self.replace(tag.name.end..tag.name.end, &added);
     }
 
-    /// Ids and what refers to them.
+    /// Changes ids and references.
     fn references(&mut self, markup: &Markup) {
         let all = markup.attributes();
         let local = |attribute: &Attribute| self.text[attribute.name.clone()].rsplit(|&byte| byte == b':').next();
@@ -125,7 +125,7 @@ impl Change<'_> {
             1 => self.refer(markup, &id),
             2 => {
                 let Some(tag) = self.pick(&markup.starts()) else { return };
-                // What is referred to, or a new one.
+                // The id that a reference names, or a new one.
                 let to = reference.map(|reference| self.text[reference.value].to_vec()).unwrap_or_default();
                 let to = to.strip_prefix(b"#").unwrap_or(&to).to_vec();
                 let id = if self.random.bool() { id } else { to };
@@ -148,7 +148,7 @@ impl Change<'_> {
         }
     }
 
-    /// Puts references to an id in the place of an element, or into one.
+    /// Replaces an element by references to an id, or inserts them into one.
     fn refer(&mut self, markup: &Markup, id: &[u8]) {
         if let Some(element) = self.pick(&markup.elements)
             && let Some(tag) = markup.tags.iter().find(|tag| tag.range.start == element.start)
@@ -166,7 +166,7 @@ impl Change<'_> {
         }
     }
 
-    /// What declares prefixes, and what uses them.
+    /// Changes declarations of prefixes and their uses.
     fn namespaces(&mut self, markup: &Markup) {
         let is_declaration = |one: &Attribute| self.text[one.name.clone()].starts_with(b"xmlns");
         let declarations: Vec<Attribute> = markup.attributes().into_iter().filter(is_declaration).collect();
@@ -183,7 +183,7 @@ impl Change<'_> {
                 self.replace(one.value, &value);
             }
             2 => {
-                // The same again, further inside or outside.
+                // The same declaration again, further inside or outside.
                 let Some(tag) = self.pick(&markup.starts()) else { return };
                 self.replace(tag.name.end..tag.name.end, &bytes);
             }

@@ -4,7 +4,7 @@ use super::Change;
 use super::markup::{Kind, Markup};
 
 impl Change<'_> {
-    /// Elements stay whole: what was well-formed mostly is so afterwards.
+    /// Changes whole elements. A well-formed message usually stays well-formed.
     pub(super) fn elements(&mut self, markup: &Markup) {
         let Some(one) = self.pick(&markup.elements) else { return };
         let Some(other) = self.pick(&markup.elements) else { return };
@@ -37,7 +37,7 @@ impl Change<'_> {
         }
     }
 
-    /// Wraps an element into tags of its own or of another, once or often.
+    /// Wraps an element in tags of its own or of another element, once or many times.
     fn nest(&mut self, markup: &Markup) {
         let Some(element) = self.pick(&markup.elements) else { return };
         let starts: Vec<_> = markup.tags.iter().filter(|tag| tag.kind == Kind::Start).collect();
@@ -49,7 +49,7 @@ impl Change<'_> {
         self.replace(element, &wrapped);
     }
 
-    /// Single tags, which leaves hardly anything well-formed.
+    /// Changes single tags, which leaves few messages well-formed.
     pub(super) fn tags(&mut self, markup: &Markup) {
         let Some(tag) = self.pick(&markup.tags) else { return };
         let Some(other) = self.pick(&markup.tags) else { return };
@@ -80,7 +80,7 @@ impl Change<'_> {
                 self.replace(start.name.clone(), &name);
             }
             6 => {
-                // From an empty element to a start tag, and back.
+                // From an empty-element tag to a start tag, and back.
                 let end = tag.range.end.saturating_sub(1);
                 match tag.kind {
                     Kind::Empty => self.replace(end.saturating_sub(1)..end, b""),
@@ -111,7 +111,7 @@ impl Change<'_> {
         }
     }
 
-    /// A name for a tag: of another, with another prefix, one that is none.
+    /// Returns a name for a tag: another tag's name, one with another prefix, or an invalid name.
     fn name(&mut self, markup: &Markup) -> Vec<u8> {
         const NAMES: [&[u8]; 11] =
             [b"a", b":", b"a:", b":a", b"a:b:c", b"xml:a", b"xmlns", b"1", b"Fault", b"x:Include", b"\xC3\xA9"];

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Change;
 
-/// What heads say.
+/// Words of heads.
 const WORDS: [&[u8]; 34] = [
     b"GET",
     b"POST",
@@ -49,7 +49,7 @@ impl Change<'_> {
             let start = lines.last().map_or(0, |line| line.end);
             lines.push(start..start + line.len());
         }
-        // Lines of a head are short, and what matters stands in front.
+        // Lines of a head are short, and the important ones come first.
         let heads: Vec<_> = lines.into_iter().filter(|line| line.len() < 300).take(60).collect();
         let (Some(one), Some(other)) = (self.pick(&heads), self.pick(&heads)) else { return };
         let bytes = self.text[one.clone()].to_vec();
@@ -66,7 +66,7 @@ impl Change<'_> {
             }
             3 => self.replace(one.start..one.start, &[word, b"\r\n"].concat()),
             4 => {
-                // Behind the colon, or one of the parameters.
+                // After the colon, or at one of the parameters.
                 let from = bytes.iter().position(|byte| matches!(byte, b':' | b';' | b'=')).map_or(0, |at| at + 1);
                 let line_end = bytes.iter().rev().take_while(|byte| byte.is_ascii_whitespace()).count();
                 let end = (bytes.len() - line_end).max(from);
@@ -78,7 +78,7 @@ impl Change<'_> {
                 self.replace(at..at, &word.repeat(times));
             }
             _ => {
-                // Other ends of lines.
+                // Changes the line end.
                 let end = *self
                     .random
                     .choice([b"\n".as_slice(), b"\r\n", b"\r", b"\r\n ", b"\r\n\r\n"].as_slice())

@@ -1,14 +1,14 @@
-//! Where tags, attributes and texts are, in bytes that may be anything.
+//! Finds tags, attributes and texts in arbitrary bytes.
 
 use std::ops::Range;
 
-/// What was found, in the order of the bytes.
+/// The parts that were found, in the order of the bytes.
 #[derive(Debug, Default)]
 pub(super) struct Markup {
     pub(super) tags: Vec<Tag>,
-    /// Between tags, none of them empty.
+    /// The texts between tags; none of them is empty.
     pub(super) texts: Vec<Range<usize>>,
-    /// From a start tag to the end tag that closes it, or of an empty element.
+    /// From a start tag to the matching end tag, or an empty element.
     pub(super) elements: Vec<Range<usize>>,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Kind {
 
 #[derive(Clone, Debug)]
 pub(super) struct Attribute {
-    /// With the white space before it.
+    /// Including the white space before it.
     pub(super) range: Range<usize>,
     pub(super) name: Range<usize>,
     /// Between the quotes.
@@ -61,7 +61,7 @@ impl Markup {
         markup
     }
 
-    /// Start tags and empty ones.
+    /// Returns start tags and empty-element tags.
     pub(super) fn starts(&self) -> Vec<Tag> {
         self.tags.iter().filter(|tag| matches!(tag.kind, Kind::Start | Kind::Empty)).cloned().collect()
     }
@@ -71,7 +71,8 @@ impl Markup {
     }
 }
 
-/// The tag at `start`, where a `<` stands if anything does. One that does not end takes the rest.
+/// Returns the tag at `start`, where there is a `<` unless the bytes have ended. A tag without an
+/// end takes all remaining bytes.
 fn tag(bytes: &[u8], start: usize) -> Option<Tag> {
     let rest = bytes.get(start..).filter(|rest| !rest.is_empty())?;
     for (begin, end) in [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">")] {
@@ -109,7 +110,7 @@ fn tag(bytes: &[u8], start: usize) -> Option<Tag> {
                 at = (value.end + 1).min(bytes.len());
                 attributes.push(Attribute { range: white..at, name: attribute, value });
             }
-            // Not as it should be: one byte at least is passed over.
+            // Not valid: skip at least one byte.
             _ => at = attribute.end.max(at + 1),
         }
     }

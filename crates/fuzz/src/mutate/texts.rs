@@ -3,7 +3,7 @@
 use super::Change;
 use super::markup::Markup;
 
-/// Values that are hard to read for one type or another.
+/// Values that are hard to parse for one type or another.
 pub(super) const VALUES: [&[u8]; 44] = [
     b"",
     b" ",

@@ -1,6 +1,6 @@
-//! Changes to the smallest pieces of markup: brackets, names and their prefixes, signs, quotes, values.
+//! Changes to the smallest parts of markup: brackets, names and their prefixes, delimiters, quotes, values.
 //!
-//! Messages that are wrong in one such piece come to loops that look for the next one.
+//! Messages with an error in one such part exercise the loops that search for the next one.
 
 use std::ops::Range;
 
@@ -30,13 +30,13 @@ impl Change<'_> {
                 self.replace(one.start..one.start, &other);
             }
             8 => {
-                // With the one behind it.
+                // Swapped with the next one.
                 let Some(next) = tokens.iter().find(|next| next.start == one.end) else { return };
                 let swapped = [&self.text[next.clone()], &bytes].concat();
                 self.replace(one.start..next.end, &swapped);
             }
             _ => {
-                // One bit, where a piece begins or ends.
+                // Flips one bit, at the start or the end of a token.
                 let at = if self.random.bool() { one.start } else { one.end - 1 };
                 let flipped = self.text[at] ^ (1 << self.random.u32(0..8));
                 self.replace(at..at + 1, &[flipped]);
@@ -45,7 +45,8 @@ impl Change<'_> {
     }
 }
 
-/// The pieces of a tag, none of them empty: runs of the bytes of names and of white space, values, each other byte.
+/// Returns the tokens of a tag, none of them empty: runs of name characters and of white space, values, and each
+/// other byte.
 fn tokens(text: &[u8], tag: &Tag) -> Vec<Range<usize>> {
     let kind = |at: usize| match text[at] {
         byte if byte.is_ascii_whitespace() => Kind::White,

@@ -1,8 +1,9 @@
-"""Messages in SOAP encoding as an XML Schema can judge them.
+"""Prepares messages in SOAP encoding for validation by an XML Schema.
 
-No schema knows section 5 of SOAP 1.1: any accessor may be nil and none has a namespace, an array has items of one type whatever
-they are called, and a value may stand elsewhere. So the schemas of a contract are told so, and messages are unrolled: what is
-referred to takes the place of the reference, an item is called `item`, and what only the encoding knows is left out.
+Schemas can't express section 5 of SOAP 1.1: any accessor may be nil and none has a namespace, an array has items of one type
+whatever their names, and a value may be an independent element. So the schemas of a contract are extended with these rules, and
+messages are unrolled: references are replaced by the elements that they refer to, items are called `item`, and attributes of the
+encoding are removed.
 """
 
 import re
@@ -23,7 +24,7 @@ ARRAY = {encoding + name for encoding in ENCODINGS for name in ("arrayType", "ar
 
 
 def loosen(schemas):
-    """Says in schemas what SOAP encoding says of all."""
+    """Adds the general rules of SOAP encoding to schemas."""
     arrays = arrays_in(schemas)
     for schema in schemas:
         target = schema.get("targetNamespace", "")
@@ -31,7 +32,7 @@ def loosen(schemas):
             continue
         schema.attrib.pop("elementFormDefault", None)
         for type_ in list(schema.iter(f"{XS}complexType")):
-            # What is nil needn't say of which type it would be.
+            # A nil element needs no xsi:type.
             type_.attrib.pop("abstract", None)
             if type_.get("name") and (target, type_.get("name")) in arrays:
                 become_array(type_)
@@ -42,7 +43,7 @@ def loosen(schemas):
 
 
 def arrays_in(schemas):
-    """The names of all types that are derived from `soapenc:Array`."""
+    """Returns the names of all types that are derived from `soapenc:Array`."""
     bases = {}
     for schema in schemas:
         for type_ in schema.iterchildren(f"{XS}complexType"):
@@ -58,7 +59,7 @@ def arrays_in(schemas):
 
 
 def become_array(type_):
-    """Replaces what a type says by a sequence of items."""
+    """Replaces the content of a type by a sequence of items."""
     said = next((one for one in type_.iter(f"{XS}attribute") if one.get(f"{WSDL}arrayType")), None)
     element = next(type_.iter(f"{XS}element"), None)
     ranks = ""
@@ -99,8 +100,8 @@ def resolve(element, name):
 
 
 def unroll(envelope, declared):
-    """What the body of a message holds, with all that it refers to in place. `declared` are the global elements and the
-    namespaces of the schemas. A value that is in itself is nil there."""
+    """Returns the content of the body of a message, with all references replaced by their elements. `declared` are the global
+    elements and the namespaces of the schemas. A value that contains itself is nil there."""
     body = next(child for child in envelope if child.tag in [f"{one}Body" for one in ENVELOPES])
     values = {}
     for element in body.iter(etree.Element):
@@ -112,7 +113,7 @@ def unroll(envelope, declared):
 
 
 def link(element):
-    """The id that an element refers to."""
+    """Returns the id that an element refers to."""
     href = element.get("href")
     return href[1:] if href and href.startswith("#") else element.get(f"{ENCODINGS[1]}ref")
 
@@ -123,10 +124,10 @@ def copy(element, name, values, linked, declared, around, parent=None):
     while link(target):
         target = values[link(target)]
     namespace, _, local = tag.rpartition("}")
-    # Accessors have no namespace, and those have who know no better.
+    # Accessors have no namespace, but some engines write one.
     if around and namespace[1:] in declared[1] and tag not in declared[0]:
         tag = local
-    # Made in its place: lxml would take declarations away from what comes there later, which values need.
+    # Created in its final place: lxml would remove declarations that values need from an element that is inserted later.
     if parent is None:
         result = etree.Element(tag, nsmap=target.nsmap)
     else:
@@ -138,7 +139,7 @@ def copy(element, name, values, linked, declared, around, parent=None):
         is_id = key == "id" and (value in linked or re.fullmatch(r"id\d+", value))
         if key.startswith(ENVELOPES + ENCODINGS) or is_id:
             continue
-        # What the contract declares is what counts: others know no names of its simple types.
+        # The declaration in the contract counts: some engines don't know the names of its simple types.
         if key == f"{XSI}type" and f"{{{resolve(target, value)[0]}}}" in (XS, *ENCODINGS):
             continue
         result.set(key, value)
@@ -153,7 +154,7 @@ def copy(element, name, values, linked, declared, around, parent=None):
 
 
 def without_nil(root):
-    """A copy without the elements that are nil."""
+    """Returns a copy without the elements that are nil."""
     root = deepcopy(root)
     for element in list(root.iter(etree.Element)):
         if element.get(f"{XSI}nil") in ("true", "1") and element is not root:
@@ -177,7 +178,7 @@ BUILTIN = etree.XMLSchema(
 
 
 def wrong_value(envelope):
-    """The first value that isn't of the built-in type that it says to be of."""
+    """Returns the first value that isn't valid for the built-in type that it names."""
     for element in envelope.iter(etree.Element):
         said = element.get(f"{XSI}type")
         if said is None or link(element) or element.get(f"{XSI}nil"):

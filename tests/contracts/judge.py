@@ -1,8 +1,8 @@
-"""Has messages judged by libxml2, which knows nothing of Castile.
+"""Validates messages with libxml2, which is independent of Castile.
 
     python judge.py PROJECT MODULE
 
-PROJECT is what `crates/codegen/examples/contracts` wrote and its program has run in. Prints what was found as JSON.
+PROJECT is a folder that `crates/codegen/examples/contracts` wrote and whose program was run. Prints the results as JSON.
 """
 
 import json
@@ -26,7 +26,7 @@ def main():
     module = next(module for module in json.loads((project / "facts.json").read_text())["modules"] if module["name"] == name)
     folder, files = write_schemas(project, module)
     whole, reason = load(folder / "whole.xsd")
-    # Where the whole can't be loaded, some of its namespaces may.
+    # If the complete schema can't be loaded, some of its namespaces may be.
     loaded = {}
     found = {"loaded": whole is not None, "reason": reason, "judged": 0, "judged again": 0, "invalid": [], "lost": [], "compared": 0}
     for case in module["cases"]:
@@ -44,7 +44,7 @@ def main():
             is_judged = schema is not None
             if is_judged:
                 is_valid = schema.validate(sample)
-                # A part of the schema doesn't know what only the rest declares.
+                # A part of the schema lacks what only the rest declares.
                 is_judged = is_valid or schema is whole or not any(what in schema.error_log[0].message for what in UNKNOWN)
             if is_judged:
                 found["judged"] += 1
@@ -66,8 +66,8 @@ def main():
 
 
 def judge_encoded(project, schemas, file, case, found):
-    """Judges messages in SOAP encoding by schemas that were told of it, and keeps what was judged for Castile's validator.
-    `file` has the namespace of the case, if the whole can't be loaded."""
+    """Validates messages in SOAP encoding with extended schemas, and stores them for Castile's validator. `file` has the namespace of
+    the case, if the complete schema can't be loaded."""
     schema, declared = cached(schemas / "whole.xsd"), declarations(schemas)
     is_whole = schema is not None
     if not is_whole and file:
@@ -83,7 +83,7 @@ def judge_encoded(project, schemas, file, case, found):
             problem = encoded.wrong_value(message)
             if schema is not None:
                 is_valid = schema.validate(document)
-                # A part of the schema doesn't know what only the rest declares.
+                # A part of the schema lacks what only the rest declares.
                 if is_valid or is_whole or not any(name in schema.error_log[0].message for name in UNKNOWN):
                     found[counter] += 1
                     problem = problem or (None if is_valid else schema.error_log[0].message)
@@ -97,7 +97,7 @@ def judge_encoded(project, schemas, file, case, found):
         if again is None:
             continue
         found["compared"] += 1
-        # Nil and absent are the same.
+        # Nil and absent are equivalent.
         lost = content(encoded.without_nil(sample)) - content(encoded.without_nil(again))
         if lost:
             found["lost"].append([case["id"], number, "/".join(next(iter(lost)))])
@@ -110,7 +110,7 @@ def cached(path):
 
 @cache
 def declarations(folder):
-    """The names of the global elements in the schemas of a folder, and their namespaces."""
+    """Returns the names of the global elements in the schemas of a folder, and their namespaces."""
     names, namespaces = set(), set()
     for path in folder.glob("schema-*.xsd"):
         root = etree.parse(path).getroot()
@@ -121,7 +121,7 @@ def declarations(folder):
 
 
 def load(path):
-    """A schema, or why libxml2 can't load it."""
+    """Returns a schema, or why libxml2 can't load it."""
     try:
         return etree.XMLSchema(etree.parse(path)), None
     except etree.LxmlError as error:
@@ -129,7 +129,7 @@ def load(path):
 
 
 def content(root):
-    """What there is in a document, without its order and its values: elements and attributes, and where there is text."""
+    """Returns the content of a document without its order and values: elements, attributes, and which elements have text."""
     counts = Counter()
     open_ = [(root, (root.tag,))]
     while open_:
@@ -144,8 +144,8 @@ def content(root):
 
 
 def write_schemas(project, module):
-    """Writes the schemas of a contract as files that refer to each other: one for each namespace, which includes all of
-    that namespace, as libxml2 reads no more than one document for a namespace that is imported."""
+    """Writes the schemas of a contract as files that refer to each other. There is one file for each namespace, which includes all of
+    that namespace, because libxml2 reads only one document for an imported namespace."""
     folder = project / "schemas" / module["name"]
     folder.mkdir(parents=True, exist_ok=True)
     found = {(base, location, namespace): uri for base, location, namespace, uri in module["references"]}
@@ -162,7 +162,7 @@ def write_schemas(project, module):
     included, defined = set(), set()
     for base, schema in schemas:
         own = schema.get("targetNamespace", "")
-        # Contracts that came together define the same more than once, and alike.
+        # Contracts that are generated together may define the same component several times, identically.
         for component in list(schema.iterchildren(etree.Element)):
             kind = component.tag.replace("simpleType", "complexType")
             if component.get("name") and (own, kind, component.get("name")) in defined:
@@ -172,7 +172,7 @@ def write_schemas(project, module):
         for reference in list(schema.iterchildren(f"{XS}import", f"{XS}include", f"{XS}redefine")):
             if reference.tag == f"{XS}import":
                 namespace = reference.get("namespace", "")
-                # It says nothing, and libxml2 refuses it.
+                # It has no effect, and libxml2 rejects it.
                 if namespace == own:
                     schema.remove(reference)
                     continue
@@ -189,7 +189,7 @@ def write_schemas(project, module):
             if reference.tag == f"{XS}redefine" or target != own:
                 included.add(number)
             reference.set("schemaLocation", f"schema-{number}.xsd")
-        # Many refer to what they don't import.
+        # Many schemas refer to namespaces that they don't import.
         declared = {namespace for element in schema.iter(etree.Element) for namespace in element.nsmap.values()}
         for namespace in sorted(declared - imported - {own}):
             if namespace in files:
@@ -221,7 +221,7 @@ def write(folder, schemas, files, included):
 
 
 def standalone(schema):
-    """A schema by itself. lxml would leave the prefixes behind that occur only in attribute values."""
+    """Returns a schema as a separate document. lxml would lose prefixes that occur only in attribute values."""
     root = etree.Element(schema.tag, schema.attrib, nsmap=schema.nsmap)
     root.extend(deepcopy(component) for component in schema.iterchildren(etree.Element))
     return root

@@ -1,4 +1,4 @@
-"""Where the corpus is."""
+"""Finds the corpus."""
 
 import os
 from pathlib import Path
@@ -9,8 +9,8 @@ FOLDERS = ("conformance", "suites", "wellknown", "wsdl")
 
 
 def find():
-    """The folder of the corpus, as `crates/corpus` finds it: the one that CASTILE_CORPUS_DIR names, that was fetched, or that stands
-    beside the project. If there is none, the one that would be fetched."""
+    """Returns the folder of the corpus, like `crates/corpus`: the one that CASTILE_CORPUS_DIR names, the fetched one, or the one
+    beside the project. If none exists, returns the folder that would be fetched."""
     named = os.environ.get("CASTILE_CORPUS_DIR")
     candidates = [Path(named)] if named else []
     candidates += [FETCHED, HERE.parents[2] / "shared/corpus"]
@@ -18,7 +18,7 @@ def find():
 
 
 def find_vsphere():
-    """VMware's contract, where it was fetched or stands beside the project."""
+    """Returns VMware's contract, if it was fetched or is beside the project."""
     named = os.environ.get("CASTILE_CORPUS_DIR", FETCHED)
     folders = [Path(named) / "vsphere", FETCHED / "vsphere", HERE.parents[2] / "shared/vsphere"]
     return next((folder / "vimService.wsdl" for folder in folders if (folder / "vimService.wsdl").is_file()), None)

@@ -1,4 +1,4 @@
-"""Attacks as data: what the tables in attacks/*.toml mean. README.md has the format."""
+"""Attacks as data: reads the tables of attacks/*.toml. README.md describes the format."""
 
 import gzip
 import re
@@ -17,7 +17,7 @@ SCALES = {
     "ns": 1e-9, "µs": 1e-6, "ms": 1e-3, "s": 1, "min": 60,
 }
 
-# What an attack may cost where it says nothing else. Reading takes 1 to 20 ns for a byte, and a request with its connection 50 µs.
+# The default limits of an attack. Reading takes 1 to 20 ns per byte, and a request with its connection 50 µs.
 DEFAULTS = {
     "cpu_per_byte": "50 ns",
     "cpu_per_request": "1 ms",
@@ -25,7 +25,7 @@ DEFAULTS = {
     "probe": "50 ms",
     "within": "60 s",
 }
-# Beside 3 times what is sent at a time.
+# In addition to 3 times what is sent at a time.
 MEMORY = 32_000_000
 
 SERVED = {
@@ -40,7 +40,7 @@ COMMAND = {
 
 
 class Attack:
-    """One attack. What it doesn't say has a default."""
+    """One attack. Missing fields have defaults."""
 
     def __init__(self, table, file):
         known = COMMAND if "command" in table else SERVED
@@ -58,16 +58,16 @@ class Attack:
         return self.table.get(key, default)
 
     def quantity(self, key, default=None):
-        """A number with its unit, in bytes or seconds."""
+        """Returns a number with its unit, in bytes or seconds."""
         value = self[key]
         return quantity(default if value is None else value)
 
     def variants(self):
-        """What stands for `{v}`, one for each request."""
+        """Returns the values of `{v}`, one for each request."""
         return self.get("variants", [""])
 
     def body(self, variant):
-        """The body of the request."""
+        """Returns the body of the request."""
         if "body" in self.table:
             return build(self["body"], variant)
         payload = build(self.get("payload", []), variant)
@@ -77,7 +77,7 @@ class Attack:
         return b'<s:Envelope xmlns:s="' + envelope + b'">' + header + b"<s:Body>" + payload + b"</s:Body></s:Envelope>"
 
     def head(self, length, variant):
-        """The head of the request, for a body of this length."""
+        """Returns the head of the request, for a body of this length."""
         soap12 = self.get("soap", "1.1") == "1.2"
         content_type = self.get("type", "application/soap+xml; charset=utf-8" if soap12 else "text/xml; charset=utf-8")
         lines = [f"{self.get('method', 'POST')} {self.get('path', '/interop/base')}{self.get('query', '')} HTTP/1.1", "Host: 127.0.0.1"]
@@ -89,7 +89,7 @@ class Attack:
         return head
 
     def request(self, variant):
-        """The whole request: head and body."""
+        """Returns the complete request: head and body."""
         body = self.body(variant)
         if self.get("chunked", False):
             size = 60_000
@@ -99,7 +99,7 @@ class Attack:
 
 
 def attacks():
-    """All attacks, in the order of their files."""
+    """Returns all attacks, in the order of their files."""
     found = []
     for file in sorted(FOLDER.glob("*.toml")):
         with open(file, "rb") as stream:
@@ -115,7 +115,7 @@ def attacks():
 
 
 def quantity(text):
-    """`16 MB` in bytes, `50 ms` in seconds. A bare number has no unit, so it is none."""
+    """Converts `16 MB` to bytes, and `50 ms` to seconds. A number without a unit is an error."""
     match = re.fullmatch(r"([\d_.]+) ?([A-Za-zµ/]+)", str(text))
     if match is None or match[2] not in SCALES:
         raise SystemExit(f"{text!r} is not a quantity, expected a number and one of {', '.join(SCALES)}")
@@ -123,7 +123,7 @@ def quantity(text):
 
 
 def build(pieces, variant=""):
-    """Bytes of pieces: texts, and tables that repeat or encode others. `{v}` is the variant."""
+    """Builds bytes of pieces: texts, and tables that repeat or encode others. `{v}` is the variant."""
     if isinstance(pieces, (str, dict)):
         pieces = [pieces]
     return b"".join(piece_bytes(piece, variant) for piece in pieces)
@@ -144,7 +144,7 @@ def piece_bytes(piece, variant):
         case {"repeat": pieces, "size": size}:
             once = build(pieces, variant)
             if b"{n}" in once:
-                # Numbers get longer: as many as fit.
+                # The numbers get longer, so this is the number that fits at most.
                 return numbered(once, range(int(quantity(size)) // (len(once) + 4)))
             return once * (int(quantity(size)) // len(once))
         case {"repeat": pieces, "times": times, **others}:
@@ -156,7 +156,7 @@ def piece_bytes(piece, variant):
 
 
 def client_hello(name):
-    """What a client of TLS begins with."""
+    """Returns the first message of a TLS client."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
     try:
@@ -166,7 +166,7 @@ def client_hello(name):
 
 
 def numbered(once, numbers):
-    """`{n}` is the number of the repetition, `{n+1}` the next one."""
+    """Repeats a text, where `{n}` is the number of the repetition and `{n+1}` the next one."""
     parts = re.split(rb"\{(n(?:\+1)?)\}", once)
     texts, places = parts[::2], parts[1::2]
     form = b"%d".join(text.replace(b"%", b"%%") for text in texts)

@@ -1,4 +1,4 @@
-"""Attacks on commands: hostile contracts and files, and servers that answer what nobody expects."""
+"""Attacks on commands: hostile contracts and files, and servers with unexpected answers."""
 
 import asyncio
 import contextlib
@@ -16,15 +16,15 @@ from target import cpu_time, peak_memory
 
 CONTRACTS = bytes(Path(__file__).resolve().parents[2] / "crates/suites/contracts")
 CPU = "3 s"
-# Colours may reach a terminal, and no other sequence of control characters.
+# Colours may reach a terminal, but no other control sequences.
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
-# What draws a line of progress: back to its beginning, and away with it.
+# Sequences that draw a progress line: back to its start, and clear it.
 PROGRESS = re.compile(r"\r|\x1b\[[0-9]*[KAJG]|\x1b\[\?25[hl]")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def run_command(attack, castile):
-    """Runs the command of an attack; a row of the table."""
+    """Runs the command of an attack. Returns a row of the table."""
     with tempfile.TemporaryDirectory() as folder, hostile_server(attack.get("serves", None)) as server:
         folder = Path(folder)
         for name, pieces in attack.get("files", {}).items():
@@ -54,7 +54,7 @@ def problems(attack, row, result, output):
     elif row["exit"] not in attack.get("exits", [2]):
         yield f"it ended with {row['exit']}, expected {attack.get('exits', [2])}: {result['output'][-200:]!r}"
     elif "\nUsage: " in result["output"]:
-        # It ends as quickly, and has met nothing of the attack.
+        # A wrong command line would end just as quickly, without meeting the attack.
         yield f"it was called wrongly: {result['output'][-200:]!r}"
     cpu, memory, size = (attack.quantity(key, default) for key, default in (("cpu", CPU), ("memory", "200 MB"), ("output", "100 KB")))
     if row["cpu"] > cpu:
@@ -71,7 +71,7 @@ def problems(attack, row, result, output):
 
 
 def run(command, folder, attack):
-    """Runs a command with a terminal, or into a file, and kills it when it is late."""
+    """Runs a command with a terminal, or with its output in a file, and kills it when it exceeds its time."""
     if attack.get("terminal", False):
         reading, writing = pty.openpty()
     else:
@@ -86,7 +86,7 @@ def run(command, folder, attack):
         reader.start()
     peak, status = 0, None
     while status is None:
-        # Once it is waited for, its memory is known from usage only, which counts its parent's before exec as well.
+        # After it is waited for, only `usage` has its memory, which includes that of its parent before exec.
         peak = max(peak, peak_memory(process.pid))
         pid, waited, usage = os.wait4(process.pid, os.WNOHANG)
         if pid:
@@ -117,7 +117,7 @@ def read_all(terminal, output):
 
 
 def placed(data, port):
-    """`{port}` is where the hostile server listens, `{contracts}` the folder of the suites' contracts."""
+    """Replaces `{port}` by the port of the hostile server, and `{contracts}` by the folder of the suites' contracts."""
     return data.replace(b"{port}", str(port).encode()).replace(b"{contracts}", CONTRACTS)
 
 
@@ -135,7 +135,7 @@ def hostile_server(steps):
 
 
 class HostileServer:
-    """Does the same steps on each connection: once a request has come, what is to be sent is sent."""
+    """Does the same steps on each connection: when a request has arrived, it sends its data."""
 
     def __init__(self, steps):
         self.steps = steps or []

@@ -1,4 +1,4 @@
-"""What attackers do on their connections: the steps of an attack, on as many connections as it asks for."""
+"""Drives an attack: its steps, on as many connections as it needs."""
 
 import asyncio
 import contextlib
@@ -10,9 +10,9 @@ from collections import Counter
 from attack import build, quantity
 
 CHUNK = 1 << 18
-# Of an answer, for the table and for `says`.
+# The stored part of an answer, for the table and for `says`.
 KEPT = 100_000
-# Attackers whose connection was closed come back.
+# Attackers whose connection was closed connect again.
 PAUSE = 0.5
 NEW = ["post", "read"]
 
@@ -22,7 +22,7 @@ class Closed(Exception):
 
 
 class Drive:
-    """An attack that goes on against a port."""
+    """A running attack on a port."""
 
     def __init__(self, attack, port):
         self.attack = attack
@@ -37,7 +37,7 @@ class Drive:
         self.made = {}
 
     async def run(self, costs_too_much):
-        """Attacks, unless it costs too much by now. Returns how long that took, and whether it came to its end."""
+        """Attacks until it costs too much. Returns how long that took, and whether it was completed."""
         seconds = self.attack.table.get("seconds")
         patience = quantity(seconds) if seconds else self.attack.quantity("within")
         # Bodies are made before the clock starts.
@@ -62,20 +62,20 @@ class Drive:
 
     def request(self, variant):
         if variant not in self.made:
-            # Of large ones, one at a time.
+            # Of large bodies, only one is stored at a time.
             if sum(len(body) for _, body in self.made.values()) > 64_000_000:
                 self.made.clear()
             self.made[variant] = self.attack.request(variant)
         return self.made[variant]
 
     async def attacker(self, number):
-        """One attacker: all variants, as many times as the attack says, or until it is over."""
+        """One attacker: sends all variants, as many times as the attack says, or until it is over."""
         times = self.attack.get("times", 1)
         again = self.attack.get("again", self.attack.table.get("seconds") is not None)
         keep = self.attack.get("keep", False)
         done = 0
         connection = None
-        # At once, they would only find the system's queue of new connections full.
+        # If all of them connected immediately, they would only fill the system's queue of new connections.
         ramp = quantity(self.attack.get("ramp", "0 s"))
         await asyncio.sleep(ramp * number / self.attack.get("connections", 1))
         try:
@@ -129,7 +129,7 @@ class Connection:
             self.sending = None
 
     async def step_post(self, copies, _, variant):
-        """Sends whole requests, one behind the other; what follows doesn't wait until they are sent."""
+        """Sends complete requests, one after the other. The next step doesn't wait until they are sent."""
         head, body = self.drive.request(variant)
         self.drive.requests += copies or 1
         self.sending = asyncio.create_task(self.write([head, body] * (copies or 1)))
@@ -140,7 +140,7 @@ class Connection:
         await self.write([self.drive.request(variant)[0]])
 
     async def step_part(self, size, _, variant):
-        """Sends the head of a request, and so much of its body."""
+        """Sends the head of a request, and this much of its body."""
         self.drive.requests += 1
         head, body = self.drive.request(variant)
         await self.write([head, body[: int(quantity(size))]])
@@ -150,7 +150,8 @@ class Connection:
         await self.write([build(pieces, variant)])
 
     async def step_drip(self, what, options, variant):
-        """Sends the body, or the whole request, slowly, until all is sent or the server closes. `from` bytes come at once."""
+        """Sends the body, or the complete request, slowly, until all is sent or the server closes. `from` bytes are sent
+        immediately."""
         self.drive.requests += 1
         head, body = self.drive.request(variant)
         if what == "request":
@@ -160,7 +161,7 @@ class Connection:
         size = max(1, int(rate))
         watch = asyncio.create_task(self.answer())
         try:
-            # Not all at the same moment.
+            # Not all at the same time.
             await asyncio.sleep(self.number % 97 / 97)
             await self.write([head, body[:at_once]])
             for at in range(at_once, len(body), size):
@@ -176,11 +177,11 @@ class Connection:
                 await watch
 
     async def step_read(self, count, _, __):
-        """Reads an answer, or so many."""
+        """Reads one answer, or this many."""
         for _ in range(count or 1):
             await self.answer()
         if self.sending is not None:
-            # It answered before it had read all.
+            # It answered before it had read everything.
             if not self.sending.done():
                 self.sending.cancel()
             with contextlib.suppress(asyncio.CancelledError, OSError):
@@ -194,7 +195,7 @@ class Connection:
                 await self.answer()
 
     async def step_leave(self, time, __, ___):
-        """Reads nothing for a time, and what has come by then with it."""
+        """Reads nothing for a time, and then what has arrived."""
         await asyncio.sleep(quantity(time))
 
     async def step_sip(self, rate, _, __):
@@ -206,7 +207,7 @@ class Connection:
         raise Closed
 
     async def step_wait(self, time, __, ___):
-        """Waits, or until the server closes."""
+        """Waits for a time, or until the server closes."""
         try:
             await asyncio.wait_for(self.answer(), quantity(time))
         except (TimeoutError, asyncio.TimeoutError):
@@ -283,7 +284,7 @@ class Connection:
 
 
 async def connect(port, slim):
-    """Connects; `slim` with as little room for answers as the system gives."""
+    """Connects; with `slim`, with the smallest receive buffer that the system permits."""
     if not slim:
         return await asyncio.open_connection("127.0.0.1", port)
     stream = socket.socket()

@@ -1,12 +1,13 @@
-"""A bystander: calls echoVoid as a new client every 10 ms, whatever became of the calls before, and tells how long each took.
+"""A bystander, which measures how an attack affects other clients. It calls echoVoid as a new client every 10 ms, whatever happened to
+earlier calls, and reports how long each call took.
 
     probe.py PORT QUIET-PORT [SIZE] [--tls]
 
-With --tls it speaks TLS with the first server, and calls every 50 ms, since a handshake takes it long. With SIZE its messages have so many bytes. Then it calls every 250 ms, and where it is told 503 it tries again as Retry-After
-says, which counts. Each time it calls two servers, of which nobody attacks the second: what that one takes is what the machine
-takes, and the bystander itself. It is a process of its own, so that neither the attackers nor their interpreter's lock are measured. It goes
-on until standard input ends, and writes a line for each call: the port, when it began on the monotonic clock, and seconds to
-its answer, or `inf`.
+With --tls it uses TLS for the first server, and calls every 50 ms, since a handshake takes it long. With SIZE its messages have this many
+bytes. It then calls every 250 ms, and after a 503 it tries again as Retry-After says, which counts towards the time. Each time it calls two
+servers, the second of which is not attacked: the time of that one is due to the machine and to the bystander itself. It is a separate
+process, so that neither the attackers nor their interpreter's lock are measured. It continues until standard input ends, and writes a line
+for each call: the port, when the call began on the monotonic clock, and seconds to its answer, or `inf`.
 """
 
 import asyncio
@@ -29,7 +30,7 @@ HEAD = (
 )
 
 
-# Ports at which TLS is spoken, and how.
+# The ports that use TLS, and their settings.
 TLS = {}
 
 
@@ -95,7 +96,7 @@ async def main():
 
 
 try:
-    # It sleeps nearly always. Without this, what is measured is who else wants a core.
+    # It sleeps nearly always. Without a higher priority, it would measure the other processes that want a core.
     os.nice(-10)
 except PermissionError:
     pass

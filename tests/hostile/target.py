@@ -1,4 +1,4 @@
-"""The process that is attacked, and what it takes."""
+"""The process that is attacked, and its use of resources."""
 
 import os
 import pathlib
@@ -10,12 +10,12 @@ import tempfile
 import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
-# Those of `castile bench --tls`.
+# The certificates of `castile bench --tls`.
 CERTIFICATES = pathlib.Path(__file__).resolve().parents[2] / "crates/cli/src/bench/secured"
 
 
 class Server:
-    """A `castile serve` of its own on a free port of loopback."""
+    """A separate `castile serve` on a free port of the loopback interface."""
 
     def __init__(self, castile, flags=(), limit=None, descriptors=None, tls=False):
         self.log = tempfile.TemporaryFile()
@@ -24,7 +24,7 @@ class Server:
             command += ["--tls-cert", CERTIFICATES / "certificate.pem", "--tls-key", CERTIFICATES / "key.pem"]
 
         def confine():
-            # Before it begins, since it looks how much memory it may have.
+            # Set before it starts, because it checks how much memory it may have.
             if limit is not None:
                 resource.setrlimit(resource.RLIMIT_AS, (int(limit), int(limit)))
             if descriptors is not None:
@@ -49,29 +49,29 @@ class Server:
         raise SystemExit(f"castile serve does not listen:\n{self.output()}")
 
     def output(self):
-        # The process writes where this file descriptor stands, so it must not be moved.
+        # The process writes at the position of this file descriptor, so that must not be moved.
         size = os.fstat(self.log.fileno()).st_size
         return os.pread(self.log.fileno(), size, 0).decode(errors="replace")
 
     def sample(self):
-        """Notes the peak of memory, which is lost when a process aborts."""
+        """Records the peak of memory, which is lost when a process aborts."""
         self.peak = max(self.peak, peak_memory(self.pid))
 
     def cpu(self):
         return cpu_time(self.pid)
 
     def spins(self):
-        """Whether the process works on although nobody asks it to. What was begun may take 2 s to its end."""
+        """Returns whether the process still works without requests. Work that was begun may take 2 s."""
         for _ in range(8):
             before = self.cpu()
             time.sleep(0.25)
-            # Somebody else may have both cores, so a share of one says nothing.
+            # Other processes may use both cores, so a single low share shows nothing.
             if self.cpu() - before <= 0.02:
                 return False
         return True
 
     def end(self, patience):
-        """Ends the process by SIGTERM and returns its exit code; None if it had to be killed."""
+        """Ends the process with SIGTERM and returns its exit code; None if it had to be killed."""
         self.process.send_signal(signal.SIGTERM)
         try:
             return self.process.wait(patience)
@@ -82,7 +82,8 @@ class Server:
 
 
 def cpu_time(pid):
-    """What a process took so far in seconds, its threads that have ended included; 10 ms is the finest step."""
+    """Returns the processor time of a process in seconds, including its threads that have ended. The
+    resolution is 10 ms."""
     try:
         with open(f"/proc/{pid}/stat") as file:
             fields = file.read().rpartition(")")[2].split()
@@ -92,7 +93,7 @@ def cpu_time(pid):
 
 
 def peak_memory(pid):
-    """The most memory that was resident so far, in bytes."""
+    """Returns the peak resident memory in bytes."""
     try:
         with open(f"/proc/{pid}/status") as file:
             match = re.search(r"VmHWM:\s+(\d+) kB", file.read())

@@ -1,4 +1,4 @@
-"""A program as a user would write it: a cargo project of its own in target/trials, outside of the workspace."""
+"""A program as a user would write it: a separate cargo project in target/trials, outside of the workspace."""
 
 import os
 import shutil
@@ -26,7 +26,7 @@ castile-codegen = {{ path = "{root}/crates/codegen" }}
 
 
 def make(name, sources):
-    """The folder of a project with what is in a folder: `main.rs`, and perhaps `build.rs`."""
+    """Makes a project from a folder: `main.rs`, and a `build.rs` if there is one. Returns its folder."""
     project = TARGET / "trials" / name
     shutil.rmtree(project, ignore_errors=True)
     (project / "src").mkdir(parents=True)
@@ -40,11 +40,11 @@ def make(name, sources):
 
 def cargo(project, *arguments, environment=(), **options):
     """Runs cargo in the folder of a project."""
-    # What Castile depends on is compiled there already, for its tests.
+    # Castile's dependencies are already compiled there, for its tests.
     environment = os.environ | {"CARGO_TARGET_DIR": str(TARGET)} | dict(environment)
     return subprocess.run(["cargo", *arguments], cwd=project, env=environment, **options)
 
 
 def program(name):
-    """Where cargo puts what it built of a project."""
+    """Returns the path of the program that cargo built from a project."""
     return TARGET / "debug" / name

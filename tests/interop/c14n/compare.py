@@ -3,9 +3,9 @@
     cargo build --workspace --example c14n
     target/interop-venv/bin/python tests/interop/c14n/compare.py
 
-Every document in which libxml2 finds no fault must have the same form. Left out are those with one, relative namespace
-names among them, and those with a document type declaration: libxml2 applies defaults only together with what stands
-outside, which we don't fetch.
+Every document in which libxml2 finds no error must have the same form. Documents with errors, such as relative
+namespace names, are left out. So are documents with a document type declaration: libxml2 applies defaults only
+together with external entities, which we don't fetch.
 """
 
 import os
@@ -22,7 +22,7 @@ from corpus import find  # noqa: E402
 
 CORPUS = find()
 EXAMPLE = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "examples" / "c14n"
-# Of the corpus, every so many-th document; all of them take minutes.
+# Every STEPth document of the corpus is compared; all of them take minutes.
 STEP = int(sys.argv[1]) if len(sys.argv) > 1 else 5
 
 ALGORITHMS = {
@@ -60,11 +60,11 @@ def main():
 
 
 def parse(data):
-    """The document, or nothing if there is a fault in it that libxml2 can tell, whether it forgives it or not."""
+    """Returns the document, or None if libxml2 reports an error in it, whether it recovers from it or not."""
     parser = lxml.etree.XMLParser(no_network=True, huge_tree=True)
     try:
         tree = lxml.etree.fromstring(data, parser).getroottree()
-        # It writes "&" in the name of a namespace as it is.
+        # libxml2 doesn't escape "&" in the name of a namespace.
         lxml.etree.fromstring(lxml.etree.tostring(tree, method="c14n"), parser)
     except (lxml.etree.LxmlError, ValueError):
         return None

@@ -1,7 +1,7 @@
-"""What the partners have in common: what each must call, and how it is judged.
+"""Shared code of the partners: what each must call, and how its results are judged.
 
-A partner's program gets what it needs as arguments and writes a line for each case: the version of SOAP (11 or 12), the case, and what was
-wrong, between tabs. Nothing was wrong if the last is empty.
+A partner's program gets its input as arguments and writes a line for each case: the version of SOAP (11 or 12), the case, and what was
+wrong, separated by tabs. The last field is empty if nothing was wrong.
 """
 
 import collections
@@ -19,7 +19,7 @@ import peers
 FOLDER = peers.TARGET / "code-first"
 SECONDS_OF_A_TOOL = 300
 SECONDS_OF_A_PROGRAM = 60
-# The operations, and of some what else there is to see.
+# The operations, some with further checks.
 CASES = (
     "echoOrder",
     "echoOrder of little",
@@ -33,7 +33,7 @@ CASES = (
     "echoLine with a part",
     "echoLine of a wrong sku",
     "ping",
-    # And lastNotice, which gives what notify was told: that is one-way, so it may take a moment.
+    # Includes lastNotice, which returns what notify was sent. notify is one-way, so this may take a moment.
     "notify",
 )
 LONGEST_NOTE = 300
@@ -48,7 +48,7 @@ def url():
 
 
 def fresh(name):
-    """An empty folder for what is generated and compiled."""
+    """Returns an empty folder for what is generated and compiled."""
     folder = FOLDER / name
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -56,14 +56,14 @@ def fresh(name):
 
 
 def needs(packages, *programs):
-    """Ends with a word on what to install, if a program or a file is missing."""
+    """Exits with a hint what to install, if a program or a file is missing."""
     missing = [program for program in programs if not (shutil.which(program) or pathlib.Path(program).is_file())]
     if missing:
         sys.exit(f"missing: {', '.join(missing)}; apt-get install {packages}")
 
 
 def run(command, folder):
-    """Runs a tool in a folder; what it says is told if it fails."""
+    """Runs a tool in a folder, and prints its output if it fails."""
     done = subprocess.run([str(word) for word in command], cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, encoding="utf-8", timeout=SECONDS_OF_A_TOOL)
     if done.returncode:
@@ -71,7 +71,7 @@ def run(command, folder):
 
 
 class Judge:
-    """Holds what a partner's programs say against CASES and known.tsv."""
+    """Compares the results of a partner's programs with CASES and known.tsv."""
 
     def __init__(self, name):
         self.name = name
@@ -82,7 +82,7 @@ class Judge:
         self.right = 0
 
     def run(self, command, versions=("11", "12"), more=()):
-        """Runs a program that has to say something of each case in each of these versions."""
+        """Runs a program that must report each case in each of these versions."""
         environment = {**os.environ, "NO_PROXY": "*", "no_proxy": "*", "TZ": "UTC"}
         done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8",
                               errors="replace", timeout=SECONDS_OF_A_PROGRAM, env=environment)
@@ -97,7 +97,7 @@ class Judge:
                     self.problems.append(f"{version} {case}: told {self.seen[version, case]} times, expected once")
 
     def say(self, version, case, wrong):
-        """One case was tried, and this was wrong."""
+        """Records the result of one case."""
         self.seen[version, case] += 1
         if not wrong:
             self.right += 1
@@ -109,7 +109,7 @@ class Judge:
         self.problems.append(f"{version} {case}: {wrong[:LONGEST_NOTE]}")
 
     def end(self):
-        """Tells what came of it, and ends with 1 if anything is not as it should be."""
+        """Prints the results, and exits with 1 if any is not as expected."""
         for number, (versions, cases, message, why) in enumerate(self.known):
             for version in versions.split("|"):
                 for case in cases.split("|"):
@@ -122,6 +122,6 @@ class Judge:
 
 
 def run_java(judge, peer, folder, url, **options):
-    """Compiles the partner's program with what the peer's tool has generated into a folder, and runs it."""
+    """Compiles the partner's program with what the peer's tool generated into a folder, and runs it."""
     peer.compile(folder / "classes", HERE / "java/Cases.java", HERE / judge.name / "Calls.java", *folder.rglob("*.java"))
     judge.run(peer.java_of(folder / "classes", "Calls", url), **options)

@@ -1,10 +1,10 @@
-"""Checks our contracts against the published messages with libxml2, which knows nothing of Castile.
+"""Checks our contracts against the published messages with libxml2, which is independent of Castile.
 
     python check.py [WORKLOADS]
 
-Every contract must hold a valid schema and carry documentation. Where the directory WORKLOADS is present (by default
-`../shared/workloads` beside the project), the sample messages must be valid against the contract, and a contract that
-has a reference WSDL must say the same as it: elements, types, operations, SOAP actions.
+Every contract must contain a valid schema and documentation. If the directory WORKLOADS is present (by default `../shared/workloads`
+beside the project), the sample messages must be valid for the contract. A contract that has a reference WSDL must be equivalent to
+it: elements, types, operations, SOAP actions.
 """
 
 import sys
@@ -21,8 +21,8 @@ WSDL = "{http://schemas.xmlsoap.org/wsdl/}"
 SOAP = "{http://schemas.xmlsoap.org/wsdl/soap/}"
 ENVELOPE = "{http://schemas.xmlsoap.org/soap/envelope/}"
 
-# Contract, sample messages, reference. The samples named round2-* are of the second form of Benchmark1, which wraps
-# the structured arrays otherwise and is another contract.
+# Contract, sample messages, reference. The samples named round2-* belong to the second version of Benchmark1, which is another
+# contract: it wraps the structured arrays differently.
 SUITES = [
     ("benchmark1", "benchmark1/samples/axis2-*.xml", "benchmark1/Benchmark.wsdl"),
     ("wstest", "wstest/samples/*.xml", None),
@@ -64,14 +64,14 @@ def main():
 
 
 def standalone(schema):
-    """The schema of a contract by itself. lxml would leave the prefixes behind that occur only in attribute values."""
+    """Returns the schema of a contract as a separate document. lxml would lose prefixes that occur only in attribute values."""
     root = etree.Element(schema.tag, schema.attrib, nsmap=schema.nsmap)
     root.extend(deepcopy(component) for component in schema)
     return root
 
 
 def undocumented(contract):
-    """The services, port types, operations and named schema components that say nothing about themselves."""
+    """Returns the services, port types, operations and named schema components without documentation."""
     named = [contract.find(f"{WSDL}service"), contract.find(f"{WSDL}portType"), *contract.iterfind(f"{WSDL}portType/{WSDL}operation")]
     for component in named:
         if not component.findtext(f"{WSDL}documentation"):
@@ -82,7 +82,7 @@ def undocumented(contract):
 
 
 def facts(contract):
-    """What a contract says, without what is left to its author: order, prefixes, names of messages, words, address."""
+    """Returns the facts of a contract, without what its author may choose: order, prefixes, names of messages, wording, address."""
     root = contract.getroot()
     schema = root.find(f".//{XS}schema")
     said = {
@@ -114,7 +114,7 @@ def facts(contract):
 
 
 def shape(component):
-    """A schema component as nested tuples, with defaults filled in and an empty sequence as none."""
+    """Returns a schema component as nested tuples, with defaults filled in and empty sequences removed."""
     if component.tag == f"{XS}annotation":
         return None
     attributes = dict(component.attrib)
@@ -135,7 +135,7 @@ def shape(component):
 
 
 def expand(element, name):
-    """A prefixed name as {namespace}local, by the declarations in scope at `element`."""
+    """Expands a prefixed name to {namespace}local, with the declarations in scope at `element`."""
     prefix, _, local = name.rpartition(":")
     return f"{{{element.nsmap[prefix or None]}}}{local}"
 

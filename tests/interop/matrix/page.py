@@ -1,4 +1,4 @@
-"""Renders docs/interop.md from results.tsv and known.tsv; `python3 page.py` does it by itself."""
+"""Renders docs/interop.md from results.tsv and known.tsv; `python3 page.py` only does that."""
 
 import results
 import wsdl
@@ -71,7 +71,7 @@ makes six calls."""
 
 
 class Notes:
-    """Reasons, numbered as they are first met."""
+    """Reasons, numbered in the order of their first use."""
 
     def __init__(self):
         self.numbers = {}

@@ -1,4 +1,4 @@
-"""The peers: how each is set up, served and called. All that is installed lands in target/interop."""
+"""The peers: how each is set up, served and called. Everything is installed into target/interop."""
 
 import contextlib
 import hashlib
@@ -45,20 +45,20 @@ class Peer:
         raise NotImplementedError
 
     def path(self, contract, version):
-        """Where a server has a port."""
+        """Returns the path at which a server has a port."""
         return contract
 
     def call(self, plan):
-        """The command that calls what a plan lists."""
+        """Returns the command that calls what a plan lists."""
         raise NotImplementedError
 
     def server(self, port, contracts):
-        """The command that serves the contracts of a folder, and prints a line with `listening` once it does."""
+        """Returns the command that serves the contracts of a folder. It prints a line with `listening` when it is ready."""
         raise NotImplementedError
 
     @contextlib.contextmanager
     def serve(self, work, contracts):
-        """Serves until the block is left; gives the address."""
+        """Serves until the block is left. Yields the address."""
         log = work / "server.log"
         for _ in range(3):
             port = free_port()
@@ -98,7 +98,7 @@ class Php(Peer):
             sys.exit("PHP or its extension soap is missing: apt-get install php-cli php-soap")
 
     def version(self):
-        # The packager's part of the version differs between machines.
+        # The packager's suffix of the version differs between machines.
         return "PHP " + output(["php", "-r", 'echo PHP_MAJOR_VERSION, ".", PHP_MINOR_VERSION;'])
 
     def call(self, plan):
@@ -156,9 +156,9 @@ class Node(Peer):
 
 
 class Java(Peer):
-    """What Java's engines have in common: libraries from Maven, classes generated from the contracts, and programs."""
+    """Shared code of the Java engines: libraries from Maven, classes generated from the contracts, and programs."""
 
-    # Those that its tool takes.
+    # The contracts that its tool accepts.
     contracts = tuple(wsdl.CONTRACTS)
 
     def set_up(self):
@@ -178,7 +178,7 @@ class Java(Peer):
 
     def libraries(self):
         """Copies the libraries that pom.xml names, once."""
-        # The copy of pom.xml is made last: it says that the folder is complete.
+        # The copy of pom.xml is made last, as the mark of a complete folder.
         resolved = self.folder / "pom.xml"
         if same(self.sources / "pom.xml", resolved):
             return
@@ -196,14 +196,14 @@ class Java(Peer):
         return self.java_of(self.folder / "classes", *arguments)
 
     def java_of(self, classes, *arguments):
-        """Java with the peer's libraries and these classes."""
-        # The processes are short: the first tier of compilation is enough, and half as long in starting.
+        """Returns the command for Java with the peer's libraries and these classes."""
+        # The processes are short: the first tier of compilation is enough and starts twice as fast.
         quick = ["-XX:TieredStopAtLevel=1", "-Xshare:auto", "-XX:+UseSerialGC"]
         path = f"{classes}{os.pathsep}{self.folder / 'lib'}/*"
         return ["java", *quick, "-Duser.timezone=UTC", "-cp", path, *map(str, arguments)]
 
     def release(self, name):
-        """The version of a library."""
+        """Returns the version of a library."""
         return next((self.folder / "lib").glob(f"{name}-[0-9]*.jar")).stem.removeprefix(f"{name}-")
 
     def call(self, plan):
@@ -217,7 +217,7 @@ class Cxf(Java):
     contracts = ("wrapped", "bare", "rpc", "mtom", "swa", "addressing")
 
     def generate(self, contract, folder):
-        # With headers that only the binding names as parameters, as the tool's documentation has it.
+        # Header blocks that only the binding names become parameters, as the tool's documentation says.
         run(self.java("org.apache.cxf.tools.wsdlto.WSDLToJava", "-exsh", "true", "-p", f"castile.interop.{contract}", "-d", folder,
                       wsdl.FOLDER / f"{contract}.wsdl"))
 
@@ -232,7 +232,7 @@ class Axis(Java):
     contracts = ("wrapped", "bare", "rpc", "encoded", "swa")
 
     def generate(self, contract, folder):
-        # Its WSDL2Java ends on a binding for SOAP 1.2.
+        # WSDL2Java fails on a binding for SOAP 1.2.
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{contract}.wsdl"
         file.write_text(wsdl.contract(contract, wsdl.operations(contract), ("11",)))
@@ -242,14 +242,14 @@ class Axis(Java):
         return "Axis " + self.release("axis")
 
     def path(self, contract, version):
-        # One port answers both versions.
+        # One port serves both versions.
         return f"axis/services/{contract.title()}11"
 
     def server(self, port, contracts):
         return super().server(port, self.folder / "generated")
 
 
-# What two peers also show each other, where a style is the point of both: client, server, contracts.
+# Pairs of peers that also call each other, with the contracts whose style both support well: client, server, contracts.
 CROSS = {
     ("zeep", "cxf"): ("addressing",),
     ("axis", "cxf"): ("swa",),
@@ -272,7 +272,7 @@ def free_port():
 
 
 def await_line(process, log):
-    """Whether the server has written that it listens before it ended or the time was over."""
+    """Waits until the server has printed that it listens. Returns False if it ends before, or when the time is up."""
     end = time.monotonic() + SECONDS_TO_START
     while time.monotonic() < end and process.poll() is None:
         text = log.read_text(errors="replace")

@@ -1,7 +1,7 @@
-"""What was seen, what is expected, and why that is not always success.
+"""The actual results, the expected ones, and the reasons for failures.
 
-results.tsv is written by the run; known.tsv by people: a reason for each row that did not pass. In it, `*` stands for
-any contract, version, client, server or operation, and the first row that fits counts.
+The run writes results.tsv. known.tsv is written by people: a reason for each row that did not pass. In it, `*` stands for any
+contract, version, client, server or operation, and the first row that matches counts.
 """
 
 import fnmatch
@@ -18,7 +18,7 @@ ABSENT = ("absent", "", "")
 
 
 class Results:
-    """Of each operation the outcome, the cases that failed, and what was seen; and the versions of peers."""
+    """For each operation its outcome, the cases that failed, and the observations; and the versions of peers."""
 
     def __init__(self):
         self.rows = {}
@@ -38,11 +38,11 @@ class Known:
                 sys.exit(f"{KNOWN.name}: not a row of seven columns: {row}")
 
     def not_possible(self, *key):
-        """Why an operation can't be called at all; None if it can."""
+        """Returns why an operation can't be called at all; None if it can."""
         return self._find("not possible", key)
 
     def why(self, key):
-        """Why an operation fails; None if nobody has said."""
+        """Returns why an operation fails; None if no reason is listed."""
         return self._find("failed", key)
 
     def _find(self, outcome, key):
@@ -53,7 +53,7 @@ class Known:
 
 
 def tidy(note, base):
-    """A note without what differs from run to run."""
+    """Returns a note without the parts that differ from run to run."""
     note = note.replace(base, "URL")
     note = re.sub(r" \(line \d+, column \d+\)|lineNumber: \d+; columnNumber: \d+; ", "", note)
     note = note.replace(str(HERE.parents[2]), "")
@@ -75,7 +75,7 @@ def read():
 
 
 def write(seen, names):
-    """Puts what was seen of these peers in the place of what was expected of them."""
+    """Replaces the expected results of these peers by the actual ones."""
     kept = read()
     kept.rows = {key: row for key, row in kept.rows.items() if not concerns(key, names)} | seen.rows
     kept.versions |= seen.versions
@@ -86,12 +86,12 @@ def write(seen, names):
 
 
 def concerns(key, names):
-    """Whether a row is of these peers alone."""
+    """Returns whether a row concerns only these peers."""
     return {key[2], key[3]} <= set(names)
 
 
 def compare(seen, names):
-    """Prints what is not as expected; the exit code."""
+    """Prints the unexpected results. Returns the exit code."""
     expected, known = read(), Known()
     problems = []
     for key in sorted(expected.rows.keys() | seen.rows.keys()):

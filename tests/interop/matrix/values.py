@@ -1,8 +1,8 @@
-"""Values of the contracts: as JSON in operations.json and in what peers report, as XML in what ours reports.
+"""Values of the contracts: as JSON in operations.json and in the reports of peers, as XML in Castile's reports.
 
-A complex value is an object of its children and attributes by name; a repeated child is a list; "$type" names a derived
-type. What a type can't hold as JSON is a string in the type's lexical form. Two values are the same if the schema says so:
-`10.50` is the decimal `10.5`, and one moment is another in a different zone.
+A complex value is an object of its children and attributes by name; a repeated child is a list; "$type" names a derived type.
+A value that JSON can't represent is a string in the type's lexical form. Two values are equal if the schema says so: `10.50`
+equals the decimal `10.5`, and a time equals the same instant in a different time zone.
 """
 
 import base64
@@ -41,13 +41,13 @@ class Schema:
         self.nodes = {node.get("name"): node for root in roots for node in root.iter(f"{XS}complexType")}
 
     def item(self, type_):
-        """The type of the items of an array; None for others."""
+        """Returns the type of the items of an array; None for other types."""
         node = self.nodes.get(type_.removeprefix("tns:"))
         attribute = None if node is None else node.find(f".//{XS}attribute[@{WSDL}arrayType]")
         return None if attribute is None else attribute.get(f"{WSDL}arrayType").removesuffix("[]")
 
     def fields(self, type_):
-        """The fields of a type, inherited ones first; None for a simple type."""
+        """Returns the fields of a type, inherited ones first; None for a simple type."""
         node = self.nodes.get(type_.removeprefix("tns:"))
         if node is None:
             return None
@@ -57,7 +57,7 @@ class Schema:
         return inherited + [Field(field) for field in own]
 
     def to_xml(self, type_, value, name="value"):
-        """A value as an element whose children have the prefix t."""
+        """Returns a value as an element whose children have the prefix t."""
         names = {"t": NAMESPACE, "tns": NAMESPACE, "xsi": XSI[1:-1], "xs": XS[1:-1], "soapenc": SOAPENC[1:-1]}
         declarations = "".join(f' xmlns:{prefix}="{name}"' for prefix, name in names.items())
         return self._element(name, type_, value, declarations)
@@ -92,7 +92,7 @@ class Schema:
         return name if self.is_encoded else prefix + name
 
     def from_xml(self, type_, element):
-        """The value of an element."""
+        """Returns the value of an element."""
         if element.get(f"{XSI}nil") in ("true", "1"):
             return None
         item = self.item(type_)
@@ -118,7 +118,7 @@ class Schema:
         return value
 
     def differences(self, type_, expected, found, path=""):
-        """What is wrong with a value that was found, a line for each place."""
+        """Returns the differences between an expected and an actual value, a line for each."""
         if isinstance(expected, list):
             yield from self._differences_of_list(self.item(type_), expected, found, path)
             return
@@ -136,7 +136,8 @@ class Schema:
             yield f"{path}{found!r}, expected {expected!r}"
 
     def _differences_of_list(self, type_, expected, found, path):
-        # That a list of one is an object, and an empty one none, is how an interface is, not what was sent.
+        # Some interfaces return an object for a list with one item, and None for an empty list. That is no difference in what
+        # was sent.
         found = found if isinstance(found, list) else [] if found is None else [found]
         if len(expected) != len(found):
             yield f"{path}: {len(found)} items, expected {len(expected)}"
@@ -168,7 +169,7 @@ class Schema:
 
 
 def simple(type_, value):
-    """A value of a simple type in a form that is equal to itself alone."""
+    """Returns a value of a simple type in a canonical form."""
     if value is None:
         raise ValueError("absent")
     if type_ == "xs:boolean":
@@ -204,8 +205,8 @@ def floating(type_, value):
 
 
 def moment(value):
-    """A dateTime; one with a zone is never one without."""
-    # Python reads up to six digits, and some write none or nine.
+    """Returns a dateTime. One with a zone never equals one without."""
+    # Python parses up to six digits of a fraction; some peers write none or nine.
     text = re.sub(r"\.(\d+)", lambda match: "." + match[1][:6].ljust(6, "0"), value).replace("Z", "+00:00")
     parsed = datetime.datetime.fromisoformat(text)
     return ("local", parsed) if parsed.tzinfo is None else ("utc", parsed.astimezone(datetime.timezone.utc))

@@ -1,6 +1,7 @@
-"""A look at what two peers really send each other: that an attachment is one, and a message is addressed.
+"""Checks what two peers actually send each other: that an attachment is sent as one, and that a message has addressing
+headers.
 
-What comes back alone doesn't tell: a value is the same inside the document and beside it.
+The values alone don't show that: a value is the same inside the document and in a separate part.
 """
 
 import contextlib
@@ -12,9 +13,9 @@ import urllib.parse
 
 SECONDS = 60
 ADDRESSING = re.compile(rb"http://www\.w3\.org/2005/08/addressing|http://schemas\.xmlsoap\.org/ws/2004/08/addressing")
-# What is between two neighbours alone.
+# Headers that apply to one connection only.
 HOP_BY_HOP = ("host", "connection", "transfer-encoding", "content-length", "expect", "upgrade", "http2-settings", "keep-alive")
-# Contract: what must be true of each message that is not empty, as its content type and its bytes, and what it is called.
+# Contract: the condition for each non-empty message, by its content type and its bytes, and its name.
 WANTED = {
     "mtom": (lambda kind, _: re.match(r'(?is)multipart/related\b.*application/xop\+xml', kind), "a package of XOP"),
     "swa": (lambda kind, _: re.match(r'(?is)multipart/related\b.*text/xml', kind), "a package with attachments"),
@@ -23,7 +24,7 @@ WANTED = {
 
 
 class Tap:
-    """Hands requests on to a server, and notes which messages are not as they must be."""
+    """Forwards requests to a server, and records messages that don't meet the condition."""
 
     def __init__(self, contract):
         self.is_right, self.name = WANTED[contract]
@@ -37,11 +38,11 @@ class Tap:
 
     @contextlib.contextmanager
     def before(self, url):
-        """Listens until the block is left; gives the address to call in the place of `url`."""
+        """Listens until the block is left. Yields the address to call instead of `url`."""
         target = urllib.parse.urlsplit(url)
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler(self, target.netloc))
         server.daemon_threads = True
-        # A peer that ends closes its connections as it likes.
+        # A peer may close its connections at any time.
         server.handle_error = lambda *_: None
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
@@ -74,7 +75,7 @@ def handler(tap, netloc):
             self.wfile.write(answer)
 
         def chunks(self):
-            """The body of a request that comes in chunks (RFC 9112 §7.1)."""
+            """Returns the body of a request in chunks (RFC 9112 §7.1)."""
             body = b""
             while size := int(self.rfile.readline().split(b";")[0], 16):
                 body += self.rfile.read(size)

@@ -2,9 +2,9 @@
 
     python3 tests/interop/matrix/wsdl.py [--check]
 
-With --check nothing is written; it fails where a contract is not what would be written. A contract has one port type,
-Echo, and a binding and port for each version of SOAP it is for. The names of request and response values are `value` and
-`answer`: JAX-WS takes two of one name for one in/out parameter, and ext/soap a part `result` for SOAP 1.2's rpc:result.
+With --check nothing is written; it fails if a contract differs from what would be written. A contract has one port type, Echo, and a
+binding and port for each version of SOAP that it supports. The names of request and response values are `value` and `answer`: JAX-WS
+would make one in/out parameter of two values of the same name, and ext/soap would take a part `result` for SOAP 1.2's rpc:result.
 """
 
 import base64
@@ -26,7 +26,7 @@ CONTRACTS = {
     "swa": ("rpc", "literal", ("11",)),
     "addressing": ("document", "literal", ("11", "12")),
 }
-# The operations of contracts that are about something else than values.
+# The operations of contracts that don't test values.
 CHOSEN = {
     "mtom": ("echoData",),
     "swa": ("echoFile",),
@@ -50,7 +50,7 @@ def main():
 
 
 def operations(contract):
-    """The operations of a contract, with their cases."""
+    """Returns the operations of a contract, with their cases."""
     use, chosen = CONTRACTS[contract][1], CHOSEN.get(contract)
     found = []
     for one in json.loads((FOLDER / "operations.json").read_text()):
@@ -60,7 +60,7 @@ def operations(contract):
 
 
 def filled(value):
-    """A value with the bytes that it only has the number of."""
+    """Returns a value with its bytes, of which the case has only the number."""
     if isinstance(value, dict):
         if "$bytes" in value:
             return base64.b64encode(bytes(index * 7 % 251 for index in range(value["$bytes"]))).decode()
@@ -73,7 +73,7 @@ def is_wrapped(contract):
 
 
 def contract(name, operations, versions=None):
-    """The contract of this name with these operations, and ports for these versions of SOAP."""
+    """Returns the contract of this name with these operations, and ports for these versions of SOAP."""
     style, use, all_versions = CONTRACTS[name]
     versions = versions or all_versions
     lines = [
@@ -110,7 +110,7 @@ def contract(name, operations, versions=None):
 
 
 def types(name, operations):
-    """The schema, with the elements that messages of document style consist of."""
+    """Returns the schema, with the elements of document style messages."""
     if CONTRACTS[name][1] == "encoded":
         return [f"    {line}" for line in encoded_types()]
     *schema, end = inside("types.xsd")
@@ -121,12 +121,12 @@ def types(name, operations):
 
 
 def inside(name):
-    """The lines of a schema, without the comment before it."""
+    """Returns the lines of a schema, without the comment before it."""
     return (FOLDER / name).read_text().split("-->\n", 1)[1].splitlines()
 
 
 def encoded_types():
-    """One schema of both, with the head of that for arrays."""
+    """Merges both schemas into one, with the imports that arrays need."""
     head, *arrays = inside("arrays.xsd")
     *types, _ = inside("types.xsd")
     start = next(index for index, line in enumerate(types) if "<xs:simpleType" in line)
@@ -135,7 +135,7 @@ def encoded_types():
 
 
 def values(name, operation):
-    """(element, (child, type) or None) for request and response."""
+    """Returns (element, (child, type) or None) for request and response."""
     kind, type_ = operation.get("kind"), operation.get("type")
     nothing = None if is_wrapped(name) else ("", "tns:Nothing")
     takes = nothing if kind in ("void", "notice") else ("value", type_)
@@ -169,13 +169,13 @@ def messages(name, operation):
 
 
 def parts(use):
-    """Those of header blocks and faults: elements, or types where they are encoded."""
+    """Returns the parts of header blocks and faults: elements, or types if they are encoded."""
     types = {"token": "xs:string", "receipt": "xs:string", "refusal": "tns:Refusal"}
     return [(part, f'type="{type_}"' if use == "encoded" else f'element="tns:{part}"') for part, type_ in types.items()]
 
 
 def multipart(body, file):
-    """A message of a body and an attachment (WSDL 1.1 §5)."""
+    """Returns a message of a body and an attachment (WSDL 1.1 §5)."""
     yield "        <mime:multipartRelated>"
     yield f"          <mime:part>{body}</mime:part>"
     yield f'          <mime:part><mime:content part="{file}" type="{MEDIA_TYPE}"/></mime:part>'

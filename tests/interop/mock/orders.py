@@ -1,4 +1,4 @@
-"""zeep places, gets, lists and cancels orders of a service that `castile mock` serves.
+"""Places, gets, lists and cancels orders with zeep, on a service that `castile mock` serves.
 
     python tests/interop/mock/orders.py URL
 """

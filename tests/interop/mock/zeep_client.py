@@ -1,4 +1,4 @@
-"""Calls what a plan lists with zeep: values are what zeep itself reads of a sample."""
+"""Calls what a plan lists with zeep. The values are what zeep itself reads from a sample."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ SETTINGS = zeep.Settings(forbid_entities=False)
 
 
 class Offline(Transport):
-    """What a mock serves, well-known schemas by a catalog, and no network else."""
+    """Loads what a mock serves, and well-known schemas from a catalog, without other network access."""
 
     def __init__(self, places):
         super().__init__(timeout=20, operation_timeout=20)

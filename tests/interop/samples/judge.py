@@ -1,13 +1,13 @@
-"""Has instances that were made from schemas judged by libxml2, which knows nothing of Castile.
+"""Validates instances that were made from schemas with libxml2, which is independent of Castile.
 
     python judge.py SAMPLES [SCHEMA…]
 
-SAMPLES is the program that makes them (`cargo build -p castile-xsd --example samples`). Without a SCHEMA all of the
-corpus are taken (tests/corpus/fetch gets it) that libxml2 can load. Every instance must be
-valid. Elements for which no instance can be made are counted: their types are abstract and have no other.
+SAMPLES is the program that makes them (`cargo build -p castile-xsd --example samples`). Without a SCHEMA, all
+schemas of the corpus that libxml2 can load are used (tests/corpus/fetch gets it). Every instance must be valid.
+Elements without a possible instance are counted: their types are abstract and have no concrete type.
 
-Where a strict wildcard must be filled and nothing is declared for it, an element stands there that says its type
-(Part 1 §3.10.4). libxml2 asks for a declaration all the same: then sample.xsd declares it.
+A strict wildcard for which nothing is declared is filled with an element that has an xsi:type (Part 1 §3.10.4).
+libxml2 requires a declaration nevertheless, so sample.xsd declares the element.
 """
 
 import subprocess
@@ -68,7 +68,7 @@ def problem_of(schema, sample):
 
 
 def with_declaration(path):
-    """The schema in a file and what sample.xsd declares."""
+    """Returns the schema in a file together with the declarations of sample.xsd."""
     schemas = etree.Element(f"{XS}schema", targetNamespace="urn:judge")
     for each in (path, Path(__file__).parent / "sample.xsd"):
         namespace = etree.parse(each).getroot().get("targetNamespace")

@@ -1,8 +1,8 @@
-"""A SOAP service that is not ours, nor is its contract: Python's spyne writes both. For `castile load`.
+"""A SOAP service of Python's spyne, which also writes its contract. For `castile load`.
 
     python tests/interop/spyne/serve.py PORT
 
-serves on 127.0.0.1:PORT until killed, and says so; the contract is at /?wsdl.
+Serves on 127.0.0.1:PORT until it is killed, and prints when it is ready; the contract is at /?wsdl.
 """
 
 import sys

@@ -1,4 +1,4 @@
-"""Answers echoVoid over TLS, to clients with a certificate of roots.pem, in the working directory, alone."""
+"""Answers echoVoid over TLS, only to clients with a certificate of roots.pem in the working directory."""
 
 import http.server
 import ssl
@@ -20,7 +20,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """Shakes hands in the thread of each connection, so that one that fails ends no other."""
+    """Performs the handshake in the thread of each connection, so that a failed one affects no other
+    connection."""
 
     def finish_request(self, request, address):
         with CONTEXT.wrap_socket(request, server_side=True) as connection:

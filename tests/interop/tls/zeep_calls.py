@@ -1,4 +1,5 @@
-"""zeep calls EchoVoid at a URL: with the certificate that is right, with none, with a stranger's, and trusting another authority.
+"""Calls EchoVoid at a URL with zeep: with the right certificate, with none, with one of another authority, and trusting another
+authority.
 
 The working directory has the certificates.
 """
@@ -14,7 +15,7 @@ CLIENT = ("client.pem", "client.key")
 
 def call(trusted, certificate):
     session = requests.Session()
-    # The environment may name authorities, which would be trusted in the place of these.
+    # The environment may name authorities, which would be trusted instead of these.
     session.trust_env = False
     session.verify, session.cert = trusted, certificate
     transport = zeep.Transport(session=session, timeout=10, operation_timeout=10)

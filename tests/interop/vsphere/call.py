@@ -1,6 +1,6 @@
-"""`castile call` drives a vCenter as a person would: a bundle of the contract, a URL, and a file of cookies.
+"""Drives a vCenter with `castile call`, as a person would: with a bundle of the contract, a URL, and a file of cookies.
 
-`run` starts the vCenter and asks for this. Requests go in as JSON, and what is checked is the JSON that comes out.
+`run` starts the vCenter and calls this module. Requests are JSON, and the checks use the JSON output.
 """
 
 import json
@@ -15,13 +15,13 @@ NOTE = "<by> castile & call"
 
 
 def drive(castile, contract, folder, url, certificate, user, password):
-    """How many calls there were; an AssertionError says which answer is wrong."""
+    """Returns the number of calls. An AssertionError names the wrong answer."""
     bundle, cookies = folder / "vim.castile", folder / "cookies"
     cookies.unlink(missing_ok=True)
     subprocess.run([castile, "bundle", contract, "-o", bundle], stdout=subprocess.DEVNULL, check=True)
     center = Center([castile, "call", bundle, "--url", url, "--ca", certificate, "--cookies", cookies])
 
-    # The first call is as it is typed; a reference is a text with the attribute `type`.
+    # The first request is in the form of a command line; a reference is a text with the attribute `type`.
     this = '_this:={"@type": "ServiceInstance", "$": "ServiceInstance"}'
     content = center.answer("RetrieveServiceContent", this)["returnval"]
     assert content["about"]["apiType"] == "VirtualCenter", content["about"]
@@ -30,7 +30,7 @@ def drive(castile, contract, folder, url, certificate, user, password):
     viewing = {"_this": views, "container": content["rootFolder"], "type": ["VirtualMachine"], "recursive": True}
     assert "NotAuthenticatedFault" in center.fault("CreateContainerView", viewing)["detail"]
 
-    # A password stands in no command line.
+    # Passwords must not be in a command line.
     login = {"_this": sessions, "userName": user, "password": "wrong"}
     wrong = center.fault("Login", login)
     assert wrong["detail"] == {"InvalidLoginFault": {}}, wrong
@@ -45,7 +45,7 @@ def drive(castile, contract, folder, url, certificate, user, password):
     assert all(machine["summary.config.numCpu"] == "1" for machine in machines.values()), machines
 
     machine = next(iter(machines))
-    # A value of any type goes with the name of its type.
+    # A value of any type must name its type.
     option = {"$type": "OptionValue", "key": "castile.note", "value": {"$type": "xs:string", "$": NOTE}}
     spec = {"numCPUs": 2, "annotation": NOTE, "extraConfig": [option]}
     change = {"_this": {"@type": "VirtualMachine", "$": machine}, "spec": spec}
@@ -54,7 +54,7 @@ def drive(castile, contract, folder, url, certificate, user, password):
     names = ["summary.config.numCpu", "config.annotation", "config.extraConfig"]
     changed = center.properties(collector, of(change["_this"], names))[machine]
     assert (changed["summary.config.numCpu"], changed["config.annotation"]) == ("2", NOTE), changed
-    # What such a value holds is XML.
+    # The content of such a value is XML.
     options = [ElementTree.fromstring(option["$xml"]) for option in changed["config.extraConfig"]]
     values = {option.findtext(f"{VIM}key"): option.findtext(f"{VIM}value") for option in options}
     assert values["castile.note"] == NOTE, values
@@ -75,7 +75,7 @@ class Center:
         self.calls = 0
 
     def call(self, operation, request):
-        """The exit code, and the JSON that was printed."""
+        """Returns the exit code and the printed JSON."""
         self.calls += 1
         as_json = isinstance(request, dict)
         done = subprocess.run(
@@ -100,20 +100,20 @@ class Center:
         return printed["fault"]
 
     def properties(self, collector, specification):
-        """The properties of each object by the names of both, two objects at a time, so that some are left for the next page."""
+        """Returns the properties of each object by name, with two objects per page, so that there are several pages."""
         request = {"_this": collector, "specSet": specification, "options": {"maxObjects": 2}}
         page = self.answer("RetrievePropertiesEx", request)["returnval"]
         objects = page["objects"]
         while "token" in page:
             page = self.answer("ContinueRetrievePropertiesEx", {"_this": collector, "token": page["token"]})["returnval"]
             objects += page["objects"]
-        # A value of any type says its type beside it.
+        # A value of any type has its type beside it.
         return {one["obj"]["$"]: {each["name"]: each["val"]["$"] for each in one["propSet"]} for one in objects}
 
 
 def in_view(view, properties):
-    """The properties of all machines of a view."""
-    # A selection is of a derived type.
+    """Returns the properties of all machines of a view."""
+    # The selection has a derived type.
     to_its_objects = {"$type": "TraversalSpec", "type": "ContainerView", "path": "view"}
     return {
         "propSet": [{"type": "VirtualMachine", "pathSet": properties}],
@@ -122,5 +122,5 @@ def in_view(view, properties):
 
 
 def of(reference, properties):
-    """The properties of one object."""
+    """Returns the properties of one object."""
     return {"propSet": [{"type": reference["@type"], "pathSet": properties}], "objectSet": [{"obj": reference}]}

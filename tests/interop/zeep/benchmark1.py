@@ -1,4 +1,4 @@
-"""The 19 operations of benchmark1.wsdl; its documentation has the rules for what they answer."""
+"""Calls the 19 operations of benchmark1.wsdl. Its documentation has the rules for the answers."""
 
 from math import sqrt
 
@@ -8,7 +8,7 @@ from zeep.xsd import Nil
 NAMESPACE = "http://www.extreme.indiana.edu/wsdl/Benchmark1"
 MAX_SIZE = 100_000
 
-# What operation names end in, and value number i by the rule of the contract.
+# The suffixes of operation names, and value number i by the rule of the contract.
 SCALARS = {
     "Strings": lambda i: f"s{i}",
     "Ints": lambda i: i,
@@ -19,7 +19,7 @@ STRUCTURES = {
     "SimpleEvents": lambda i: {"sequenceNumber": i, "timestamp": sqrt(i), "message": f"Message #{i}"},
 }
 
-# Texts that a careless writer or reader changes. U+000D must travel as a character reference.
+# Texts that incorrect writers or readers change. U+000D must be sent as a character reference.
 TEXTS = ["", "<&>\"'", "]]>", "  two  spaces  ", "\ttab\nline\r\nreturn\r", "žluťoučký kůň", "漢字かな", "🦀", "&amp;", "x" * 10_000]
 INTS = [0, -1, 1, 2147483647, -2147483648]
 # zeep writes an infinity as `inf`, which isn't a lexical form of xs:double, so these three are given as texts.
@@ -73,7 +73,7 @@ def send(checks, service, size):
 
 
 def edges(checks, service):
-    """Values and forms at the edge of what the contract allows."""
+    """Values and forms at the limits of the contract."""
     for text in TEXTS:
         with checks.check(f"echoStrings of {text[:20]!r}"):
             service.call("echoStrings", [text])
@@ -114,7 +114,7 @@ def edges(checks, service):
     def post(operation, body, **kwargs):
         return service.post(operation, envelope(NAMESPACE, body, **kwargs))[1]
 
-    # xs:all leaves the order of the members to the sender.
+    # xs:all permits any order of the members.
     body = "<echoMeshInterfaceObjectsRequest><input><value>0.5</value><x>1</x><y>2</y></input></echoMeshInterfaceObjectsRequest>"
     checks.equal("members of xs:all in another order", lambda: post("echoMeshInterfaceObjects", body), [{"x": 1, "y": 2, "value": 0.5}])
     body = "\n  <echoInts>\n    <input> 7 </input><!-- comment -->\n    <input>&#x38;</input><?instruction?>\n  </echoInts>\n"
@@ -126,7 +126,7 @@ def edges(checks, service):
 
 
 def sizes(checks, service):
-    """The bounds of the send operations."""
+    """The limits of the send operations."""
     with checks.check("sendBase64 of none"):
         service.call("sendBase64", 0)
         assert_equal(service.texts("sendBase64Return"), [""])
@@ -141,7 +141,7 @@ def sizes(checks, service):
 
 
 def bad_messages(checks, service):
-    """Messages that aren't of this contract are answered with a fault that zeep understands."""
+    """Messages that violate the contract are answered with a fault that zeep understands."""
     good = "<echoInts><input>1</input></echoInts>"
 
     def refuse(name, body, operation="echoInts", code="Client", action=None, **kwargs):
@@ -180,5 +180,5 @@ def bytes_of(size):
 
 
 def items(array):
-    """The entries of an array type, which zeep returns as a list, or as None when there are none."""
+    """Returns the items of an array type, which zeep returns as a list, or as None if there are none."""
     return array or []

@@ -1,11 +1,11 @@
-"""Calls every operation of both contracts with zeep, unmodified, and checks every answer.
+"""Calls every operation of both contracts with unmodified zeep, and checks every answer.
 
     python call_all.py [--lenient] BASE
 
 BASE is the address of a server (`castile serve`, or ../php/serve) with the services at BASE/benchmark1 and BASE/wstest.
-What zeep knows of them it reads from their ?wsdl. With --lenient, the checks are left out that only a server passes
-that holds messages to the schema and blames the sender for bad ones: ext/soap, for one, takes 1.5 for an int.
-Ends with the line `N passed, N failed`; the exit code is 0 if none failed.
+zeep reads their contracts from their ?wsdl. With --lenient, some checks are left out: those that pass only if the
+server validates messages and returns sender faults for bad ones. ext/soap, for one, accepts 1.5 for an int. The output
+ends with the line `N passed, N failed`; the exit code is 0 if none failed.
 """
 
 import argparse
@@ -23,7 +23,7 @@ def main():
     arguments = parser.parse_args()
     base = arguments.base.rstrip("/")
 
-    # zeep recurses some ten frames for each level of EchoList.
+    # zeep needs about ten stack frames for each level of EchoList.
     sys.setrecursionlimit(20_000)
 
     checks = Checks(lenient=arguments.lenient)

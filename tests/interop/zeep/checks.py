@@ -1,4 +1,4 @@
-"""Counts checks, and calls a service through zeep in the ways the checks need."""
+"""Counts checks, and calls a service through zeep in the ways that the checks need."""
 
 from contextlib import contextmanager
 
@@ -10,7 +10,7 @@ XSI_NIL = "{http://www.w3.org/2001/XMLSchema-instance}nil"
 
 
 class Checks:
-    """What was checked so far; a check that fails is told and doesn't end the run."""
+    """The checks so far. A failed check is reported and doesn't end the run."""
 
     def __init__(self, lenient):
         self.lenient = lenient
@@ -30,13 +30,13 @@ class Checks:
             self.passed += 1
 
     def equal(self, name, call, expected):
-        """Checks that `call` returns what is expected."""
+        """Checks that `call` returns the expected value."""
         with self.check(name):
             assert_equal(call(), expected)
 
 
 class Service:
-    """One service, known from its ?wsdl alone."""
+    """One service, with the contract from its ?wsdl."""
 
     def __init__(self, address):
         self.address = address
@@ -51,27 +51,27 @@ class Service:
         return plain(self.proxy[operation](*args, **kwargs))
 
     def operations(self):
-        """The names of all operations, as zeep reads them from the contract."""
+        """Returns the names of all operations, as zeep reads them from the contract."""
         return set(self.proxy._operations)
 
     def stated_address(self):
-        """The soap:address of the contract."""
+        """Returns the soap:address of the contract."""
         return self.proxy._binding_options["address"]
 
     def texts(self, local):
-        """The texts of the elements of that name in the last answer, as they came: zeep reads "" as None."""
+        """Returns the texts of the elements of this name in the last answer, unchanged: zeep reads "" as None."""
         assert not any(self.nils(local)), f"found a nil {local}, expected none"
         return [element.text or "" for element in self.received(local)]
 
     def nils(self, local):
-        """Which of those elements are nil: zeep reads a nil structure as one whose members are None."""
+        """Returns which of those elements are nil: zeep reads a nil structure as one whose members are None."""
         return [element.get(XSI_NIL) in ("true", "1") for element in self.received(local)]
 
     def received(self, local):
         return list(self.history.last_received["envelope"].iter(f"{{*}}{local}"))
 
     def post(self, operation, message, action=None):
-        """Posts a message as it stands and lets zeep read the answer, which may be to raise a Fault."""
+        """Posts a message unchanged and lets zeep read the answer, which may raise a Fault."""
         binding = self.proxy._binding
         known = binding.get(operation)
         action = known.soapaction if action is None else action
@@ -88,17 +88,17 @@ def plain_reply(binding, client, operation, response):
 
 
 def plain(value):
-    """zeep's value objects as dicts and lists."""
+    """Converts zeep's value objects to dicts and lists."""
     return zeep.helpers.serialize_object(value, dict)
 
 
 def envelope(namespace, body, header="", envelope_namespace=ENVELOPE):
-    """A message with the body given as XML text whose default namespace is the contract's."""
+    """Returns a message. The body is XML text whose default namespace is the contract's."""
     return f'<S:Envelope xmlns:S="{envelope_namespace}" xmlns="{namespace}">{header}<S:Body>{body}</S:Body></S:Envelope>'
 
 
 def refused(checks, service, name, operation, message, code="Client", action=None):
-    """Checks that a message is answered with HTTP status 500 and a fault that blames its sender and says why."""
+    """Checks that a message is answered with HTTP status 500 and a sender fault with a reason."""
     with checks.check(f"{name} is refused"):
         status, answer = service.post(operation, message, action)
         assert isinstance(answer, zeep.exceptions.Fault), f"found the answer {short(repr(answer))}, expected a fault"
@@ -110,7 +110,7 @@ def refused(checks, service, name, operation, message, code="Client", action=Non
 
 
 def assert_equal(found, expected):
-    """Fails with the first difference, not with two pages of values."""
+    """Fails with the first difference, instead of both values."""
     place = difference(found, expected, "")
     assert place is None, place
 
@@ -127,7 +127,7 @@ def difference(found, expected, path):
 
 def same(found, expected):
     if isinstance(expected, float):
-        # repr tells -0.0 from 0.0 and has NaN equal NaN.
+        # repr distinguishes -0.0 from 0.0 and treats NaN as equal to NaN.
         return isinstance(found, float) and repr(found) == repr(expected)
     return type(found) is type(expected) and found == expected
 

@@ -1,11 +1,10 @@
-"""Reads every contract of the corpus with Castile and with zeep, and says how long each takes.
+"""Reads every contract of the corpus with Castile and with zeep, and prints how long each takes.
 
     python tests/interop/zeep/load.py [--tool FILE] [--runs N] [FAMILY…]
 
-Needs zeep (see requirements.txt) and cargo. FILE is the example load of castile-wsdl where it is built already. Both find
-imports by the catalogs of the corpus, and nothing is fetched. The times are those of one process each, the best of N (5),
-without what starting it takes. Fails if zeep reads a contract that Castile finds errors in, but for those of
-tests/contracts/broken.tsv. Times are told and never judged.
+Needs zeep (see requirements.txt) and cargo. FILE is the example load of castile-wsdl, if it is already built. Both find imports with the
+catalogs of the corpus, and nothing is fetched. The times are those of one process each, the best of N (5), without its start. Fails if zeep
+reads a contract in which Castile finds errors, except for those of tests/contracts/broken.tsv. Times are printed but never judged.
 """
 
 import argparse
@@ -34,7 +33,7 @@ SETTINGS = zeep.Settings(forbid_entities=False)
 
 
 class Offline(Transport):
-    """Documents by catalogs, and no network."""
+    """Loads documents from catalogs, without network access."""
 
     def __init__(self, catalogs):
         super().__init__()
@@ -83,7 +82,7 @@ def main():
 
 
 def castile(tool, folder, catalogs):
-    """Each file with its milliseconds and the number of errors in it."""
+    """Returns each file with its milliseconds and the number of errors in it."""
     paths = sorted(path for path in folder.rglob("*") if path.name.lower().endswith((".wsdl", ".wsdl.xml")))
     paths = "".join(f"{path}\n" for path in paths)
     done = subprocess.run([tool, *catalogs], input=paths, check=True, capture_output=True, text=True)
@@ -93,7 +92,7 @@ def castile(tool, folder, catalogs):
 
 
 def by_zeep(path, catalogs, runs):
-    """The milliseconds that zeep takes, or None if it fails."""
+    """Returns the milliseconds that zeep takes, or None if it fails."""
     best = None
     for _ in range(runs):
         begun = time.perf_counter()

@@ -1,4 +1,4 @@
-"""The 4 operations of wstest.wsdl; its documentation has the rules for what they answer."""
+"""Calls the 4 operations of wstest.wsdl. Its documentation has the rules for the answers."""
 
 import struct
 from datetime import datetime, timezone
@@ -29,7 +29,7 @@ def run(checks, address):
 
 
 def edges(checks, service):
-    """Values and forms at the edge of what the contract allows."""
+    """Values and forms at the limits of the contract."""
     structs = [
         {"i": -1, "f": None, "s": None},
         {"i": -2147483648, "f": -0.5, "s": "<&>\"' ]]>"},
@@ -53,7 +53,7 @@ def edges(checks, service):
 
 
 def bad_messages(checks, service):
-    """Messages that aren't of this contract are answered with a fault that zeep understands."""
+    """Messages that violate the contract are answered with a fault that zeep understands."""
 
     def refuse(name, operation, body):
         refused(checks, service, name, operation, envelope(NAMESPACE, body))
@@ -70,19 +70,19 @@ def bad_messages(checks, service):
 
 
 def echo_struct(service, structs):
-    """Sends structs and returns those of the answer with floats as 32 bits hold them."""
+    """Sends structs, and returns those of the answer with floats rounded to 32 bits."""
     sent = [{key: Nil if value is None else written(value) for key, value in s.items()} for s in structs]
     answer = service.call("EchoStruct", {"l": sent})
     return [s | {"f": None if s["f"] is None else single(s["f"])} for s in answer]
 
 
 def written(value):
-    """An infinity as its lexical form; zeep by itself writes it in Python's."""
+    """Returns the lexical form of an infinity; zeep itself writes Python's form."""
     return "INF" if value == float("inf") else value
 
 
 def single(value):
-    """The nearest number that 32 bits hold, as they go on the wire."""
+    """Returns the nearest 32-bit number, which is what is sent."""
     return struct.unpack("<f", struct.pack("<f", value))[0]
 
 
@@ -98,7 +98,7 @@ def list_of(size):
 
 
 def with_ends(node):
-    """The list as zeep returns it: it gives the last node a Next that is None."""
+    """Returns the list as zeep returns it: the last node has a Next that is None."""
     return node | {"Next": with_ends(node["Next"]) if "Next" in node else None}
 
 
@@ -117,7 +117,7 @@ def order(order_id, customer_id):
             "LastActivityDate": DATE,
             "CreditCardNumber": "892374389740",
             "CreditCardExpirationDate": "12/12/2012",
-            # "Bil1" with a digit is the original's.
+            # "Bil1" with a digit is the benchmark's own spelling.
             "BillingAddress": address("Bill", "Bil1", customer_id),
             "ShippingAddress": address("Ship", "Ship", customer_id),
         },

@@ -1,4 +1,4 @@
-"""Calls every operation with zeep at the URL that is the argument."""
+"""Calls every operation with zeep, at the URL given as an argument."""
 
 import datetime
 import sys
@@ -12,7 +12,7 @@ OWN = "{urn:castile:everything}"
 LINE = {"sku": "ABC-1", "price": Decimal("1.50"), "sizes": [1, 2], "part": []}
 AT = datetime.datetime(2026, 1, 2, tzinfo=datetime.timezone.utc)
 
-# How often lastNotice is asked, and the seconds between.
+# How many times lastNotice is called, and the seconds between the calls.
 TRIES = 100
 PAUSE = 0.02
 
@@ -78,10 +78,10 @@ class Calls:
         found = self.service.echoOrder(
             {"number": 1, "customer": "", "tags": {}, "note": "soon", "status": "New", "payment": {"card": "4711"}})
         equal((found.number, found.currency), (1, "EUR"))
-        # An empty element is None to zeep.
+        # zeep returns None for an empty element.
         equal(found.customer, None)
         equal((found.when, found.line), (None, []))
-        # And so is one whose elements are all optional.
+        # It does the same for an element whose children are all optional and absent.
         equal(found.tags, None)
         equal((found.note, found.status), ("soon", "New"))
         equal((found.payment.card, found.payment.invoice), ("4711", None))

@@ -1,4 +1,4 @@
-"""Calls what a plan lists with zeep."""
+"""Calls with zeep what a plan lists."""
 
 import base64
 import decimal
@@ -24,7 +24,7 @@ def main():
         for case in job["cases"]:
             try:
                 outcome = {"value": peer.value(case)}
-            except Exception as error:  # whatever it is, it is what is reported
+            except Exception as error:  # any exception is reported
                 outcome = {"error": f"{type(error).__name__}: {error}"}
             names = {"contract": job["contract"], "version": job["version"]}
             print(json.dumps({**names, "operation": case["operation"], "case": case["case"], **outcome}), flush=True)
@@ -48,7 +48,7 @@ class Peer:
             return None
         if kind == "header":
             answer = self.call(operation, "xs:string", value["value"], _soapheaders={"token": value["token"]})
-            # With declared headers zeep answers both parts.
+            # With declared headers zeep returns both parts.
             return {"result": simple_content(answer.body), "receipt": simple_content(answer.header.receipt)}
         if kind == "fault":
             try:
@@ -82,7 +82,7 @@ class Peer:
         return method(argument, **options)
 
     def rewrap(self, answer, type_):
-        """zeep answers the only child of an element in its place."""
+        """Wraps a value again: zeep returns the only child of an element instead of the element."""
         if type_.startswith("xs:") or type_ == "tns:Colour":
             return answer
         names = [name for name, _ in self.type(type_).elements]
@@ -129,7 +129,7 @@ class Peer:
 
 
 def simple_content(value):
-    """What zeep makes of a response or header block with one child."""
+    """Returns the value of a response or header block with one child."""
     if isinstance(value, CompoundValue):
         (name,) = value.__values__
         return value[name]

@@ -1,4 +1,4 @@
-# Certificates of OpenSSL, so that no part of ours judges itself. To be sourced.
+# Certificates made by OpenSSL, so that Castile doesn't judge its own. Source this file.
 
 # authority NAME
 authority() {

@@ -1,5 +1,5 @@
-# Where logs are kept that are in folders for a time: below CASTILE_LOGS, in a folder that is called as the script and its folder are.
-# A script sources this before it goes elsewhere.
+# Saves logs that are in temporary folders: below CASTILE_LOGS, in a folder named after the script and its folder. A script must
+# source this before it changes its directory.
 
 kept_logs=
 if [[ -n ${CASTILE_LOGS:-} ]]; then
@@ -7,7 +7,7 @@ if [[ -n ${CASTILE_LOGS:-} ]]; then
     rm -rf "$kept_logs"
 fi
 
-# keep_logs FOLDER: keeps the logs in it, if they are asked for.
+# keep_logs FOLDER: saves the logs in it, if CASTILE_LOGS is set.
 keep_logs() {
     [[ -n $kept_logs ]] || return 0
     mkdir -p "$kept_logs"

@@ -1,5 +1,5 @@
-# What the scripts beside this one share: certificates that OpenSSL makes, `castile serve`, and claims. A script that sources it sets
-# `castile` first; it is left in a folder of its own, whose logs are kept below CASTILE_LOGS, if that is set.
+# Shared code of the scripts beside this one: certificates made by OpenSSL, `castile serve`, and claims. A script that sources it
+# sets `castile` first. It then runs in a temporary folder, whose logs are saved below CASTILE_LOGS, if that is set.
 
 source "$(dirname "${BASH_SOURCE[0]}")/../certificates.sh"
 source "$(dirname "${BASH_SOURCE[0]}")/../logs.sh"
@@ -7,7 +7,7 @@ folder=$(mktemp -d)
 server=
 trap end EXIT
 cd "$folder"
-# Clients that find a proxy in the environment would ask that.
+# Clients that find a proxy in the environment would use it.
 export NO_PROXY='*' no_proxy='*'
 
 end() {
@@ -22,7 +22,7 @@ fail() {
     exit 1
 }
 
-# expect CLAIM PATTERN COMMAND…: what the command prints has the pattern, whether or not it succeeds.
+# expect CLAIM PATTERN COMMAND…: the output of the command must contain the pattern, whether or not the command succeeds.
 expect() {
     local claim=$1 pattern=$2 printed
     shift 2
@@ -33,7 +33,7 @@ expect() {
 
 # serve OPTION…: sets port
 serve() {
-    # The port of the last one is not that of this one.
+    # The port of the previous server must not be taken for that of this one.
     : >serve.log
     "$castile" serve --addr 127.0.0.1:0 --tls-cert server.pem --tls-key server.key "$@" >serve.log 2>serve-errors.log &
     server=$!
@@ -51,7 +51,7 @@ stop() {
     kill -TERM "$server"
     wait "$server" || status=$?
     server=
-    # The next one writes to the same files.
+    # The next server writes to the same files.
     cat serve.log serve-errors.log >>served.log
     ((status == 0)) || fail "castile serve ended with $status on SIGTERM"
 }

@@ -159,7 +159,7 @@ impl Bench {
     }
 
     /// Runs everything. If the bench is interrupted or fails, returns what was measured until then, and sets its [`Interrupt`], so that
-    /// everything that shares it ends as well. Add [`Results::with_warnings`] for what a reader must know of the figures.
+    /// everything that shares it ends as well. Call [`Results::with_warnings`] to add what a reader must know of the figures.
     ///
     /// # Errors
     /// Something failed before anything was measured.

@@ -216,8 +216,8 @@ fn check_lenient<T: FromXml + Debug>(strict: &Result<T, Error>, root: &'static R
     }
 }
 
-/// Reads `document` so that all of it is searched for ids: what follows it can't be distinguished from an id that must be
-/// parsed. References must lead to the same values then.
+/// Reads `document` followed by a comment that looks like an id with a reference in it. All of the document is then searched
+/// for ids, and its references must lead to the same values.
 fn check_references<T: FromXml + Debug>(
     strict: &Result<T, Error>,
     root: &'static Root,

@@ -16,7 +16,7 @@ use crate::{Arrivals, Goal, Search};
 pub struct Plan {
     /// When requests are due.
     pub pace: Pace,
-    /// How long the run lasts before it is measured. Answers in that time don't count.
+    /// How long the run lasts before it is measured. Requests of that time don't count, but errors do.
     pub warmup: Duration,
     /// When the run ends, counted from the end of the warm-up.
     pub stop: Stop,

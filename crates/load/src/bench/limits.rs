@@ -15,7 +15,7 @@ const NAMED: usize = 4;
 /// A clock that takes longer than this to read distorts the measurement.
 const SLOW_CLOCK: Duration = Duration::from_micros(1);
 
-/// Returns what limited the driver, if anything did. In that case the server can do more than was measured.
+/// Returns why the driver was the limit, if it was. In that case the server can do more than was measured.
 pub(super) fn limit_of(
     record: &Recorder,
     driver_cpu_share: Option<f64>,

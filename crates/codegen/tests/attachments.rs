@@ -510,7 +510,7 @@ impl<S: soap::Service> soap::Service for Any<S> {
 }
 
 async fn told(request: soap::RequestMessage, limits: castile::xml::Limits) -> Result<String, String> {
-    let mut reader = castile::xml::Reader::new(&request.message, limits).map_err(|error| error.to_string())?;
+    let mut reader = castile_xml::CachedReader::new(&request.message, limits).map_err(|error| error.to_string())?;
     let (_, payload) = castile_soap::Envelope::read(&mut reader).map_err(|error| error.to_string())?;
     let payload = payload.map_or("nothing", |tag| tag.name.local());
     let mut told = format!("{payload} in {:?}", request.packaging);

@@ -127,15 +127,15 @@ pub mod elements {
 
     #[inline]
     pub fn known<T: SimpleType>(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<T, Error>> {
-        if T::IS_OF_CONTRACT { decoder.known_by_text(element, false) } else { decoder.known_simple(element) }
+        if T::IS_OF_CONTRACT { decoder.cached_by_text(element, false) } else { decoder.cached_simple(element) }
     }
 
     #[inline]
-    pub fn known_restricted<T: SimpleType>(
+    pub fn cached_restricted<T: SimpleType>(
         decoder: &mut Decoder<'_>,
         element: &'static Element,
     ) -> Option<Result<T, Error>> {
-        if T::IS_OF_CONTRACT { decoder.known_by_text(element, true) } else { decoder.known_restricted(element) }
+        if T::IS_OF_CONTRACT { decoder.cached_by_text(element, true) } else { decoder.cached_restricted(element) }
     }
 }
 

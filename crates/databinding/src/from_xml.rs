@@ -17,7 +17,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use castile_budget::{Allowance, Exhausted};
-use castile_xml::{Memory, Reader, StartTag};
+use castile_xml::{CachedReader, Memory, StartTag};
 
 use crate::Deviations;
 use crate::any::ExpandedName;
@@ -65,7 +65,7 @@ pub trait FromXml: Sized + Send + Sync + 'static {
     /// nothing but that may be known again in SOAP encoding.
     #[doc(hidden)]
     const TYPE_IS_FIXED: bool = false;
-    /// Whether the value may have facets, so that [`known_restricted`](Self::known_restricted) is to be asked.
+    /// Whether the value may have facets, so that [`cached_restricted`](Self::cached_restricted) is to be asked.
     #[doc(hidden)]
     const MAY_BE_RESTRICTED: bool = false;
     /// What children the element may have. Only a lenient decoder asks.
@@ -76,14 +76,14 @@ pub trait FromXml: Sized + Send + Sync + 'static {
     #[doc(hidden)]
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
-        if decoder.known_start(element) { Some(Self::content(decoder, element)) } else { None }
+        if decoder.cached_start(element) { Some(Self::content(decoder, element)) } else { None }
     }
 
     /// Reads the whole element of a type that has facets if its start tag is the one that stood here before; otherwise reads nothing.
     /// It is asked where [`known`](Self::known) says nothing, so that other elements don't pay for it.
     #[doc(hidden)]
     #[inline]
-    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+    fn cached_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         let _ = (decoder, element);
         None
     }
@@ -102,13 +102,13 @@ pub trait FromXml: Sized + Send + Sync + 'static {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error>;
 }
 
-/// Reads values off a [`Reader`] the way a content model says.
+/// Reads values off a [`Reader`](castile_xml::Reader) the way a content model says.
 ///
 /// Where an element is due, the tags that stood there last time are tried first, in one comparison. Whatever else comes
 /// goes through the tokeniser, which decides; so both ways give the same values and the same errors.
 #[derive(Debug)]
 pub struct Decoder<'a> {
-    reader: Reader<'a>,
+    reader: CachedReader<'a>,
     /// What `xop:Include` elements refer to, where they may stand.
     includes: Option<&'a dyn Includes>,
     /// A tag that was read to see what comes, and not yet used.
@@ -172,7 +172,8 @@ impl FromXml for () {
 
 impl<'a> Decoder<'a> {
     /// A decoder that goes on where `reader` stands.
-    pub fn new(reader: Reader<'a>) -> Self {
+    pub fn new(reader: impl Into<CachedReader<'a>>) -> Self {
+        let reader = reader.into();
         let length = reader.input().len();
         let reserve = length.saturating_mul(RESERVE_PER_BYTE);
         let copy = length / COPY_PART + COPY;
@@ -228,7 +229,8 @@ impl<'a> Decoder<'a> {
     /// assert_eq!(deviations.to_string(), "an attribute \"unit\", which <size> does not have (byte 6)");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn lenient(reader: Reader<'a>) -> Self {
+    pub fn lenient(reader: impl Into<CachedReader<'a>>) -> Self {
+        let reader = reader.into();
         let limit = reader.limits().deviations;
         Decoder { lenient: Some(Box::new(Lenient::new(limit))), ..Decoder::new(reader) }
     }
@@ -252,7 +254,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// The reader, for what is not typed.
-    pub fn reader(&mut self) -> &mut Reader<'a> {
+    pub fn reader(&mut self) -> &mut CachedReader<'a> {
         &mut self.reader
     }
 
@@ -292,7 +294,7 @@ impl<'a> Decoder<'a> {
 
     fn root_attributes<T: FromXml>(&mut self, element: &'static Element) -> Result<(), Error> {
         match self.lenient {
-            None => self.reader.begin_layout(),
+            None => self.reader.use_cached_tags(),
             Some(_) => self.survey()?,
         }
         self.attributes(element, T::ATTRIBUTES)

@@ -129,11 +129,11 @@ macro_rules! simple_type {
             }
 
             #[inline]
-            fn known_restricted(
+            fn cached_restricted(
                 decoder: &mut $crate::Decoder<'_>,
                 element: &'static $crate::schema::Element,
             ) -> Option<Result<Self, $crate::Error>> {
-                $crate::datatypes::elements::known_restricted(decoder, element)
+                $crate::datatypes::elements::cached_restricted(decoder, element)
             }
 
             #[inline]

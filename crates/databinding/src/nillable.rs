@@ -60,8 +60,8 @@ impl<T: FromXml> FromXml for Nillable<T> {
     }
 
     #[inline]
-    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
-        T::known_restricted(decoder, element).map(|value| value.map(Nillable::Value))
+    fn cached_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        T::cached_restricted(decoder, element).map(|value| value.map(Nillable::Value))
     }
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -166,8 +166,8 @@ impl<T: FromXml> FromXml for NillableWithAttributes<T> {
     }
 
     #[inline]
-    fn known_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
-        T::known_restricted(decoder, element).map(|value| value.map(NillableWithAttributes::Value))
+    fn cached_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        T::cached_restricted(decoder, element).map(|value| value.map(NillableWithAttributes::Value))
     }
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {

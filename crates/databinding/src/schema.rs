@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::fmt;
 
-use castile_xml::Known;
+use castile_xml::SlotId;
 
 use crate::datatypes::is_derived;
 use crate::expected::Expected;
@@ -25,7 +25,7 @@ pub struct Element {
     pub min_occurs: u32,
     /// How often it comes at most; `None` is unbounded.
     pub max_occurs: Option<u32>,
-    /// Where its tags are kept once they were read.
+    /// The number of the slot in which its tags are cached.
     pub slot: u16,
     /// The value of the element if it is empty, or the only one that it may have.
     pub constraint: Option<ValueConstraint>,
@@ -37,8 +37,8 @@ pub struct Element {
     run_time: Option<&'static dyn RunTimeType>,
     /// Whether there is neither a constraint nor a facet: one comparison for what most elements don't have.
     is_bare: bool,
-    /// What tells its local name from nearly all others.
-    look: u32,
+    /// The [hash](castile_xml::name_hash) of its local name.
+    name_hash: u32,
 }
 
 impl Element {
@@ -50,13 +50,13 @@ impl Element {
             name,
             min_occurs: 1,
             max_occurs: Some(1),
-            slot: slot % Known::SLOTS,
+            slot: slot % SlotId::COUNT,
             constraint: None,
             facets: None,
             types: None,
             run_time: None,
             is_bare: true,
-            look: castile_xml::look(name),
+            name_hash: castile_xml::name_hash(name),
         }
     }
 
@@ -124,10 +124,10 @@ impl Element {
         self.is_bare
     }
 
-    /// The place in a layout where its tags are kept.
+    /// Where its tags are cached.
     #[inline]
-    pub(crate) fn known(&'static self) -> Known {
-        Known { slot: self.slot, identity: self.identity() }
+    pub(crate) fn slot_id(&'static self) -> SlotId {
+        SlotId { index: self.slot, owner: self.identity() }
     }
 
     /// What tells it from all others.
@@ -136,10 +136,10 @@ impl Element {
         std::ptr::from_ref(self).addr()
     }
 
-    /// What tells its local name from nearly all others.
+    /// The [hash](castile_xml::name_hash) of its local name.
     #[inline]
-    pub(crate) fn look(&self) -> u32 {
-        self.look
+    pub(crate) fn name_hash(&self) -> u32 {
+        self.name_hash
     }
 
     /// Which element of `table` has this [identity](Self::identity).

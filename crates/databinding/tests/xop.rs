@@ -9,7 +9,7 @@ use castile_databinding::facets::{Facets, Restriction};
 use castile_databinding::schema::Element;
 use castile_databinding::xop::{Includes, Part};
 use castile_databinding::{Decoder, Encoder, Error, ErrorKind, FromXml, Nillable, ToXml};
-use castile_xml::{Limits, Memory, Reader, Token};
+use castile_xml::{CachedReader, Limits, Memory, Reader, Token};
 
 /// What parts hold, by URL.
 #[derive(Debug)]
@@ -75,7 +75,7 @@ fn decode(content: &str, parts: Option<&Parts>) -> Result<Photos, String> {
     let input = format!("<root xmlns='urn:t' xmlns:xop='http://www.w3.org/2004/08/xop/include'>{content}</root>");
     let mut memory = Memory::default();
     let mut results = [(); 3].map(|()| {
-        let mut reader = Reader::with_memory(input.as_bytes(), Limits::default(), &mut memory).unwrap();
+        let mut reader = CachedReader::with_memory(input.as_bytes(), Limits::default(), &mut memory).unwrap();
         while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
         let mut decoder = Decoder::new(reader);
         if let Some(parts) = parts {

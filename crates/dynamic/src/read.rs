@@ -41,7 +41,7 @@ impl FromXml for Value {
             Base::Shared(_) => return None,
             Base::Complex(_) | Base::AnyType | Base::Nothing => {}
         }
-        decoder.known_start(element).then(|| Self::content(decoder, element))
+        decoder.cached_start(element).then(|| Self::content(decoder, element))
     }
 
     fn referenced(decoder: &mut Decoder<'_>, element: &'static Element, offset: usize) -> Option<Self> {

@@ -6,7 +6,7 @@ use castile::{Fault, NoDetail};
 use castile_soap::{Envelope, ReplyMessage, RequestMessage, Service, Version, client};
 use castile_suites::wstest::contract::{EchoStructResponse, TEST_SERVICE_SOAP_OPERATIONS};
 use castile_suites::{benchmark1, codec, wstest};
-use castile_xml::{Limits, Reader};
+use castile_xml::{CachedReader, Limits};
 use futures_util::FutureExt;
 
 use crate::{documents, limits_for, shown};
@@ -64,7 +64,7 @@ fn check_reply(reply: &ReplyMessage, request: &[u8]) {
         return;
     }
     let answer = shown(message(reply));
-    let mut reader = Reader::new(message(reply), Limits::default()).expect(&answer);
+    let mut reader = CachedReader::new(message(reply), Limits::default()).expect(&answer);
     let (envelope, payload) = Envelope::read(&mut reader).expect(&answer);
     assert_eq!(envelope.version, reply.version);
     let payload = payload.unwrap_or_else(|| panic!("an empty body in {answer}"));

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use castile_xml::{Error, Foreseen, Known, Limits, Memory, Reader, Token, scan};
+use castile_xml::{CachedReader, Caches, Error, Limits, Memory, Predicted, Reader, SlotId, Token, scan};
 
 use crate::events::{self, Event};
 use crate::{documents, limits_for, oracle, scan as twins, shown};
@@ -62,7 +62,7 @@ struct Payload {
 
 fn cold(document: &[u8], limits: Limits) -> Seen {
     let mut seen = Seen { payload: None, content: Vec::new(), error: None };
-    match Reader::new(document, limits) {
+    match CachedReader::with_memory(document, limits, &mut Memory::with_caches(Caches::NONE)) {
         Ok(reader) => {
             let mut walk = Walk { reader, schema: None, seen, open: Vec::new() };
             walk.seen.error = walk.message().err();
@@ -77,7 +77,7 @@ fn cold(document: &[u8], limits: Limits) -> Seen {
 
 fn warm(document: &[u8], limits: Limits, memory: &mut Memory, schema: &mut Schema) -> Seen {
     let mut seen = Seen { payload: None, content: Vec::new(), error: None };
-    match Reader::with_memory(document, limits, memory) {
+    match CachedReader::with_memory(document, limits, memory) {
         Ok(reader) => {
             let mut walk = Walk { reader, schema: Some(schema), seen, open: Vec::new() };
             walk.seen.error = walk.message().err();
@@ -110,14 +110,14 @@ impl Schema {
     }
 
     /// Returns the slot of an element. There are few slots, so elements share them.
-    fn known(number: usize) -> Known {
-        Known { slot: (number % 5) as u16, identity: number + 1 }
+    fn slot(number: usize) -> SlotId {
+        SlotId { index: (number % 5) as u16, owner: number + 1 }
     }
 }
 
 /// Reads a document as the envelope reader and the decoder do, with any elements in the payload.
 struct Walk<'a, 's> {
-    reader: Reader<'a>,
+    reader: CachedReader<'a>,
     /// If it is `None`, everything is tokenised.
     schema: Option<&'s mut Schema>,
     seen: Seen,
@@ -141,21 +141,21 @@ impl<'a> Walk<'a, '_> {
             // Nothing can be cached here. The tokeniser's result is compared with that of the other parser.
             return events::read(&mut self.reader).map(|_| ());
         }
-        self.reader.begin_layout();
+        self.reader.use_cached_tags();
         while self.reader.depth() >= PAYLOAD_DEPTH {
             self.step()?;
         }
-        if self.schema.is_some() && self.reader.resume_rest() {
+        if self.schema.is_some() && self.reader.cached_epilogue() {
             assert_eq!(self.reader.offset(), self.reader.input().len());
             return Ok(());
         }
-        self.reader.remember_rest(|reader| events::read(reader).map(|_| ()))
+        self.reader.cache_epilogue(|reader| events::read(reader).map(|_| ()))
     }
 
     /// Reads up to the payload. Returns `false` if there is none.
     fn beginning(&mut self) -> Result<bool, Error> {
         if self.schema.is_some()
-            && let Some((tag, root)) = self.reader.resume()
+            && let Some((tag, root)) = self.reader.cached_prologue()
         {
             self.payload(tag, root);
             return Ok(true);
@@ -166,7 +166,7 @@ impl<'a> Walk<'a, '_> {
                 Token::StartTag(tag) => {
                     let root = *root.get_or_insert(tag.namespace);
                     if self.reader.depth() == PAYLOAD_DEPTH {
-                        self.reader.remember(tag, root);
+                        self.reader.cache_prologue(tag, root);
                         self.payload(tag, root);
                         return Ok(true);
                     }
@@ -211,8 +211,8 @@ impl<'a> Walk<'a, '_> {
                         schema.follows.insert((parent.number, parent.last), number);
                         parent.last = Some(number);
                     }
-                    self.reader.learn_start(Schema::known(number));
-                    self.reader.learn_next(Schema::known(number), false);
+                    self.reader.cache_start(Schema::slot(number));
+                    self.reader.cache_successor(Schema::slot(number), false);
                 }
                 self.open.push(Open { number, last: None });
             }
@@ -220,9 +220,9 @@ impl<'a> Walk<'a, '_> {
                 self.end(self.reader.offset());
                 let open = self.open.pop().unwrap_or_default();
                 if self.schema.is_some() {
-                    self.reader.learn_end(Schema::known(open.number), is_leaf);
+                    self.reader.cache_end(Schema::slot(open.number), is_leaf);
                     if !is_leaf {
-                        self.reader.learn_next(Schema::known(open.number), true);
+                        self.reader.cache_successor(Schema::slot(open.number), true);
                     }
                 }
             }
@@ -241,46 +241,46 @@ impl<'a> Walk<'a, '_> {
     fn known(&mut self) -> bool {
         let Some(schema) = &self.schema else { return false };
         let before = self.reader.offset();
-        let foreseen = self.reader.foresee();
-        match foreseen {
-            Some(Foreseen::Start(identity, namespace)) => {
+        let predicted = self.reader.predict();
+        match predicted {
+            Some(Predicted::Start(identity, namespace)) => {
                 let (name, local) = &schema.names[identity - 1];
                 assert_eq!(self.reader.namespace(namespace), name);
-                assert!(!self.reader.foresees_another(castile_xml::look(local)));
-                assert!(self.reader.foresees_another(castile_xml::look(&format!("{local}-other"))));
+                assert!(!self.reader.predicts_other(castile_xml::name_hash(local)));
+                assert!(self.reader.predicts_other(castile_xml::name_hash(&format!("{local}-other"))));
             }
-            Some(Foreseen::End) => {
-                assert!(self.open.last().is_some_and(|open| self.reader.is_at_known_end(Schema::known(open.number))));
+            Some(Predicted::End) => {
+                assert!(self.open.last().is_some_and(|open| self.reader.is_at_cached_end(Schema::slot(open.number))));
             }
-            Some(Foreseen::Tag(tag, identity)) => {
+            Some(Predicted::Tag(tag, identity)) => {
                 let name = schema.names[identity - 1].clone();
                 self.known_tag(tag, name, identity - 1);
                 return true;
             }
             None => {}
         }
-        assert_eq!(self.reader.offset(), before, "something was read, and nothing foreseen");
+        assert_eq!(self.reader.offset(), before, "something was read, and nothing predicted");
         let (number, last) = self.open.last().map_or((0, None), |open| (open.number, open.last));
         let next = schema.follows.get(&(number, last)).map(|&number| (number, schema.names[number].clone()));
         if let Some((number, name)) = next {
-            let known = Schema::known(number);
-            let announced = self.reader.is_at_known_start(known);
+            let slot = Schema::slot(number);
+            let announced = self.reader.is_at_cached_start(slot);
             // An empty element is read as a whole, or as its tag and its end.
-            if before.is_multiple_of(2) && self.reader.known_empty(known, || Some(())).is_some() {
+            if before.is_multiple_of(2) && self.reader.cached_empty_leaf(slot, || Some(())).is_some() {
                 self.start(name, Vec::new(), self.reader.offset());
                 self.end(self.reader.offset());
                 self.note(number);
                 return true;
             }
             assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
-            if self.reader.known_empty_start(known) {
-                assert!(self.reader.is_plain() && self.reader.foresees_another(castile_xml::look(&name.1)));
+            if self.reader.predicted_empty_start(slot) {
+                assert!(self.reader.is_plain() && self.reader.predicts_other(castile_xml::name_hash(&name.1)));
                 self.start(name, Vec::new(), self.reader.offset());
                 self.note(number);
                 self.open.push(Open { number, last: None });
                 return true;
             }
-            let read = self.reader.known_element(known, plain_text, |text| Some(text.to_owned()));
+            let read = self.reader.cached_leaf(slot, plain_text, |text| Some(text.to_owned()));
             if let Some(text) = read {
                 assert!(announced);
                 let input = self.reader.input();
@@ -293,20 +293,20 @@ impl<'a> Walk<'a, '_> {
                 return true;
             }
             assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
-            if self.reader.known_start(known) {
+            if self.reader.cached_start(slot) {
                 assert!(announced && self.reader.is_plain());
                 self.start(name, Vec::new(), self.reader.offset());
                 self.note(number);
                 self.open.push(Open { number, last: None });
                 return true;
             }
-            if let Some(tag) = self.reader.known_tag(known) {
+            if let Some(tag) = self.reader.cached_tag(slot) {
                 self.known_tag(tag, name, number);
                 return true;
             }
             assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
         }
-        if self.reader.known_end(Schema::known(number)) {
+        if self.reader.cached_end(Schema::slot(number)) {
             self.end(self.reader.offset());
             self.open.pop();
             return true;
@@ -323,7 +323,7 @@ impl<'a> Walk<'a, '_> {
         self.start(name, attributes, self.reader.offset());
         self.note(number);
         self.open.push(Open { number, last: None });
-        self.reader.foresee_end_of_empty();
+        self.reader.predict_end_of_empty();
     }
 
     fn note(&mut self, child: usize) {

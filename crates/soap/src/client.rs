@@ -9,7 +9,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 use castile_databinding::{Encoder, FromXml, ToXml};
 use castile_mime::{Attachments, Content, Part};
-use castile_xml::{Charset, Reader, StartTag};
+use castile_xml::{CachedReader, Charset, StartTag};
 
 use crate::addressing::Call;
 use crate::blocks::Blocks;
@@ -212,7 +212,7 @@ enum Answer<'a> {
 
 /// Reads up to and including the start tag of the payload.
 fn answer<'a, D: FaultDetail>(
-    reader: &mut Reader<'a>,
+    reader: &mut CachedReader<'a>,
     operation: &Operation,
     expected: Option<&'static Root>,
     options: &Options,
@@ -253,7 +253,7 @@ fn answer<'a, D: FaultDetail>(
 /// Reads a fault, whose start tag was already read, and the rest of the message. If the declared detail is a header block, it is
 /// read from the header. `shared` is the message, if it can be retained without a copy.
 fn read_fault<D: FaultDetail>(
-    reader: &mut Reader<'_>,
+    reader: &mut CachedReader<'_>,
     envelope: Envelope,
     operation: &'static Operation,
     shared: &Bytes,

@@ -11,7 +11,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use castile_databinding::Decoder;
 use castile_mime::{Attachments, Packaging, Rest};
-use castile_xml::{Reader, StartTag};
+use castile_xml::{CachedReader, Reader, StartTag};
 use futures_util::FutureExt;
 use http::{Extensions, HeaderMap};
 
@@ -147,7 +147,7 @@ struct Opened<'a> {
 fn open<'a>(
     description: &'static Description,
     arrived: Arrived<'_>,
-    reader: &mut Reader<'a>,
+    reader: &mut CachedReader<'a>,
 ) -> Result<Opened<'a>, Error> {
     let Arrived { request, options, .. } = arrived;
     let Belongings { action: of_protocol, extensions, .. } = &*arrived.belongings.borrow();

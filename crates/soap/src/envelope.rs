@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use castile_databinding::Decoder;
 use castile_databinding::datatypes::QName;
-use castile_xml::{Attribute, Reader, StartTag, Token};
+use castile_xml::{Attribute, CachedReader, Reader, StartTag, Token};
 
 use crate::error::Named;
 use crate::{Error, ErrorKind, Version};
@@ -71,8 +71,8 @@ impl Envelope {
     ///
     /// # Errors
     /// Returns an error if the document is not well-formed or not an envelope.
-    pub fn read<'a>(reader: &mut Reader<'a>) -> Result<(Envelope, Option<StartTag<'a>>), Error> {
-        if let Some((payload, root)) = reader.resume() {
+    pub fn read<'a>(reader: &mut CachedReader<'a>) -> Result<(Envelope, Option<StartTag<'a>>), Error> {
+        if let Some((payload, root)) = reader.cached_prologue() {
             let version = Version::of_namespace(reader.namespace(root));
             // Only envelopes of a known version are cached, see below.
             let version = version.ok_or_else(|| expected(0, "<Envelope>", "found another beginning"))?;
@@ -108,7 +108,7 @@ impl Envelope {
                     check_encoding(reader, version)?;
                     // A header is specific to one message. Only envelopes without a header are cached.
                     if envelope.header.is_empty() {
-                        reader.remember(payload, root.namespace);
+                        reader.cache_prologue(payload, root.namespace);
                     }
                 }
                 Ok((envelope, payload))
@@ -181,11 +181,11 @@ impl Envelope {
     ///
     /// # Errors
     /// Returns an error if anything else follows the payload.
-    pub fn read_end(reader: &mut Reader<'_>) -> Result<(), Error> {
-        if reader.resume_rest() {
+    pub fn read_end(reader: &mut CachedReader<'_>) -> Result<(), Error> {
+        if reader.cached_epilogue() {
             return Ok(());
         }
-        reader.remember_rest(|reader| {
+        reader.cache_epilogue(|reader| {
             for end in ["</Body>", "</Envelope>"] {
                 if let Some(tag) = next_tag(reader)? {
                     return Err(unexpected(reader, tag, end));
@@ -227,7 +227,7 @@ impl Envelope {
 
 /// Returns the version of the message that begins here. An envelope of an unknown version counts as SOAP 1.1, which every node can
 /// read (SOAP 1.2 Part 1, appendix A). Returns `None` if the document doesn't begin with an envelope.
-pub(crate) fn version(reader: &mut Reader<'_>) -> Option<Version> {
+pub(crate) fn version(reader: &mut CachedReader<'_>) -> Option<Version> {
     let root = next_tag(reader).ok()??;
     (root.name.local() == "Envelope")
         .then(|| Version::of_namespace(reader.namespace(root.namespace)).unwrap_or_default())

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use bytes::Bytes;
 use castile_databinding::{Decoder, Deviations, Encoder, FromXml, Streamed, ToXml};
 use castile_mime::{Content, ContentId, Packaging, Part};
-use castile_xml::{Charset, Limits, Memory, Reader, StartTag};
+use castile_xml::{CachedReader, Charset, Limits, Memory, StartTag};
 use futures_util::TryStreamExt;
 use http_body::Frame;
 use http_body_util::StreamBody;
@@ -40,7 +40,7 @@ pub(crate) fn read_with<T>(
     charset: Option<Charset>,
     options: &Options,
     charge: Charge<'_>,
-    read: impl Fn(Reader<'_>, Option<&Leniency>) -> Result<T, Error>,
+    read: impl Fn(CachedReader<'_>, Option<&Leniency>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let limits = options.limits;
     let mut leniency = None;
@@ -88,11 +88,11 @@ fn is_utf16_without_mark(message: &[u8]) -> bool {
 }
 
 /// Creates a reader with the buffers of this thread.
-fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Result<Reader<'a>, Error> {
+fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Result<CachedReader<'a>, Error> {
     // If no reader is created, the buffers stay in `MEMORY`.
     let reader = MEMORY.with_borrow_mut(|memory| match text {
-        None => Reader::with_memory(message, limits, memory),
-        Some(text) => Reader::decoded(text, limits, memory),
+        None => CachedReader::with_memory(message, limits, memory),
+        Some(text) => CachedReader::decoded(text, limits, memory),
     });
     Ok(reader?)
 }
@@ -247,7 +247,7 @@ fn read_in<T: FromXml>(
 }
 
 /// Reads up to the payload, and checks that it is `root`.
-fn find<'a>(reader: &mut Reader<'a>, root: &'static Root) -> Result<Option<StartTag<'a>>, Error> {
+fn find<'a>(reader: &mut CachedReader<'a>, root: &'static Root) -> Result<Option<StartTag<'a>>, Error> {
     let (envelope, payload) = Envelope::read(reader)?;
     envelope.check_understood(|_, _| false)?;
     if root.begins(payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()))) {
@@ -263,7 +263,7 @@ fn find<'a>(reader: &mut Reader<'a>, root: &'static Root) -> Result<Option<Start
 /// # Errors
 /// Returns an error if the memory budget doesn't allow the texts of the message.
 pub(crate) fn decoder<'a>(
-    reader: Reader<'a>,
+    reader: CachedReader<'a>,
     leniency: Option<&Leniency>,
     included: Option<&'a Included>,
     charge: Charge<'_>,

@@ -5,7 +5,7 @@
 mod common;
 
 use castile_soap::{Envelope, NoDetail, Options, RequestMessage, Service, Version, client};
-use castile_xml::{Charset, Limits, Reader, decode};
+use castile_xml::{CachedReader, Charset, Limits, decode};
 use common::{Note, Notes, OK, OPERATIONS, ask, ask_in, envelope, note};
 use futures_util::FutureExt;
 
@@ -112,7 +112,7 @@ fn places_are_those_of_the_decoded_text() {
     let bytes = utf16(&message, u16::to_le_bytes);
     let text = decode(&bytes, charset("utf-16le")).unwrap();
     let (envelope, _) =
-        Envelope::read(&mut Reader::decoded(&text, Limits::default(), &mut Default::default()).unwrap()).unwrap();
+        Envelope::read(&mut CachedReader::decoded(&text, Limits::default(), &mut Default::default()).unwrap()).unwrap();
     assert_eq!(&text[envelope.header[0].bytes.clone()], header);
 }
 

@@ -5,7 +5,7 @@
 mod common;
 
 use castile_soap::{Envelope, FaultCode, ReplyMessage, Version};
-use castile_xml::{Limits, Reader};
+use castile_xml::{CachedReader, Limits};
 use common::{ENVELOPE, OK, ask, ask_as, assert_fault, body, envelope, in_version, note};
 
 const SOAP12: &str = "http://www.w3.org/2003/05/soap-envelope";
@@ -41,7 +41,7 @@ fn header_blocks_are_kept_as_they_came() {
         "<d\n>]]&gt;<!-- -->\n</d\n>",
     ];
     let message = with_header(&format!(" {} <!-- between -->{}\n{}", blocks[0], blocks[1], blocks[2]));
-    let mut reader = Reader::new(message.as_bytes(), Limits::default()).unwrap();
+    let mut reader = CachedReader::new(message.as_bytes(), Limits::default()).unwrap();
     let (envelope, payload) = Envelope::read(&mut reader).unwrap();
     let found: Vec<_> =
         envelope.header.iter().map(|block| (&*block.namespace, &*block.local, &message[block.bytes.clone()])).collect();
@@ -247,7 +247,7 @@ fn roles_of_soap12() {
         }
     }
     let message = in_version(Version::Soap12, &with_header("<a e:relay=' 1 ' e:role=' urn:r '/><b e:relay='false'/>"));
-    let mut reader = Reader::new(message.as_bytes(), Limits::default()).unwrap();
+    let mut reader = CachedReader::new(message.as_bytes(), Limits::default()).unwrap();
     let (envelope, _) = Envelope::read(&mut reader).unwrap();
     let found: Vec<_> = envelope.header.iter().map(|block| (block.relay, block.role.as_deref())).collect();
     assert_eq!(found, [(true, Some("urn:r")), (false, None)]);

@@ -10,7 +10,7 @@ use std::fmt::Debug;
 use castile::codegen::{Decoder, FromXml, Root, ToXml};
 use castile_soap::{Envelope, Error, Version, message};
 use castile_suites::{benchmark1, codec, wstest};
-use castile_xml::{Limits, Memory, Reader};
+use castile_xml::{CachedReader, Limits, Memory, Reader};
 use common::layout::{Layout, Node};
 use common::{Random, values};
 
@@ -25,7 +25,7 @@ fn read<T: FromXml>(
     limits: Limits,
     mut memory: Memory,
 ) -> Result<(T, Memory), Error> {
-    let mut reader = Reader::with_memory(input, limits, &mut memory)?;
+    let mut reader = CachedReader::with_memory(input, limits, &mut memory)?;
     begin(&mut reader, root, limits)?;
     let mut decoder = Decoder::new(reader);
     let value = decoder.root(&root.element)?;
@@ -34,7 +34,7 @@ fn read<T: FromXml>(
 }
 
 /// Reads up to the payload, which must be `root`.
-fn begin(reader: &mut Reader<'_>, root: &'static Root, limits: Limits) -> Result<(), Error> {
+fn begin(reader: &mut CachedReader<'_>, root: &'static Root, limits: Limits) -> Result<(), Error> {
     let (envelope, payload) = Envelope::read(reader)?;
     envelope.check_understood(|_, _| false)?;
     let name = payload.map(|tag| (reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned()));
@@ -54,7 +54,7 @@ fn read_lenient<T: FromXml>(
     message: &[u8],
     limits: Limits,
 ) -> Result<(T, castile::Deviations), Error> {
-    let mut reader = Reader::new(message, limits)?;
+    let mut reader = CachedReader::new(message, limits)?;
     begin(&mut reader, root, limits)?;
     let mut decoder = Decoder::lenient(reader);
     let value = decoder.root::<T>(&root.element)?;

@@ -20,18 +20,17 @@
 //! ```
 
 pub mod c14n;
+mod cached;
 mod document;
 mod dtd;
 mod encoding;
 mod error;
 pub mod escape;
-mod layout;
+mod interner;
 mod limits;
 mod location;
 mod name;
-mod names;
 mod namespaces;
-mod preamble;
 mod reader;
 pub mod scan;
 mod token;
@@ -39,18 +38,16 @@ pub mod tree;
 mod visible;
 mod writer;
 
+#[doc(hidden)]
+pub use cached::{AttributeIndex, CachedReader, CachedText, Caches, Predicted, SlotId, Template, name_hash};
 pub use document::DocumentEntity;
 pub use dtd::Notation;
 pub use encoding::{Charset, decode};
 pub use error::{Error, ErrorKind};
-pub use layout::{Known, Placement, look};
 pub use limits::Limits;
 pub use location::Location;
 pub use name::{QName, is_name_char, is_name_start_char};
 pub use namespaces::{NamespaceId, Scope, XML_NAMESPACE, XMLNS_NAMESPACE};
-pub use reader::elsewhere::Alike;
-pub use reader::foresight::Foreseen;
-pub use reader::known::KnownText;
 pub use reader::pieces::{Piece, Pieces};
 pub use reader::{Memory, Reader};
 pub use token::{Attribute, Raw, StartTag, Token};

@@ -32,6 +32,8 @@ pub(crate) struct Namespaces {
     index: Index,
     /// How many declarations there ever were.
     count: u64,
+    /// The number of the last declaration in scope, 0 if there is none.
+    scope: u64,
 }
 
 /// How many declarations are looked at one by one.
@@ -168,6 +170,7 @@ impl Namespaces {
         self.bindings.clear();
         self.known.get_mut().clear();
         self.index.clear();
+        self.scope = 0;
     }
 
     /// Makes this a copy of `other`, in the memory it has.
@@ -179,6 +182,7 @@ impl Namespaces {
         self.index.clear();
         self.keep_index();
         self.count = self.count.max(other.count);
+        self.scope = other.scope;
     }
 
     /// How many declarations are in scope.
@@ -190,7 +194,12 @@ impl Namespaces {
     /// are none.
     #[inline]
     pub(crate) fn scope(&self) -> u64 {
-        self.bindings.last().map_or(0, |binding| binding.number)
+        self.scope
+    }
+
+    /// Returns the number of the scope that only the first `len` declarations make.
+    pub(crate) fn scope_of(&self, len: usize) -> u64 {
+        len.checked_sub(1).and_then(|last| self.bindings.get(last)).map_or(0, |binding| binding.number)
     }
 
     /// The declarations in scope, to be kept.
@@ -262,6 +271,7 @@ impl Namespaces {
         let end = self.text.len() as u32;
         self.text.push('\u{1}');
         self.count += 1;
+        self.scope = self.count;
         self.bindings.push(Binding { prefix: start..equals, name: equals + 1..end, number: self.count });
         self.keep_index();
     }
@@ -297,6 +307,7 @@ impl Namespaces {
         }
         self.text.truncate(self.bindings[len].prefix.start as usize);
         self.bindings.truncate(len);
+        self.scope = self.scope_of(len);
     }
 
     /// Forgets what is known of all but the first `len` declarations.

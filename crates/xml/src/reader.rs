@@ -1,27 +1,24 @@
 //! Bytes to tokens.
 
 mod attributes;
+mod consume;
 mod document;
-pub(crate) mod elsewhere;
-pub(crate) mod foresight;
 mod frames;
-pub(crate) mod known;
-mod known_tags;
 pub(crate) mod pieces;
 mod tags;
 mod text;
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use crate::cached::Cache;
 use crate::error::{Error, ErrorKind};
-use crate::layout::{Layouts, Place};
-use crate::names::Names;
+use crate::interner::Interner;
 use crate::namespaces::{NamespaceId, Namespaces, Scope};
-use crate::preamble::Preambles;
 use crate::token::{Attribute, Token};
 use crate::{Limits, QName, escape};
 
-use foresight::Foresight;
+pub(crate) use consume::Snapshot;
 
 /// A pull reader over a document that lies in memory.
 ///
@@ -35,25 +32,8 @@ pub struct Reader<'a> {
     stage: Stage,
     /// An empty-element tag was read, its end was not yet told.
     end_is_due: bool,
-    /// Where the last tag ended, and the one before it.
+    /// Where the last tag ended.
     tag_end: usize,
-    previous_tag_end: usize,
-    /// The learned start tag that the last closed element had, 0 if none.
-    closed: u64,
-    /// The number of declarations in scope at which learned tags hold. `None` while nothing is learned or used.
-    layout_scope: Option<usize>,
-    /// The number of those that the layout is for. The others in scope are none that its tags name.
-    layout_outside: usize,
-    /// Whether learned tags hold right here, and no end tag is due.
-    layout_holds: bool,
-    /// The tag that was read last, if it is a known one.
-    last_place: Place,
-    /// The start tag that was recognised last and ends here: where that is, its slot's id and its number.
-    last_tag: (usize, u64, u16),
-    /// What comes next at one place, as far as it was foreseen.
-    foresight: Foresight,
-    /// Whether the first of the preambles is how this document begins.
-    begins_as_known: bool,
     /// The input is a text that was decoded, so that it doesn't matter which encoding it says to be in.
     is_decoded: bool,
     /// The XML declaration says `standalone="yes"`.
@@ -70,32 +50,35 @@ pub struct Reader<'a> {
     document: Option<Box<document::Document<'a>>>,
 }
 
-/// The buffers of a reader, to be handed from one document to the next: a warm reader allocates nothing.
+/// The memory of a reader, to be handed from one document to the next: its buffers, and what a
+/// [`CachedReader`](crate::CachedReader) has cached. A warm reader allocates nothing.
 #[derive(Debug, Default)]
-pub struct Memory(Option<Box<Buffers>>);
+pub struct Memory {
+    pub(crate) buffers: Option<Box<Buffers>>,
+    pub(crate) cache: Option<Box<Cache>>,
+}
 
-/// What grows, what was learned, and the limits. It has a place of its own: a reader is moved several times for a message and
-/// for each reference of one, and would be several times as large with it.
+/// The buffers of a reader, and its limits. They are boxed because a reader is moved several times for each message.
 #[derive(Debug, Default)]
-struct Buffers {
+pub(crate) struct Buffers {
     /// Those of the document that is read.
     limits: Limits,
     open: Vec<Open>,
     namespaces: Namespaces,
     attributes: Vec<RawAttribute>,
-    /// Room for those of a tag that may be the next.
-    spare: Vec<RawAttribute>,
     /// The order of many attributes by name.
     order: Vec<usize>,
     /// Attribute values that differ from what the document says.
     values: String,
     /// A text whose references were resolved.
     text: String,
-    names: Names,
-    layouts: Layouts,
-    preambles: Preambles,
-    /// Those of other readers of the same documents.
-    others: Vec<Memory>,
+    names: Interner,
+}
+
+impl Buffers {
+    pub(crate) fn switch_interner(&mut self, is_used: bool) {
+        self.names.is_used = is_used;
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,17 +98,17 @@ pub(crate) struct Open {
     local: u32,
     /// How many declarations were in scope around it.
     namespaces: u32,
-    /// The learned start tag it came with, 0 if none.
-    learned: u64,
+    /// The id that a [`CachedReader`](crate::CachedReader) knows its tags by, 0 if none. The tokeniser ignores it.
+    tag_id: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct RawAttribute {
+pub(crate) struct RawAttribute {
     name: u32,
     name_length: u32,
     local: u32,
-    /// Tells its local name from most others.
-    look: u32,
+    /// A fingerprint of its local name: few others in a tag have the same.
+    fingerprint: u32,
     prefix: Prefix,
     namespace: NamespaceId,
     value: Span,
@@ -188,7 +171,7 @@ impl<'a> Reader<'a> {
                 return Err(Error::new(ErrorKind::Encoding, offset, message));
             }
         };
-        Ok(Self::over(input, limits, std::mem::take(memory), false))
+        Ok(Self::over(input, limits, memory.buffers.take(), false))
     }
 
     /// A reader of a text that was decoded already ([`decode`](crate::decode)): the encoding that it declares is not
@@ -199,7 +182,7 @@ impl<'a> Reader<'a> {
     #[doc(hidden)]
     pub fn decoded(text: &'a str, limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
         check_size(text.len(), limits)?;
-        Ok(Self::over(text, limits, std::mem::take(memory), true))
+        Ok(Self::over(text, limits, memory.buffers.take(), true))
     }
 
     /// A reader of content: text and elements that stand one behind another in an element under these declarations,
@@ -227,19 +210,19 @@ impl<'a> Reader<'a> {
         memory: &mut Memory,
     ) -> Result<Self, Error> {
         check_size(content.len(), limits)?;
-        let mut reader = Self::over(content, limits, std::mem::take(memory), true);
+        let mut reader = Self::over(content, limits, memory.buffers.take(), true);
         // A mark inside is text.
         reader.at = 0;
         for (prefix, name) in declarations {
             reader.memory.namespaces.declare(prefix, name);
         }
-        reader.memory.open.push(Open { name: 0, name_length: 0, local: 0, namespaces: 0, learned: 0 });
+        reader.memory.open.push(Open { name: 0, name_length: 0, local: 0, namespaces: 0, tag_id: 0 });
         reader.stage = Stage::Content;
         Ok(reader)
     }
 
-    fn over(input: &'a str, limits: Limits, memory: Memory, is_decoded: bool) -> Self {
-        let mut memory = memory.0.unwrap_or_default();
+    fn over(input: &'a str, limits: Limits, buffers: Option<Box<Buffers>>, is_decoded: bool) -> Self {
+        let mut memory = buffers.unwrap_or_default();
         memory.open.clear();
         memory.namespaces.clear();
         memory.attributes.clear();
@@ -251,15 +234,6 @@ impl<'a> Reader<'a> {
             stage: Stage::Start,
             end_is_due: false,
             tag_end: 0,
-            previous_tag_end: 0,
-            closed: 0,
-            layout_scope: None,
-            layout_outside: 0,
-            layout_holds: false,
-            last_place: Place::NOWHERE,
-            last_tag: (usize::MAX, 0, 0),
-            foresight: Foresight::NONE,
-            begins_as_known: false,
             is_decoded,
             is_standalone: false,
             is_in_cdata: false,
@@ -279,7 +253,7 @@ impl<'a> Reader<'a> {
         self.memory.values.shrink_to(KEPT_VALUES);
         self.memory.text.clear();
         self.memory.text.shrink_to(KEPT_VALUES);
-        Memory(Some(self.memory))
+        Memory { buffers: Some(self.memory), cache: None }
     }
 
     /// The document.
@@ -399,6 +373,40 @@ impl<'a> Reader<'a> {
         qualified.find(is_it).map(|raw| self.told_attribute(raw))
     }
 
+    /// Returns the value of the attribute of a number that [`attribute_names`](Self::attribute_names) gave, and the offset of its name.
+    /// The value outlives the next token.
+    #[doc(hidden)]
+    pub fn kept_attribute_value(&self, number: usize) -> Option<(Cow<'a, str>, usize)> {
+        let raw = self.memory.attributes.get(number)?;
+        let value = match raw.value.source {
+            Source::Input => Cow::Borrowed(&self.input[raw.value.start as usize..raw.value.end as usize]),
+            _ => Cow::Owned(self.value(raw.value).to_owned()),
+        };
+        Some((value, self.attribute_offset(raw)))
+    }
+
+    /// Returns the local names of the attributes of the start tag that was read last, declarations left out, with their numbers.
+    #[doc(hidden)]
+    #[inline]
+    pub fn attribute_locals(&self) -> impl Iterator<Item = (usize, &str)> {
+        let numbered = self.memory.attributes.iter().enumerate();
+        let attributes = numbered.filter(|(_, raw)| raw.prefix != Prefix::Declares);
+        attributes.map(|(number, raw)| (number, self.raw_name(raw).local()))
+    }
+
+    /// Returns the namespace of the attribute of a number, empty for none.
+    #[doc(hidden)]
+    #[inline]
+    pub fn attribute_namespace(&self, number: usize) -> &str {
+        self.memory.attributes.get(number).map_or("", |raw| self.namespace(raw.namespace))
+    }
+
+    /// Returns the offsets at which the elements begin that are open, outermost first.
+    #[doc(hidden)]
+    pub fn open_offsets(&self) -> impl Iterator<Item = usize> {
+        self.memory.open.iter().map(|open| open.name as usize - '<'.len_utf8())
+    }
+
     /// Whether the start tag that was read last has no attributes and declares nothing.
     #[doc(hidden)]
     #[inline]
@@ -452,25 +460,22 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Goes on at `offset`, where something begins that stands directly in the element that is open: text, a child or
-    /// its own end tag. Another reader of this document has found it there; without that, what comes is not defined.
+    /// Continues at `offset`, where something begins that is directly in the element that is open: text, a child or its end tag.
+    /// Another reader of this document has found it there. Without that, what follows is not defined.
     #[doc(hidden)]
-    pub fn go_to(&mut self, offset: usize) {
+    pub fn seek(&mut self, offset: usize) {
         debug_assert!(self.document.is_none(), "places in entities are not places in the document");
         if self.input.is_char_boundary(offset) {
             self.end_is_due = false;
-            self.at = offset;
-            self.closed = 0;
-            self.foresight = Foresight::NONE;
-            self.note_tag();
+            self.consume_to(offset);
         }
     }
 
-    /// Passes over what is left of the element that was opened last, which ends before `offset`: another reader of this
-    /// document has checked it.
+    /// Skips what is left of the element that was opened last, which ends before `offset`. Another reader of this document has
+    /// checked it.
     #[doc(hidden)]
-    pub fn leave_for(&mut self, offset: usize) {
-        self.go_to(offset);
+    pub fn close_at(&mut self, offset: usize) {
+        self.seek(offset);
         self.close();
     }
 
@@ -591,7 +596,7 @@ fn too_large(limits: Limits) -> Error {
 
 /// The comment or processing instruction that stands at `at` in a document type declaration, and where it ends.
 pub(crate) fn read_misc(text: &str, at: usize, limits: Limits) -> Result<(Token<'_>, usize), Error> {
-    let mut reader = Reader::over(text, limits, Memory::default(), true);
+    let mut reader = Reader::over(text, limits, None, true);
     reader.stage = Stage::Prolog;
     reader.at = at;
     let token = reader.markup()?;

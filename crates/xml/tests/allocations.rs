@@ -3,7 +3,7 @@
 //! Allocations of the whole process are counted, so there is no test harness, whose own thread allocates when it likes.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use castile_xml::{Known, Limits, Memory, Reader, Token};
+use castile_xml::{CachedReader, Limits, Memory, Reader, SlotId, Token};
 
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
@@ -47,36 +47,36 @@ fn tokenise(document: &str, memory: &mut Memory) {
 
 /// Reads as a decoder does, which tells where in a schema it is.
 fn recognise(document: &str, memory: &mut Memory) {
-    let known = |slot: u16| Known { slot, identity: 1 + usize::from(slot) };
-    let mut reader = Reader::with_memory(document.as_bytes(), Limits::default(), memory).unwrap();
-    if reader.resume().is_none() {
+    let slot = |index: u16| SlotId { index, owner: 1 + usize::from(index) };
+    let mut reader = CachedReader::with_memory(document.as_bytes(), Limits::default(), memory).unwrap();
+    if reader.cached_prologue().is_none() {
         let Ok(Token::StartTag(root)) = reader.next() else { panic!("no root element") };
         let Ok(Token::StartTag(body)) = reader.next() else { panic!("no body") };
-        reader.remember(body, root.namespace);
+        reader.cache_prologue(body, root.namespace);
     }
-    reader.begin_layout();
+    reader.use_cached_tags();
     let mut depth = 0;
     while reader.depth() > 1 {
-        if reader.known_start(known(0)) {
+        if reader.cached_start(slot(0)) {
             depth += 1;
-        } else if depth > 0 && reader.known_end(known(0)) {
+        } else if depth > 0 && reader.cached_end(slot(0)) {
             depth -= 1;
         } else {
             match reader.next().unwrap() {
                 Token::StartTag(tag) if tag.name.local() == "item" => {
-                    reader.learn_start(known(0));
+                    reader.cache_start(slot(0));
                     depth += 1;
                 }
                 Token::EndTag(name) if name.local() == "item" => {
-                    reader.learn_end(known(0), false);
+                    reader.cache_end(slot(0), false);
                     depth -= 1;
                 }
                 _ => {}
             }
         }
     }
-    if !reader.resume_rest() {
-        reader.remember_rest(|reader| reader.next().and_then(|_| reader.next()).map(|_| ())).unwrap();
+    if !reader.cached_epilogue() {
+        reader.cache_epilogue(|reader| reader.next().and_then(|_| reader.next()).map(|_| ())).unwrap();
     }
     *memory = reader.into_memory();
 }

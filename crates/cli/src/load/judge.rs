@@ -7,7 +7,7 @@ use castile_load::HttpResponse;
 use castile_mime as mime;
 use castile_soap::{Envelope, Version};
 use castile_wsdl::Definitions;
-use castile_xml::{Charset, Limits, Memory, Reader, Token};
+use castile_xml::{CachedReader, Charset, Limits, Memory, Token};
 use castile_xsd::ExpandedName;
 use castile_xsd::validate::{Chosen, Problem, Validator};
 
@@ -80,7 +80,7 @@ impl Judge {
         }
         let charset = response.header("content-type").and_then(charset);
         let text = castile_xml::decode(&message, charset).map_err(|error| error.to_string())?;
-        let mut reader = Reader::decoded(&text, Limits::default(), memory).map_err(|error| error.to_string())?;
+        let mut reader = CachedReader::decoded(&text, Limits::default(), memory).map_err(|error| error.to_string())?;
         let is_fault = begins(&mut reader)?;
         self.fault(is_fault, &message, charset)?;
         if in_full {
@@ -232,7 +232,7 @@ fn validated(
 }
 
 /// Reads up to the payload. Returns whether it is a fault.
-fn begins(reader: &mut Reader<'_>) -> Result<bool, String> {
+fn begins(reader: &mut CachedReader<'_>) -> Result<bool, String> {
     let (envelope, payload) = Envelope::read(reader).map_err(|error| error.to_string())?;
     let name = payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
     Ok(name == Some((envelope.version.namespace(), "Fault")))
@@ -241,7 +241,7 @@ fn begins(reader: &mut Reader<'_>) -> Result<bool, String> {
 /// Returns the code and the reason of a fault, or `None` if the message isn't a fault.
 fn fault(message: &[u8], charset: Option<Charset>) -> Option<String> {
     let text = castile_xml::decode(message, charset).ok()?;
-    let mut reader = Reader::decoded(&text, Limits::default(), &mut Memory::default()).ok()?;
+    let mut reader = CachedReader::decoded(&text, Limits::default(), &mut Memory::default()).ok()?;
     if !begins(&mut reader).ok()? {
         return None;
     }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use castile_xml::Placement;
+use castile_xml::AttributeIndex;
 use castile_xml::tree::is_ncname;
 
 use crate::any::{AnyAttribute, ExpandedName};
@@ -77,20 +77,20 @@ impl Placed {
 
     /// Places attributes as those of an equal tag before.
     #[inline]
-    fn restore(&mut self, table: &'static Attributes, offset: usize, placement: &Placement) {
+    fn restore(&mut self, table: &'static Attributes, offset: usize, placement: &AttributeIndex) {
         self.begin(table, offset);
         self.others = placement.others;
         self.present = placement.present;
         (self.nil, self.type_name) = (placement.nil, placement.type_name);
-        self.numbers[..Placement::MOST].copy_from_slice(&placement.numbers);
+        self.numbers[..AttributeIndex::MOST].copy_from_slice(&placement.numbers);
     }
 
     /// What is to be kept of it, if it is about `table` and that is not too large.
-    fn placement(&self, table: &'static Attributes) -> Option<Placement> {
-        let fits = std::ptr::eq(self.table, table) && table.declared.len() <= Placement::MOST;
+    fn placement(&self, table: &'static Attributes) -> Option<AttributeIndex> {
+        let fits = std::ptr::eq(self.table, table) && table.declared.len() <= AttributeIndex::MOST;
         let Placed { present, others, nil, type_name, .. } = *self;
         let numbers = *self.numbers.first_chunk()?;
-        fits.then_some(Placement { table: address(table), present, numbers, others, nil, type_name })
+        fits.then_some(AttributeIndex { table: address(table), present, numbers, others, nil, type_name })
     }
 
     /// The number of `table[index]` in the tag, if it is there; `None` if that isn't known for this table and tag.
@@ -189,7 +189,7 @@ impl Decoder<'_> {
         text: &str,
         offset: usize,
     ) -> Result<V, (Error, Option<V>)> {
-        let value = match of.parse_in(text, &self.reader) {
+        let value = match of.parse_in(text, &*self.reader) {
             Ok(value) => value,
             Err(problem) => {
                 let error = invalid(declared, &Invalid::text(text, of.name(), problem), offset);
@@ -532,7 +532,7 @@ impl Decoder<'_> {
             return Ok(());
         }
         let offset = self.reader.offset();
-        match self.reader.placement(address(attributes)) {
+        match self.reader.attribute_index(address(attributes)) {
             Some(placement) => self.placed.restore(attributes, offset, placement),
             None => self.place_attributes(element, attributes, offset)?,
         }
@@ -574,7 +574,7 @@ impl Decoder<'_> {
             }
             self.unknown_attributes(element, attributes)?;
         } else if let Some(placement) = self.placed.placement(attributes) {
-            self.reader.keep_placement(placement);
+            self.reader.cache_attribute_index(placement);
         }
         Ok(())
     }

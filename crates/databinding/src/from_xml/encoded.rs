@@ -81,7 +81,7 @@ impl<'a> Decoder<'a> {
     /// That the document is not well-formed, or that text comes.
     pub fn next_accessor(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
         loop {
-            if let Some(next) = self.known_accessor(table) {
+            if let Some(next) = self.cached_accessor(table) {
                 return Ok(next);
             }
             let Next::Start(tag) = self.peek()? else { return Ok(None) };
@@ -100,7 +100,7 @@ impl<'a> Decoder<'a> {
     /// As for [`next_accessor`](Self::next_accessor).
     pub fn next_part(&mut self, table: &'static [Element], parts: &mut Parts) -> Result<Option<usize>, Error> {
         loop {
-            if let Some(next) = self.known_accessor(table) {
+            if let Some(next) = self.cached_accessor(table) {
                 parts.are_named |= next.is_some();
                 return Ok(next);
             }
@@ -125,18 +125,18 @@ impl<'a> Decoder<'a> {
     }
 
     /// What is known to come: an accessor, or the end.
-    fn known_accessor(&mut self, table: &'static [Element]) -> Option<Option<usize>> {
+    fn cached_accessor(&mut self, table: &'static [Element]) -> Option<Option<usize>> {
         if self.next.is_some() {
             return None;
         }
-        if self.is_at_known_end() {
+        if self.is_at_cached_end() {
             return Some(None);
         }
         // Another end tag is no accessor.
         if self.reader.input().as_bytes()[self.reader.offset()..].starts_with(b"</") {
             return None;
         }
-        let index = table.iter().position(|element| self.is_at_known_start(element))?;
+        let index = table.iter().position(|element| self.is_at_cached_start(element))?;
         // What was kept for a place may have had any name: that of an element which a reference led to, or a caller's own.
         self.comes_by_name(&table[index]).then_some(Some(index))
     }
@@ -246,7 +246,7 @@ impl<'a> Decoder<'a> {
     pub fn call<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.of_types = self.lenient.take();
         self.is_encoded = true;
-        self.reader.begin_layout();
+        self.reader.use_cached_tags();
         self.attributes(element, T::ATTRIBUTES)?;
         self.nil_has_no_children(element)?;
         let value = T::content(self, element)?;
@@ -254,7 +254,7 @@ impl<'a> Decoder<'a> {
     }
 
     fn independent_by_rules<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
-        self.reader.begin_layout();
+        self.reader.use_cached_tags();
         // No value of an attribute has this character.
         let offset = self.reader.input()[..self.reader.offset()].rfind('<').unwrap_or_default();
         match self.said(offset, element, Typed { is_fixed: false, ..Typed::of::<T>(element) }, false)? {
@@ -325,7 +325,7 @@ impl<'a> Decoder<'a> {
                     if typed.is_fixed && as_plain {
                         self.note_alike(place, element);
                     }
-                    self.reader.extend_layout();
+                    self.reader.extend_cached_tags();
                 }
                 Some(read(self)?)
             }
@@ -376,7 +376,7 @@ impl<'a> Decoder<'a> {
         self.note_identity(None);
         let item_type = self.item_type.take();
         if self.reader.is_plain() && item_type.is_none() {
-            self.reader.learn_start(element.known());
+            self.reader.cache_start(element.slot_id());
             return Ok(Said::Here { as_plain: true });
         }
         let (mut nil, mut reference, mut said_type) = (None, None, None);
@@ -402,7 +402,7 @@ impl<'a> Decoder<'a> {
         // Other types than fixed ones are read by what the tag says.
         let is_as_plain = typed.is_fixed && !says_more && item_type.is_none();
         if !is_known && !is_as_plain && item_type.is_none() {
-            self.reader.learn_start(element.known());
+            self.reader.cache_start(element.slot_id());
         }
         if let Some((text, place)) = nil.and_then(|number| self.reader.attribute_value(number)) {
             let is_nil = bool::parse(text).map_err(|_| {
@@ -437,7 +437,7 @@ impl<'a> Decoder<'a> {
             },
         };
         if is_as_plain && as_plain {
-            self.reader.learn_start_as_plain(element.known());
+            self.reader.cache_start_as_plain(element.slot_id());
         }
         Ok(Said::Here { as_plain })
     }

@@ -3,7 +3,7 @@
 //! Unique particle attribution (§3.8.6) makes the next tag enough to know what comes, so groups are read by recursive
 //! descent. The tables [`Group::FIRST`] say what a group may begin with.
 
-use castile_xml::{Foreseen, Scope, StartTag};
+use castile_xml::{Predicted, Scope, StartTag};
 
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements};
 use crate::error::{Error, ErrorKind};
@@ -122,15 +122,15 @@ impl<'a> Decoder<'a> {
     /// That the document is not well-formed, or that text comes.
     pub fn begins(&mut self, first: &'static [First]) -> Result<bool, Error> {
         if self.next.is_none() {
-            match self.foresee() {
-                Some(Foreseen::End) => return Ok(false),
-                Some(Foreseen::Start(identity, _) | Foreseen::Tag(_, identity)) if is_first(first, identity) => {
+            match self.predict() {
+                Some(Predicted::End) => return Ok(false),
+                Some(Predicted::Start(identity, _) | Predicted::Tag(_, identity)) if is_first(first, identity) => {
                     return Ok(true);
                 }
-                Some(Foreseen::Start(..)) if self.foresees_none(first) => return Ok(false),
-                Some(Foreseen::Tag(..)) => {}
-                _ if self.is_at_known_end() => return Ok(false),
-                _ if self.is_at_known_first(first) => return Ok(true),
+                Some(Predicted::Start(..)) if self.predicts_none(first) => return Ok(false),
+                Some(Predicted::Tag(..)) => {}
+                _ if self.is_at_cached_end() => return Ok(false),
+                _ if self.is_at_cached_first(first) => return Ok(true),
                 _ => {}
             }
         }
@@ -158,26 +158,26 @@ impl<'a> Decoder<'a> {
     /// That the document is not well-formed, or that text comes.
     pub fn next_of(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
         if self.next.is_none() {
-            match self.foresee() {
-                Some(Foreseen::End) => return Ok(None),
-                Some(Foreseen::Start(identity, _) | Foreseen::Tag(_, identity)) => {
+            match self.predict() {
+                Some(Predicted::End) => return Ok(None),
+                Some(Predicted::Start(identity, _) | Predicted::Tag(_, identity)) => {
                     let mut known = Element::position(table, identity);
                     if known.is_none() && self.next.is_none() {
                         // Two places may have tags of one name.
                         let mut others = table.iter().enumerate();
-                        let is_other = |element: &Element| self.reader.foresees_another(element.look());
+                        let is_other = |element: &Element| self.reader.predicts_other(element.name_hash());
                         match others.find(|(_, element)| !is_other(element)) {
                             None => return Ok(None),
-                            Some((index, element)) => known = self.is_at_known_start(element).then_some(index),
+                            Some((index, element)) => known = self.is_at_cached_start(element).then_some(index),
                         }
                     }
                     if known.is_some() {
                         return Ok(known);
                     }
                 }
-                None if self.is_at_known_end() => return Ok(None),
+                None if self.is_at_cached_end() => return Ok(None),
                 None => {
-                    let known = table.iter().position(|element| self.is_at_known_start(element));
+                    let known = table.iter().position(|element| self.is_at_cached_start(element));
                     if known.is_some() {
                         return Ok(known);
                     }
@@ -190,20 +190,20 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    fn is_at_known_first(&mut self, first: &'static [First]) -> bool {
+    fn is_at_cached_first(&mut self, first: &'static [First]) -> bool {
         first.iter().any(|first| match first {
-            First::Elements(table) => table.iter().any(|element| self.is_at_known_start(element)),
+            First::Elements(table) => table.iter().any(|element| self.is_at_cached_start(element)),
             First::Wildcard(_) => false,
-            First::Group(first) => self.is_at_known_first(first),
+            First::Group(first) => self.is_at_cached_first(first),
         })
     }
 
-    /// Whether what was foreseen is none of what may come first.
-    fn foresees_none(&self, first: &'static [First]) -> bool {
+    /// Whether what was predicted is none of what may come first.
+    fn predicts_none(&self, first: &'static [First]) -> bool {
         first.iter().all(|first| match first {
-            First::Elements(table) => table.iter().all(|element| self.reader.foresees_another(element.look())),
+            First::Elements(table) => table.iter().all(|element| self.reader.predicts_other(element.name_hash())),
             First::Wildcard(_) => false,
-            First::Group(first) => self.foresees_none(first),
+            First::Group(first) => self.predicts_none(first),
         })
     }
 
@@ -262,9 +262,9 @@ impl<'a> Decoder<'a> {
     /// The start tag of an element that the wildcard takes, if one comes next. It is read then.
     fn start_of_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<StartTag<'a>>, Error> {
         if self.next.is_none() {
-            match self.foresee() {
-                Some(Foreseen::End) => return Ok(None),
-                Some(Foreseen::Start(identity, namespace))
+            match self.predict() {
+                Some(Predicted::End) => return Ok(None),
+                Some(Predicted::Start(identity, namespace))
                     if !wildcard.namespaces.allow(self.reader.namespace(namespace))
                         || is_first(wildcard.before, identity) =>
                 {
@@ -272,7 +272,7 @@ impl<'a> Decoder<'a> {
                 }
                 Some(_) => {}
                 // What it takes is never known, so nothing is looked for that might come in its place: the tokeniser tells.
-                None if self.is_at_known_end() => return Ok(None),
+                None if self.is_at_cached_end() => return Ok(None),
                 None => {}
             }
         }
@@ -304,7 +304,7 @@ impl<'a> Decoder<'a> {
             // It takes three times its length at most, once as a text of the document.
             self.charge(2 * (self.reader.offset() - start))?;
             elements.take(&self.reader, &element, &mut self.copy);
-            self.reader.overlook();
+            self.reader.skip_prediction();
         }
         elements.end();
         if elements.len() < wildcard.min_occurs as usize {
@@ -325,7 +325,7 @@ impl<'a> Decoder<'a> {
         let mut run = Run::default();
         run.take(&self.reader, &element, &mut self.copy);
         run.end();
-        self.reader.overlook();
+        self.reader.skip_prediction();
         Ok(Any::from(run))
     }
 
@@ -364,7 +364,7 @@ impl<'a> Decoder<'a> {
             } else {
                 content.take(&self.reader, &element, &mut self.copy);
             }
-            self.reader.overlook();
+            self.reader.skip_prediction();
         }
         content.end();
         Ok(AnyContent::from(content))

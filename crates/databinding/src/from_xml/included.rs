@@ -42,7 +42,7 @@ impl<'a> Decoder<'a> {
                 Token::Text(more) if text.is_empty() => text = more,
                 Token::Text(more) => text.to_mut().push_str(&more),
                 Token::EndTag(_) => {
-                    self.reader.learn_end(element.known(), true);
+                    self.reader.cache_end(element.slot_id(), true);
                     return self.value(&text, element.constraint, facets, start);
                 }
                 Token::StartTag(tag) if is_white(&text) && self.is_include(&tag) => {

@@ -137,7 +137,7 @@ impl<'a> Decoder<'a> {
             let Some((children, end_tag)) = lenient.children(here) else { return Ok(None) };
             self.make(&mut plan, &children, end_tag)?;
         }
-        self.reader.go_to(plan.advance());
+        self.reader.seek(plan.advance());
         if let Some(lenient) = &mut self.lenient {
             lenient.plans.push(plan);
         }

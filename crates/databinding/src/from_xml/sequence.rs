@@ -5,7 +5,7 @@
 //! would be one more function for each type. Where nothing is optimised nothing is inlined either: it would be compiled
 //! for each field.
 
-use castile_xml::Foreseen;
+use castile_xml::Predicted;
 
 use super::{Decoder, Error, Expected, FromXml, Next};
 use crate::schema::{Attributes, Content, Element, TypeName};
@@ -50,7 +50,7 @@ impl Decoder<'_> {
     #[inline]
     pub fn leave(&mut self, element: &'static Element, outer: Option<&'static Element>) -> Result<(), Error> {
         self.parent = outer;
-        if self.next.is_none() && self.reader.known_end(element.known()) {
+        if self.next.is_none() && self.reader.cached_end(element.slot_id()) {
             return Ok(());
         }
         self.end(element)
@@ -71,7 +71,7 @@ impl Decoder<'_> {
     /// What is wrong with the element.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn optional<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
-        if self.reader.foresees_another(table[index].look()) {
+        if self.reader.predicts_other(table[index].name_hash()) {
             return Ok(None);
         }
         let known = if self.next.is_none() { T::known(self, &table[index]) } else { None };
@@ -140,7 +140,7 @@ impl Decoder<'_> {
 
     /// Whether the first item was read, and a second one comes by a start tag that is known.
     fn is_first_of_many(&self, element: &'static Element, count: usize) -> bool {
-        count == 1 && self.reader.is_at_known_start(element.known())
+        count == 1 && self.reader.is_at_cached_start(element.slot_id())
     }
 
     /// How many more values of this size may come, if so many began at `start` and others are like them.
@@ -169,7 +169,7 @@ impl Decoder<'_> {
     pub(super) fn unknown<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         if T::MAY_BE_RESTRICTED
             && self.next.is_none()
-            && let Some(value) = T::known_restricted(self, element)
+            && let Some(value) = T::cached_restricted(self, element)
         {
             return value;
         }
@@ -223,24 +223,24 @@ impl Decoder<'_> {
             Some(Next::Start(tag)) if self.lenient.is_none() => return Ok(self.is(tag, element)),
             Some(Next::End { .. }) => return Ok(false),
             Some(Next::Start(_)) => {}
-            None => match self.foresee() {
-                Some(Foreseen::End) => return Ok(false),
-                Some(Foreseen::Start(identity, _)) if identity == element.identity() => return Ok(true),
-                Some(Foreseen::Start(..)) if self.reader.foresees_another(element.look()) => return Ok(false),
+            None => match self.predict() {
+                Some(Predicted::End) => return Ok(false),
+                Some(Predicted::Start(identity, _)) if identity == element.identity() => return Ok(true),
+                Some(Predicted::Start(..)) if self.reader.predicts_other(element.name_hash()) => return Ok(false),
                 // Two places may have tags of one name.
-                Some(Foreseen::Start(..)) => {
-                    if self.is_at_known_start(element) {
+                Some(Predicted::Start(..)) => {
+                    if self.is_at_cached_start(element) {
                         return Ok(true);
                     }
                 }
-                Some(Foreseen::Tag(tag, identity)) => {
+                Some(Predicted::Tag(tag, identity)) => {
                     return Ok(identity == element.identity() || self.is(&tag, element));
                 }
                 None => {
-                    if self.is_at_known_start(element) {
+                    if self.is_at_cached_start(element) {
                         return Ok(true);
                     }
-                    if self.is_at_known_end() || self.is_at_what_follows(element, &table[index + 1..]) {
+                    if self.is_at_cached_end() || self.is_at_what_follows(element, &table[index + 1..]) {
                         return Ok(false);
                     }
                 }
@@ -259,7 +259,7 @@ impl Decoder<'_> {
     /// Whether the tag that comes next is known as one that stands behind `optional`, and not as that.
     pub(super) fn is_at_what_follows(&mut self, optional: &'static Element, following: &'static [Element]) -> bool {
         for element in following.iter().take(LOOK_AHEAD) {
-            if self.is_at_known_start(element) {
+            if self.is_at_cached_start(element) {
                 return !optional.is(element.namespace, element.name);
             }
             if element.min_occurs > 0 {
@@ -270,11 +270,11 @@ impl Decoder<'_> {
     }
 
     /// Whether the end tag that comes next is known as that of the element whose content is being read.
-    pub(super) fn is_at_known_end(&mut self) -> bool {
+    pub(super) fn is_at_cached_end(&mut self) -> bool {
         let Some(parent) = self.parent else { return false };
-        let is_end = self.reader.is_at_known_end(parent.known());
+        let is_end = self.reader.is_at_cached_end(parent.slot_id());
         if is_end {
-            self.reader.learn_next(parent.known(), true);
+            self.reader.cache_successor(parent.slot_id(), true);
         }
         is_end
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
-use castile_xml::{KnownText, Token};
+use castile_xml::{CachedText, Token};
 
 use super::{Decoder, Error, ErrorKind, Expected, Next};
 use crate::datatypes::{Invalid, Scope, SimpleType, quoted};
@@ -176,7 +176,7 @@ impl<'a> Decoder<'a> {
             _ => text,
         };
         self.charge(of.heap_of(text))?;
-        let value = match of.parse_in(text, &self.reader) {
+        let value = match of.parse_in(text, &*self.reader) {
             Ok(value) => value,
             Err(problem) => {
                 let error = self.lexical(&Invalid::text(text, of.name(), problem), offset);
@@ -244,19 +244,19 @@ impl<'a> Decoder<'a> {
     /// Reads text and end tag in one step for an element whose tags are known and whose text is plain or has references in it.
     /// Otherwise reads nothing.
     #[inline]
-    pub(crate) fn known_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
+    pub(crate) fn cached_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         if T::HAS_NAMES || !element.is_bare() {
             return None;
         }
-        self.reader.known_element(element.known(), T::parse_prefix, |text| T::parse(text).ok()).map(Ok)
+        self.reader.cached_leaf(element.slot_id(), T::parse_prefix, |text| T::parse(text).ok()).map(Ok)
     }
 
     /// Reads a known element with facets or without content in one step. What is wrong is found the long way.
-    pub(crate) fn known_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
+    pub(crate) fn cached_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         if T::HAS_NAMES || element.constraint.is_some() {
             return None;
         }
-        let known = element.known();
+        let known = element.slot_id();
         let parse = |text: &str| {
             let value = T::parse(text).ok()?;
             element.facets.is_none_or(|facets| facets.check(text, &value).is_ok()).then_some(value)
@@ -267,22 +267,22 @@ impl<'a> Decoder<'a> {
                 facets.check(&input[at..end], &value).ok()?;
                 Some((value, end))
             };
-            if let Some(value) = self.reader.known_element(known, plain, parse) {
+            if let Some(value) = self.reader.cached_leaf(known, plain, parse) {
                 return Some(Ok(value));
             }
         }
-        self.reader.known_empty(known, || parse("")).map(Ok)
+        self.reader.cached_empty_leaf(known, || parse("")).map(Ok)
     }
 
     /// Reads a known element of one of the many types that a contract brings in one step, with facets or not: what depends on the
     /// type is small.
-    pub(crate) fn known_by_text<T: SimpleType>(
+    pub(crate) fn cached_by_text<T: SimpleType>(
         &mut self,
         element: &'static Element,
         is_restricted: bool,
     ) -> Option<Result<T, Error>> {
         // Names need the declarations that are in scope.
-        let found = if T::HAS_NAMES { None } else { self.known_text(element, is_restricted) };
+        let found = if T::HAS_NAMES { None } else { self.cached_text(element, is_restricted) };
         if let Some(found) = found
             && let Err(error) = self.charge(T::heap_of(found.text))
         {
@@ -298,25 +298,25 @@ impl<'a> Decoder<'a> {
     }
 
     /// The text of an element whose tags are known, if it is plain and the element has facets or none.
-    fn known_text(&self, element: &'static Element, is_restricted: bool) -> Option<KnownText<'a>> {
+    fn cached_text(&self, element: &'static Element, is_restricted: bool) -> Option<CachedText<'a>> {
         let is_meant =
             if is_restricted { element.constraint.is_none() && element.facets.is_some() } else { element.is_bare() };
-        if is_meant { self.reader.known_text(element.known()) } else { None }
+        if is_meant { self.reader.cached_text(element.slot_id()) } else { None }
     }
 
     /// Reads an element whose text was looked at, unless a facet has something against its value.
-    fn takes(&mut self, element: &'static Element, found: KnownText<'a>, value: &dyn Any) -> bool {
+    fn takes(&mut self, element: &'static Element, found: CachedText<'a>, value: &dyn Any) -> bool {
         if element.facets.is_some_and(|facets| facets.check(found.text, value).is_err()) {
             return false;
         }
-        self.reader.read_known_text(found);
+        self.reader.consume_text(found);
         true
     }
 
     pub(super) fn text(&mut self, element: &'static Element) -> Result<Cow<'a, str>, Error> {
         let mut text = Cow::Borrowed("");
         if self.reader.end_of_empty() {
-            self.reader.learn_end(element.known(), true);
+            self.reader.cache_end(element.slot_id(), true);
             return Ok(text);
         }
         while self.text_piece(element, &mut text)? {}
@@ -330,7 +330,7 @@ impl<'a> Decoder<'a> {
             Token::Text(more) if text.is_empty() => *text = more,
             Token::Text(more) => text.to_mut().push_str(&more),
             Token::EndTag(_) => {
-                self.reader.learn_end(element.known(), true);
+                self.reader.cache_end(element.slot_id(), true);
                 return Ok(false);
             }
             Token::StartTag(tag) => {

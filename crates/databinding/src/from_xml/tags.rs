@@ -1,6 +1,6 @@
 //! Tags: those that were read before, and those that go through the tokeniser; and what is wrong at one.
 
-use castile_xml::{Foreseen, StartTag, Token};
+use castile_xml::{Predicted, StartTag, Token};
 
 use super::{Decoder, Error, ErrorKind, Expected, Next, Piece, quoted};
 use crate::schema::{Attributes, Element};
@@ -9,8 +9,8 @@ impl<'a> Decoder<'a> {
     /// Reads the start tag of `element` if it is the one that stood here before.
     #[doc(hidden)]
     #[inline]
-    pub fn known_start(&mut self, element: &'static Element) -> bool {
-        let known = self.reader.known_start(element.known());
+    pub fn cached_start(&mut self, element: &'static Element) -> bool {
+        let known = self.reader.cached_start(element.slot_id());
         if known {
             self.nil = false;
         }
@@ -20,18 +20,18 @@ impl<'a> Decoder<'a> {
     /// What comes next, if that can be told from what came before. A start tag that is not a plain one is read, and next, and
     /// so is the end of an empty-element tag.
     #[inline]
-    pub(super) fn foresee(&mut self) -> Option<Foreseen<'a>> {
+    pub(super) fn predict(&mut self) -> Option<Predicted<'a>> {
         if self.is_at_end_of_empty() {
             self.recognised = 0;
             self.next = Some(Next::End { offset: self.inside(self.reader.offset()) });
-            return Some(Foreseen::End);
+            return Some(Predicted::End);
         }
-        let foreseen = self.reader.foresee();
-        if let Some(Foreseen::Tag(tag, identity)) = foreseen {
+        let predicted = self.reader.predict();
+        if let Some(Predicted::Tag(tag, identity)) = predicted {
             self.next = Some(Next::Start(tag));
             self.recognised = identity;
         }
-        foreseen
+        predicted
     }
 
     /// Whether the start tag that was read last is the whole element. Its end is read then.
@@ -41,16 +41,16 @@ impl<'a> Decoder<'a> {
     }
 
     /// Whether a start tag comes next that is known as one of `element`. If it is not a plain one it is read, and next.
-    pub(super) fn is_at_known_start(&mut self, element: &'static Element) -> bool {
-        let known = element.known();
-        if self.reader.is_at_known_start(known) {
-            self.reader.learn_next(known, false);
+    pub(super) fn is_at_cached_start(&mut self, element: &'static Element) -> bool {
+        let known = element.slot_id();
+        if self.reader.is_at_cached_start(known) {
+            self.reader.cache_successor(known, false);
             return true;
         }
-        match self.reader.known_tag(known) {
+        match self.reader.cached_tag(known) {
             None => false,
             Some(tag) => {
-                self.reader.learn_next(known, false);
+                self.reader.cache_successor(known, false);
                 self.next = Some(Next::Start(tag));
                 self.recognised = element.identity();
                 true
@@ -61,15 +61,15 @@ impl<'a> Decoder<'a> {
     /// Reads the start tag of `element`.
     pub(super) fn start(&mut self, element: &'static Element, attributes: &'static Attributes) -> Result<(), Error> {
         if self.next.is_none() {
-            if self.reader.known_empty_start(element.known()) {
+            if self.reader.predicted_empty_start(element.slot_id()) {
                 self.nil = false;
                 return Ok(());
             }
-            if self.known_start(element) {
+            if self.cached_start(element) {
                 return Ok(());
             }
-            if self.reader.known_tag(element.known()).is_some() {
-                self.reader.foresee_end_of_empty();
+            if self.reader.cached_tag(element.slot_id()).is_some() {
+                self.reader.predict_end_of_empty();
                 return self.attributes(element, attributes);
             }
         }
@@ -77,14 +77,14 @@ impl<'a> Decoder<'a> {
             match self.peek()? {
                 Next::Start(_) if self.recognised == element.identity() => {
                     self.next = None;
-                    self.reader.foresee_end_of_empty();
+                    self.reader.predict_end_of_empty();
                     return self.attributes(element, attributes);
                 }
                 Next::Start(tag) if self.is(&tag, element) => {
                     self.next = None;
                     self.attributes(element, attributes)?;
-                    self.reader.learn_start(element.known());
-                    self.reader.learn_next(element.known(), false);
+                    self.reader.cache_start(element.slot_id());
+                    self.reader.cache_successor(element.slot_id(), false);
                     return Ok(());
                 }
                 Next::Start(tag) if self.names_result(&tag, element) => self.pass_over()?,
@@ -105,14 +105,14 @@ impl<'a> Decoder<'a> {
     /// Reads the end tag of `element`.
     pub(super) fn end(&mut self, element: &'static Element) -> Result<(), Error> {
         if self.next.is_none() && self.is_at_end_of_empty() {
-            self.reader.learn_end(element.known(), false);
+            self.reader.cache_end(element.slot_id(), false);
             return Ok(());
         }
         match self.peek()? {
             Next::End { .. } => {
                 self.next = None;
-                self.reader.learn_end(element.known(), false);
-                self.reader.learn_next(element.known(), true);
+                self.reader.cache_end(element.slot_id(), false);
+                self.reader.cache_successor(element.slot_id(), true);
                 Ok(())
             }
             Next::Start(tag) => Err(self.unexpected(tag, &Expected::end_of(element))),

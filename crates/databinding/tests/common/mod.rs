@@ -6,7 +6,7 @@ use std::fmt::Debug;
 
 use castile_databinding::schema::{Content, Element, First};
 use castile_databinding::{Decoder, Deviations, Encoder, Error, ErrorKind, FromXml, Nillable, Recursive, ToXml};
-use castile_xml::{Limits, Memory, Reader, Token};
+use castile_xml::{CachedReader, Limits, Memory, Reader, Token};
 
 /// Declares a struct whose content is a sequence, and where its elements stand in a table.
 macro_rules! sequence {
@@ -141,7 +141,7 @@ static ROOT: Element = Element::new("urn:t", "root", 50);
 
 /// Reads a document whose root element is a `T`, with what earlier documents left.
 pub fn decode_with<T: FromXml>(input: &str, limits: Limits, mut memory: Memory) -> Result<(T, Memory), Error> {
-    let mut reader = Reader::with_memory(input.as_bytes(), limits, &mut memory)?;
+    let mut reader = CachedReader::with_memory(input.as_bytes(), limits, &mut memory)?;
     while !matches!(reader.next()?, Token::StartTag(_)) {}
     let mut decoder = Decoder::new(reader);
     let value = decoder.root(&ROOT)?;

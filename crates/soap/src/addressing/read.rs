@@ -79,9 +79,9 @@ impl<'a> Block<'_, 'a> {
         let reader = self.decoder.reader();
         // The previous block may not be read to its end.
         while reader.depth() > DEPTH {
-            reader.leave_for(self.header.bytes.start);
+            reader.close_at(self.header.bytes.start);
         }
-        reader.go_to(self.header.bytes.start);
+        reader.seek(self.header.bytes.start);
         let Token::StartTag(tag) = reader.next()? else { return Ok(()) };
         if self.header.namespace != version.namespace() {
             if version == Version::Recommendation && self.is_reference_parameter() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use castile_budget::Reservation;
-use castile_xml::Reader;
+use castile_xml::CachedReader;
 
 use super::{AnyHeader, Header, Headers, Read, WriteHeader};
 use crate::charge::{Charge, hold};
@@ -134,7 +134,7 @@ impl Blocks {
                 let message = message::write_with(version, Headers::new(&blocks), &root, &(), Vec::new())?;
                 let message = Bytes::from(message);
                 let options = Options::default();
-                let mut reader = Reader::new(&message, options.limits)?;
+                let mut reader = CachedReader::new(&message, options.limits)?;
                 let (envelope, _) = Envelope::read(&mut reader)?;
                 Blocks::received(envelope, reader.input(), &message, &options, None, None).read(version, read)
             }

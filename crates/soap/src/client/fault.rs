@@ -6,7 +6,7 @@ use castile_databinding::datatypes::{QName, Scope, SimpleType};
 use castile_databinding::encoded::Encoding;
 use castile_databinding::schema::XSI_NAMESPACE;
 use castile_databinding::{Decoder, Deviations};
-use castile_xml::{Limits, Memory, Reader, StartTag, Token, XML_NAMESPACE};
+use castile_xml::{CachedReader, Limits, Memory, Reader, StartTag, Token, XML_NAMESPACE};
 
 use crate::envelope::next_tag;
 use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, ReasonText, Version};
@@ -15,7 +15,7 @@ use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, Reas
 /// many servers use their own. Faults in SOAP encoding may refer to elements after the fault. Returns the deviations of the detail
 /// together with the fault.
 pub(super) fn read<D: FaultDetail>(
-    reader: &mut Reader<'_>,
+    reader: &mut CachedReader<'_>,
     version: Version,
     limits: Limits,
     is_encoded: bool,

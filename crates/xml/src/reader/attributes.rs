@@ -40,7 +40,7 @@ impl RawAttribute {
             name: offset as u32,
             name_length: name.len() as u32,
             local: local as u32,
-            look: look(&name[local..]),
+            fingerprint: fingerprint(&name[local..]),
             prefix,
             namespace: NamespaceId::NONE,
             value,
@@ -48,9 +48,9 @@ impl RawAttribute {
     }
 }
 
-/// A number that is equal for equal names, and for few others that stand in one tag: the length and three bytes.
+/// Returns a number that is equal for equal names, and for few others in one tag: the length and three bytes.
 #[inline]
-fn look(name: &[u8]) -> u32 {
+fn fingerprint(name: &[u8]) -> u32 {
     match name {
         [first, .., last] => u32::from_le_bytes([*first, name[name.len() / 2], *last, name.len() as u8]),
         _ => name.first().copied().unwrap_or_default().into(),
@@ -293,10 +293,11 @@ impl<'a> Reader<'a> {
             let mut looks = 0;
             return (0..attributes.len()).find(|&index| {
                 let (earlier, raw) = (&attributes[..index], &attributes[index]);
-                let look = 1_u64 << (raw.look.wrapping_mul(0x9E37_79B9) >> (u32::BITS - u64::BITS.ilog2()));
+                let look = 1_u64 << (raw.fingerprint.wrapping_mul(0x9E37_79B9) >> (u32::BITS - u64::BITS.ilog2()));
                 let is_new = looks & look == 0;
                 looks |= look;
-                !is_new && earlier.iter().any(|earlier| earlier.look == raw.look && key(earlier) == key(raw))
+                !is_new
+                    && earlier.iter().any(|earlier| earlier.fingerprint == raw.fingerprint && key(earlier) == key(raw))
             });
         }
         order.clear();

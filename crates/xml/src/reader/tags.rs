@@ -2,9 +2,8 @@
 
 use crate::QName;
 use crate::error::{Error, ErrorKind};
-use crate::layout::Place;
+use crate::interner;
 use crate::name::end_of_ncname;
-use crate::names;
 use crate::namespaces::NamespaceId;
 use crate::scan;
 use crate::token::{StartTag, Token};
@@ -36,8 +35,7 @@ impl<'a> Reader<'a> {
         self.memory.attributes.clear();
         self.open(offset, name, self.memory.namespaces.len());
         self.at = end + 1;
-        self.layout_holds = self.layout_scope == Some(self.memory.namespaces.len());
-        self.note_tag();
+        self.tag_end = self.at;
         Some(StartTag { name, namespace, offset })
     }
 
@@ -70,8 +68,7 @@ impl<'a> Reader<'a> {
         }
         self.open(offset, name, outside);
         let namespace = self.namespace_of(name, offset + 1)?;
-        self.layout_holds = !empty && self.layout_scope == Some(self.memory.namespaces.len());
-        self.note_tag();
+        self.tag_end = self.at;
         Ok(Token::StartTag(StartTag { name, namespace, offset }))
     }
 
@@ -83,7 +80,7 @@ impl<'a> Reader<'a> {
             name_length: name.as_str().len() as u32,
             local: name.local_at(),
             namespaces: outside as u32,
-            learned: 0,
+            tag_id: 0,
         });
     }
 
@@ -117,15 +114,11 @@ impl<'a> Reader<'a> {
     #[inline]
     pub(super) fn close(&mut self) -> Token<'a> {
         let Some(open) = self.memory.open.pop() else { return Token::End };
-        self.closed = open.learned;
         self.memory.namespaces.truncate(open.namespaces as usize);
-        self.layout_holds = self.layout_scope == Some(self.memory.namespaces.len());
-        // The end of an empty-element tag has no bytes: what was foreseen here was that.
-        self.foresight.forget();
         if self.memory.open.is_empty() {
             self.stage = Stage::Epilog;
         }
-        self.note_tag();
+        self.tag_end = self.at;
         let name = &self.input[open.name as usize..(open.name + open.name_length) as usize];
         Token::EndTag(QName::new(name, open.local as usize))
     }
@@ -151,13 +144,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[inline]
-    pub(super) fn note_tag(&mut self) {
-        self.last_place = Place::NOWHERE;
-        self.previous_tag_end = self.tag_end;
-        self.tag_end = self.at;
-    }
-
     /// Reads a qualified name, which is kept if it is short.
     fn name(&mut self, at: usize) -> Result<QName<'a>, Error> {
         let (length, local) = self.name_extent(at)?;
@@ -180,14 +166,14 @@ impl<'a> Reader<'a> {
         let (name, end) = self.qname(at)?;
         let (length, local) = (end - at, name.local_at() as usize);
         if self.names_are_kept() {
-            self.memory.names.keep(self.input.as_bytes(), at, length, local);
+            self.memory.names.insert(self.input.as_bytes(), at, length, local);
         }
         Ok((length, local))
     }
 
     /// The length of names that are kept is not measured.
     fn names_are_kept(&self) -> bool {
-        self.memory.limits.name_length >= names::LONGEST
+        self.memory.limits.name_length >= interner::LONGEST
     }
 
     /// The namespace of the name that stands at `at`: that of an element, or of an attribute with a prefix. The
@@ -201,7 +187,7 @@ impl<'a> Reader<'a> {
         }
         let namespace = self.resolved(name, at)?;
         if let Some(found) = found {
-            self.memory.names.keep_namespace(found, scope, namespace);
+            self.memory.names.insert_namespace(found, scope, namespace);
         }
         Ok(namespace)
     }

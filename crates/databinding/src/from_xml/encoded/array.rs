@@ -183,10 +183,10 @@ impl Decoder<'_> {
             }
             let begin = is_due.then(|| self.reader.offset());
             if may_be_known {
-                if self.is_at_known_end() {
+                if self.is_at_cached_end() {
                     break;
                 }
-                self.is_at_known_start(&array.item);
+                self.is_at_cached_start(&array.item);
             }
             let Next::Start(tag) = self.peek()? else { break };
             if let Some(place) = self.position(shape, array)? {

@@ -17,7 +17,7 @@ use std::collections::HashMap;
 use std::fmt;
 
 use castile_budget::Allowance;
-use castile_xml::{Alike, Memory, Reader, StartTag, Token};
+use castile_xml::{CachedReader, Memory, Reader, StartTag, Template, Token};
 
 use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
@@ -55,11 +55,11 @@ pub(in crate::from_xml) struct Graph<'a> {
     /// The references that are being followed, outermost first.
     open: Vec<Step>,
     /// Readers that stand behind an element they were for, with the number of the element around that.
-    spare: Vec<(u32, Box<Reader<'a>>)>,
+    spare: Vec<(u32, Box<CachedReader<'a>>)>,
     /// Buffers for other readers.
     memories: Vec<Memory>,
     /// For each shape of start tags how the one was read that came last, of those for values of a fixed type, and where.
-    alike: Vec<Option<(Place, Alike<'a>)>>,
+    alike: Vec<Option<(Place, Template<'a>)>>,
     /// What values of shared types keep: by the offset of the element and the type.
     shared: HashMap<(usize, TypeId), Box<dyn Any + Send + Sync>>,
     /// Where the element begins whose start tag was read last, if it has an id.
@@ -118,11 +118,11 @@ pub(super) enum Opened<'a> {
 }
 
 /// What is left behind when a reference is followed.
-pub(super) struct Outer<'a>(Box<Reader<'a>>);
+pub(super) struct Outer<'a>(Box<CachedReader<'a>>);
 
 impl<'a> Graph<'a> {
     #[cold]
-    fn new(reader: &mut Reader<'a>) -> Box<Self> {
+    fn new(reader: &mut CachedReader<'a>) -> Box<Self> {
         Box::new(Graph {
             index: None,
             open: Vec::new(),
@@ -158,7 +158,7 @@ impl<'a> Graph<'a> {
     }
 
     /// How a tag of the same shape was read in the same place.
-    fn alike_at(&self, extent: Extent<'a>, element: &'static Element) -> Option<&Alike<'a>> {
+    fn alike_at(&self, extent: Extent<'a>, element: &'static Element) -> Option<&Template<'a>> {
         let (place, alike) = self.alike.get(usize::from(extent.shape).checked_sub(1)?)?.as_ref()?;
         (*place == place_of(extent, element)).then_some(alike)
     }
@@ -305,13 +305,13 @@ impl<'a> Decoder<'a> {
             Some(reader) => reader,
             None => Box::new(self.reader_in(extent.parent, reference)?),
         };
-        reader.go_to(extent.start as usize);
-        reader.begin_layout();
+        reader.seek(extent.start as usize);
+        reader.use_cached_tags();
         let alike = self.graph().alike_at(extent, element).filter(|_| type_is_fixed);
-        let (tag, known) = (extent.tag as usize, element.known());
-        let opened = if alike.is_some_and(|alike| reader.open_alike(alike, known, tag, extent.prefix)) {
+        let (tag, known) = (extent.tag as usize, element.slot_id());
+        let opened = if alike.is_some_and(|alike| reader.open_like(alike, known, tag, extent.prefix)) {
             Opened::Alike
-        } else if reader.known_tag(known).is_some() {
+        } else if reader.cached_tag(known).is_some() {
             Opened::Known
         } else {
             Opened::Unknown(next_start_tag(&mut reader)?)
@@ -329,7 +329,7 @@ impl<'a> Decoder<'a> {
         if graph.alike.len() <= slot {
             graph.alike.resize_with(slot + 1, || None);
         }
-        graph.alike[slot] = self.reader.alike(extent.prefix).map(|alike| (place_of(extent, element), alike));
+        graph.alike[slot] = self.reader.template(extent.prefix).map(|alike| (place_of(extent, element), alike));
     }
 
     /// Goes on where a reference was, now that the element was read which it led to.
@@ -398,7 +398,7 @@ impl<'a> Decoder<'a> {
         if bytes.get(end..behind)? != again.behind {
             return None;
         }
-        self.reader.go_to(behind);
+        self.reader.seek(behind);
         self.nil = false;
         let (at, attribute) = (begin + again.element, begin + again.attribute);
         Some(Reference { to: Cow::Borrowed(to), at, attribute })
@@ -420,7 +420,7 @@ impl<'a> Decoder<'a> {
                 _ => break,
             }
         }
-        self.reader.go_to(at);
+        self.reader.seek(at);
     }
 
     /// Keeps the buffers of other readers in `memory`, for the next document.
@@ -430,7 +430,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// A reader that has read the start tags of an element and all around it.
-    fn reader_in(&mut self, place: u32, reference: &Reference<'a>) -> Result<Reader<'a>, Error> {
+    fn reader_in(&mut self, place: u32, reference: &Reference<'a>) -> Result<CachedReader<'a>, Error> {
         let mut path = Vec::new();
         let graph = self.graph();
         let mut next = place;
@@ -442,11 +442,11 @@ impl<'a> Decoder<'a> {
             next = extent.parent;
         }
         let memory = self.graph().memories.pop().unwrap_or_default();
-        let mut reader = self.reader.another(memory);
+        let mut reader = self.reader.fork(memory);
         for (number, &offset) in path.iter().rev().enumerate() {
             // What stands before the root element is read, not gone over.
             if number > 0 {
-                reader.go_to(offset);
+                reader.seek(offset);
             }
             let begin = reader.offset();
             next_start_tag(&mut reader)?;

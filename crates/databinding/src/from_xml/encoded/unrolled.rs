@@ -51,7 +51,7 @@ impl<'a> Decoder<'a> {
 
     /// Writes an element that was read to its end, and began with `tag`, with what it refers to.
     pub(in crate::from_xml) fn unroll(&mut self, tag: StartTag<'a>, out: &mut String) -> Result<(), Error> {
-        self.reader.go_to(tag.offset);
+        self.reader.seek(tag.offset);
         while !matches!(self.reader.next()?, Token::StartTag(_)) {}
         match self.inner_reference(tag.offset) {
             Some(reference) => self.write_referred(tag, &reference, out),
@@ -108,7 +108,7 @@ impl<'a> Decoder<'a> {
         }
         let mut last = tag_end;
         if may_refer(&text[tag_end..end_tag]) {
-            self.reader.go_to(tag.offset);
+            self.reader.seek(tag.offset);
             while self.reader.offset() < tag_end {
                 self.reader.next()?;
             }

@@ -79,7 +79,7 @@ impl Decoder<'_> {
         for (start, end) in starts.chain([(end_tag, end_tag)]) {
             let between = &self.reader.input().as_bytes()[from..start];
             if !between.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
-                self.reader.go_to(from);
+                self.reader.seek(from);
                 while self.reader.offset() < start {
                     let offset = self.reader.offset();
                     if let Token::Text(text) = self.reader.next()?
@@ -173,10 +173,10 @@ impl Decoder<'_> {
 
     /// Reads the start tag of a child, looks at it and passes over the child.
     fn with_tag<T>(&mut self, child: &Extent, look: impl FnOnce(&Self, StartTag<'_>) -> T) -> Result<T, Error> {
-        self.reader.go_to(child.start as usize);
+        self.reader.seek(child.start as usize);
         let Token::StartTag(tag) = self.reader.next()? else { return Err(self.ended()) };
         let seen = look(self, tag);
-        self.reader.leave_for(child.end as usize);
+        self.reader.close_at(child.end as usize);
         Ok(seen)
     }
 

@@ -1,15 +1,15 @@
-//! Bytes that are looked for.
+//! Bytes that are compared.
 
 use crate::scan::{self, WIDTH};
 
-/// The longest piece of a tag, with the white space before it, that is kept.
-pub(crate) const LONGEST: usize = 4 * WIDTH;
+/// The longest part of a tag, with the white space before it, that is cached, in bytes.
+pub(super) const LONGEST: usize = 4 * WIDTH;
 
-/// Up to [`LONGEST`] bytes to be compared 16 at a time, the last 16 overlapping those before.
+/// Up to [`LONGEST`] bytes. They are compared 16 at a time; the last 16 overlap those before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Pattern {
+pub(super) struct Pattern {
     pub(super) length: u8,
-    /// The first word, filled up with zeros if the pattern is shorter.
+    /// The first word, filled with zeros if the pattern is shorter.
     first: [u8; WIDTH],
     second: [u8; WIDTH],
     third: [u8; WIDTH],
@@ -17,7 +17,8 @@ pub(crate) struct Pattern {
 }
 
 impl Pattern {
-    pub(crate) fn new(bytes: &[u8]) -> Option<Pattern> {
+    /// Returns a pattern of these bytes, or `None` if there are none or too many.
+    pub(super) fn new(bytes: &[u8]) -> Option<Pattern> {
         if bytes.is_empty() || bytes.len() > LONGEST {
             return None;
         }
@@ -33,7 +34,7 @@ impl Pattern {
         Some(pattern)
     }
 
-    /// The bytes, and zeros behind them.
+    /// Returns the bytes, and zeros after them.
     pub(super) fn bytes(&self) -> [u8; LONGEST] {
         let mut bytes = [0; LONGEST];
         let length = usize::from(self.length);
@@ -46,16 +47,10 @@ impl Pattern {
         bytes
     }
 
-    /// Where it begins if it ends at `end`, as far as there is room. `None` for one that was not learned.
+    /// Returns where the pattern ends if it is at `at`. An empty pattern matches nowhere, and none matches in the last 15 bytes
+    /// of the input.
     #[inline]
-    pub(crate) fn begins_before(&self, end: usize) -> Option<usize> {
-        if self.length == 0 { None } else { end.checked_sub(self.length.into()) }
-    }
-
-    /// Where the pattern ends if it stands at `at` and was learned at all. Too near to the end of the input it is
-    /// not looked for.
-    #[inline]
-    pub(crate) fn end_of_match(&self, bytes: &[u8], at: usize) -> Option<usize> {
+    pub(super) fn end_of_match(&self, bytes: &[u8], at: usize) -> Option<usize> {
         let length = usize::from(self.length);
         let word = |at: usize| bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>);
         let first = word(at)?;
@@ -90,7 +85,7 @@ mod tests {
                 other[changed] ^= 1;
                 assert_eq!(pattern.end_of_match(&other, 0), None, "length {length}, byte {changed}");
             }
-            // What stands behind it does not matter.
+            // What follows it does not matter.
             let mut longer = text.clone();
             longer[length] ^= 1;
             assert_eq!(pattern.end_of_match(&longer, 0), Some(length));

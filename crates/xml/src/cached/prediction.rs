@@ -1,0 +1,144 @@
+//! Which tag follows, by what followed before.
+//!
+//! In a content model with many optional elements, one prediction replaces a comparison for each of them.
+
+use crate::namespaces::NamespaceId;
+use crate::token::StartTag;
+
+use super::CachedReader;
+use super::successors::TagId;
+use super::tags::SlotId;
+
+/// A cached tag that follows.
+#[derive(Clone, Copy, Debug)]
+pub enum Predicted<'a> {
+    /// A start tag without attributes, or an empty-element tag, of the declaration with this address, and the namespace of its
+    /// name. It is not consumed.
+    Start(usize, NamespaceId),
+    /// A start tag with attributes, of the declaration with this address. It was consumed.
+    Tag(StartTag<'a>, usize),
+    /// The end tag of the element that is open. It is not consumed.
+    End,
+}
+
+/// What was predicted at one moment.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Prediction {
+    /// The offset and the depth at which it was made. It is the same for every caller.
+    moment: u64,
+    /// The tag that follows, if it is cached.
+    next: TagId,
+    /// The hash of its local name, 0 for an end tag.
+    hash: u32,
+    /// The number of the tag, if it is an empty-element tag without attributes, otherwise 0.
+    empty: u16,
+    /// Where that tag ends.
+    empty_end: usize,
+    /// The tag for which no successor was found.
+    after: TagId,
+}
+
+impl Prediction {
+    pub(super) const NONE: Prediction =
+        Prediction { moment: u64::MAX, next: TagId::NONE, hash: 0, empty: 0, empty_end: 0, after: TagId::NONE };
+}
+
+impl<'a> CachedReader<'a> {
+    /// Returns the tag that follows, if it followed the last tag before. `None` says nothing.
+    pub fn predict(&mut self) -> Option<Predicted<'a>> {
+        if !self.holds() {
+            return None;
+        }
+        if self.prediction.moment != self.moment()
+            && let Some((tag, owner)) = self.find_successor()
+        {
+            return Some(Predicted::Tag(tag, owner));
+        }
+        let slot = self.cache.tags.slot_of(self.prediction.next)?;
+        Some(if self.prediction.next.is_end() {
+            Predicted::End
+        } else {
+            Predicted::Start(slot.owner(), slot.namespace)
+        })
+    }
+
+    /// The offset and the depth. Both fit in 32 bits.
+    #[inline]
+    fn moment(&self) -> u64 {
+        self.reader.position() as u64 | (self.reader.depth() as u64) << 32
+    }
+
+    /// Finds the successor of the last tag that follows. A start tag with attributes is consumed.
+    fn find_successor(&mut self) -> Option<(StartTag<'a>, usize)> {
+        let last = self.last_tag();
+        self.prediction = Prediction { moment: self.moment(), ..Prediction::NONE };
+        let (bytes, at) = (self.reader.bytes(), self.reader.position());
+        for next in self.cache.tags.successors(last).iter() {
+            let Some(slot) = self.cache.tags.slot_of(next) else { continue };
+            if next.is_end() {
+                let is_open = self.reader.innermost().is_some_and(|open| open.tag_id() == slot.id);
+                if is_open && slot.end.end_of_match(bytes, at).is_some() {
+                    self.prediction.next = next;
+                    return None;
+                }
+            } else if slot.start.end_of_match(bytes, at).is_some() {
+                (self.prediction.next, self.prediction.hash) = (next, slot.hash);
+                return None;
+            } else if slot.may_be_empty
+                && let Some((empty, empty_end)) = self.cached_empty_of(slot)
+            {
+                self.prediction = Prediction { next, hash: slot.hash, empty, empty_end, ..self.prediction };
+                return None;
+            } else if slot.attribute_tags != 0 && self.reader.depth() < self.reader.max_depth() {
+                let (id, number, owner) = (slot.id, slot.attribute_tags, slot.owner());
+                if let Some(tag) = self.cached_tag_of(next, id, number) {
+                    return Some((tag, owner));
+                }
+            }
+        }
+        self.prediction.after = last;
+        None
+    }
+
+    /// Whether a tag is [predicted](Self::predict) here that is not a start tag whose local name has this
+    /// [hash](crate::name_hash).
+    #[inline]
+    pub fn predicts_other(&self, hash: u32) -> bool {
+        let Prediction { moment, next, hash: predicted, .. } = self.prediction;
+        moment == self.moment() && predicted != hash && next != TagId::NONE && self.is_in_scope()
+    }
+
+    /// Predicts the end of the element whose start tag was read last, if that is a cached empty-element tag. Call this only once
+    /// the tag has been used: the next prediction is about what follows it.
+    #[inline]
+    pub fn predict_end_of_empty(&mut self) {
+        let last = self.last_tag();
+        if self.reader.end_is_due() && last != TagId::NONE {
+            self.prediction = Prediction { moment: self.moment(), next: last.of_end(), ..Prediction::NONE };
+        }
+    }
+
+    /// Returns the number of the empty-element tag without attributes that is predicted here for `slot`, and where it ends. The
+    /// number is 0 if another tag of the slot is predicted. `None` says nothing.
+    #[inline]
+    pub(super) fn predicted_empty(&self, slot: SlotId) -> Option<(u16, usize)> {
+        let Prediction { moment, next, empty, empty_end, .. } = self.prediction;
+        (next == TagId::start(slot) && moment == self.moment()).then_some((empty, empty_end))
+    }
+
+    /// Continues as if the element that was read last had not been there. A wildcard took it, so it has no slot. What follows is
+    /// predicted by the tag before it.
+    pub fn skip_prediction(&mut self) {
+        self.consumed(self.prediction.after);
+    }
+
+    /// Caches that a tag of `slot`, its end tag or a start tag, follows the tag for which [`predict`](Self::predict) found no
+    /// successor.
+    pub fn cache_successor(&mut self, slot: SlotId, is_end: bool) {
+        let after = std::mem::replace(&mut self.prediction.after, TagId::NONE);
+        if after != TagId::NONE && self.cache.used.predictions && self.cache.tags.slot(slot).is_some() {
+            let next = if is_end { TagId::end(slot) } else { TagId::start(slot) };
+            self.cache.tags.cache_successor(after, next);
+        }
+    }
+}

@@ -100,6 +100,24 @@ impl Drop for Allowance {
     }
 }
 
+/// Returns how many values a vector should have capacity for, so that `more` fit: as many as vectors grow to by themselves.
+/// Returns `None` if they fit already.
+#[doc(hidden)]
+#[inline]
+pub fn next_capacity<T>(values: &Vec<T>, more: usize) -> Option<usize> {
+    let (length, capacity) = (values.len(), values.capacity());
+    (more > capacity - length).then(|| grown(length.saturating_add(more), capacity, size_of::<T>()))
+}
+
+fn grown(wanted: usize, capacity: usize, size: usize) -> usize {
+    let least = match size {
+        ..=1 => 8,
+        2..=1024 => 4,
+        _ => 1,
+    };
+    wanted.max(capacity.saturating_mul(2)).max(least)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

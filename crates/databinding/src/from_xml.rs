@@ -174,7 +174,7 @@ impl<'a> Decoder<'a> {
     /// A decoder that goes on where `reader` stands.
     pub fn new(reader: impl Into<CachedReader<'a>>) -> Self {
         let reader = reader.into();
-        let length = reader.input().len();
+        let length = reader.length();
         let reserve = length.saturating_mul(RESERVE_PER_BYTE);
         let copy = length / COPY_PART + COPY;
         Decoder {

@@ -53,7 +53,7 @@ impl Run {
     /// need; if they aren't enough, the declarations are shared.
     pub(crate) fn take(&mut self, reader: &Reader<'_>, element: &Element<'_>, copy: &mut usize) {
         // All that may be appended yet.
-        let left = element.source.len() + reader.input().len() - reader.offset() + *copy;
+        let left = element.source.len() + reader.length() - reader.offset() + *copy;
         let start = self.xml.len();
         if self.scope.is_none() {
             reserve(&mut self.xml, element.source.len() + ROOM, left);
@@ -78,7 +78,7 @@ impl Run {
 
     /// Appends a text as it stands in the document, up to where the reader is.
     pub(crate) fn take_text(&mut self, reader: &Reader<'_>, text: &str, copy: usize) {
-        reserve(&mut self.xml, text.len(), text.len() + reader.input().len() - reader.offset() + copy);
+        reserve(&mut self.xml, text.len(), text.len() + reader.length() - reader.offset() + copy);
         self.xml.push_str(text);
     }
 
@@ -288,12 +288,12 @@ impl<'a> Content<'a> {
 
     /// The next part.
     pub(crate) fn next(&mut self) -> Result<Option<Part<'a>>, Error> {
-        while self.reader.offset() < self.reader.input().len() {
+        while self.reader.offset() < self.reader.length() {
             let offset = self.reader.offset();
             match self.reader.next()? {
                 Token::StartTag(tag) => return Ok(Some(Part::Element(Element::rest(&mut self.reader, tag)?))),
                 Token::Text(text) => {
-                    return Ok(Some(Part::Text(&self.reader.input()[offset..self.reader.offset()], text)));
+                    return Ok(Some(Part::Text(self.reader.source(offset..self.reader.offset()), text)));
                 }
                 _ => {}
             }
@@ -360,9 +360,14 @@ impl<'a> Element<'a> {
                 is_leaf = false;
             }
         }
-        let source = &reader.input()[tag.offset..reader.offset()];
+        let source = reader.source(tag.offset..reader.offset());
         let name_end = '<'.len_utf8() + tag.name.as_str().len();
         Ok(Element { source, name_end, own, is_bare, is_leaf, prefix: tag.name.prefix() })
+    }
+
+    /// Returns the length of its end tag. It is not an empty-element tag.
+    pub(crate) fn end_tag_length(&self) -> usize {
+        self.source.rfind('<').map_or(0, |end| self.source.len() - end)
     }
 
     /// Writes it with declarations of what it takes from around itself, where the reader stands right behind it.

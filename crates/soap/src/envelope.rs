@@ -204,7 +204,7 @@ impl Envelope {
     pub fn read_end_behind_others(decoder: &mut Decoder<'_>) -> Result<(), Error> {
         let reader = decoder.reader();
         // Only an epilogue without further elements is cached.
-        if reader.input()[reader.offset()..].trim_start().starts_with("</") {
+        if reader.is_before_end_tag() {
             return Envelope::read_end(reader);
         }
         loop {

@@ -268,7 +268,7 @@ pub(crate) fn decoder<'a>(
     included: Option<&'a Included>,
     charge: Charge<'_>,
 ) -> Result<Box<Decoder<'a>>, Error> {
-    let allowance = allowance(charge, reader.input().len())?;
+    let allowance = allowance(charge, reader.length())?;
     let decoder = match leniency {
         Some(_) => Decoder::lenient(reader),
         None => Decoder::new(reader),

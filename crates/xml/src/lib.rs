@@ -26,6 +26,8 @@ mod dtd;
 mod encoding;
 mod error;
 pub mod escape;
+#[doc(hidden)]
+pub mod ids;
 mod interner;
 mod limits;
 mod location;

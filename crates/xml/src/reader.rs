@@ -9,6 +9,7 @@ mod tags;
 mod text;
 
 use std::borrow::Cow;
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::cached::Cache;
@@ -262,6 +263,66 @@ impl<'a> Reader<'a> {
             None => self.input,
             Some(document) => document.text(),
         }
+    }
+
+    /// Returns the part of the document between two offsets.
+    #[doc(hidden)]
+    pub fn source(&self, part: Range<usize>) -> &'a str {
+        &self.input()[part]
+    }
+
+    /// Returns the length of the document in bytes.
+    #[doc(hidden)]
+    #[inline]
+    pub fn length(&self) -> usize {
+        self.input().len()
+    }
+
+    /// Returns where the white space ends that begins at `offset`.
+    #[doc(hidden)]
+    pub fn end_of_white_space(&self, offset: usize) -> usize {
+        end_of_white_space(self.input().as_bytes(), offset)
+    }
+
+    /// Whether an end tag follows immediately.
+    #[doc(hidden)]
+    #[inline]
+    pub fn is_at_end_tag(&self) -> bool {
+        self.input.as_bytes()[self.at..].starts_with(b"</")
+    }
+
+    /// Whether an end tag follows, or white space and an end tag.
+    #[doc(hidden)]
+    pub fn is_before_end_tag(&self) -> bool {
+        self.input.as_bytes()[end_of_white_space(self.input.as_bytes(), self.at)..].starts_with(b"</")
+    }
+
+    /// Whether the start tag that was read last is an empty-element tag, whose end was not read yet.
+    #[doc(hidden)]
+    #[inline]
+    pub fn end_is_due(&self) -> bool {
+        self.end_is_due
+    }
+
+    /// Whether text other than white space follows.
+    #[doc(hidden)]
+    pub fn is_before_text(&self) -> bool {
+        let bytes = self.input.as_bytes();
+        !self.end_is_due && bytes.get(end_of_white_space(bytes, self.at)).is_some_and(|&byte| byte != b'<')
+    }
+
+    /// Returns the name in the tag that follows, which is a start tag, perhaps after white space.
+    #[doc(hidden)]
+    pub fn name_ahead(&self) -> Option<QName<'a>> {
+        let tag = end_of_white_space(self.input.as_bytes(), self.at);
+        self.qname(tag + 1).ok().map(|(name, _)| name)
+    }
+
+    /// Returns the offset of the start tag of the innermost element that is open, and the name in it.
+    #[doc(hidden)]
+    pub fn innermost_tag(&self) -> Option<(usize, QName<'a>)> {
+        let open = self.memory.open.last()?;
+        Some((open.name_at() - '<'.len_utf8(), QName::new(self.open_name(), open.local())))
     }
 
     /// The offset of the next byte to be read; while an entity is being read, the end of the reference to it.

@@ -1,6 +1,6 @@
 //! What values take is charged where they grow, before it is kept.
 
-use castile_budget::{Allowance, Exhausted};
+use castile_budget::{Allowance, Exhausted, next_capacity};
 
 use super::{Decoder, Error, ErrorKind};
 
@@ -60,7 +60,7 @@ impl Decoder<'_> {
 
     /// Makes room for `more` values.
     pub(super) fn reserve<T>(&mut self, values: &mut Vec<T>, more: usize) -> Result<(), Error> {
-        let Some(wanted) = grown(values, more) else { return Ok(()) };
+        let Some(wanted) = next_capacity(values, more) else { return Ok(()) };
         match self.charge((wanted - values.capacity()).saturating_mul(size_of::<T>())) {
             Ok(()) => {
                 values.reserve_exact(wanted - values.len());
@@ -91,21 +91,4 @@ impl Decoder<'_> {
     pub(super) fn exhausted(&self, exhausted: Exhausted) -> Error {
         Error::new(ErrorKind::Exhausted, self.reader.offset(), format!("there is too little memory: {exhausted}"))
     }
-}
-
-/// How many values a vector has room for once `more` fit; `None` if they fit now.
-#[inline]
-pub(super) fn grown<T>(values: &Vec<T>, more: usize) -> Option<usize> {
-    let (length, capacity) = (values.len(), values.capacity());
-    (more > capacity - length).then(|| next_capacity(length.saturating_add(more), capacity, size_of::<T>()))
-}
-
-/// How many values of this size a vector has room for next: as many as vectors take by themselves.
-fn next_capacity(wanted: usize, capacity: usize, size: usize) -> usize {
-    let least = match size {
-        ..=1 => 8,
-        2..=1024 => 4,
-        _ => 1,
-    };
-    wanted.max(capacity.saturating_mul(2)).max(least)
 }

@@ -133,7 +133,7 @@ impl<'a> Decoder<'a> {
             return Some(None);
         }
         // Another end tag is no accessor.
-        if self.reader.input().as_bytes()[self.reader.offset()..].starts_with(b"</") {
+        if self.reader.is_at_end_tag() {
             return None;
         }
         let index = table.iter().position(|element| self.is_at_cached_start(element))?;
@@ -146,9 +146,7 @@ impl<'a> Decoder<'a> {
         if let Some(Next::Start(tag)) = self.next {
             return tag.name.local() == element.name;
         }
-        let rest = self.reader.input()[self.reader.offset()..].trim_start_matches([' ', '\t', '\n', '\r', '<']);
-        let name = rest.split([' ', '\t', '\n', '\r', '/', '>']).next().unwrap_or_default();
-        name.rsplit(':').next() == Some(element.name)
+        self.reader.name_ahead().is_some_and(|name| name.local() == element.name)
     }
 
     /// Reads the accessor `table[index]`, which comes next, into `value`: nothing if it is nil.
@@ -255,8 +253,7 @@ impl<'a> Decoder<'a> {
 
     fn independent_by_rules<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
         self.reader.use_cached_tags();
-        // No value of an attribute has this character.
-        let offset = self.reader.input()[..self.reader.offset()].rfind('<').unwrap_or_default();
+        let offset = self.reader.innermost_tag().map_or(0, |(offset, _)| offset);
         match self.said(offset, element, Typed { is_fixed: false, ..Typed::of::<T>(element) }, false)? {
             Said::Here { .. } => T::content(self, element).map(Some),
             Said::Nil => Ok(None),

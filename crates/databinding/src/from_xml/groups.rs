@@ -350,7 +350,7 @@ impl<'a> Decoder<'a> {
             while self.next.is_none() {
                 let offset = self.reader.offset();
                 if let Piece::Text(_) = self.piece()? {
-                    let text = &self.reader.input()[offset..self.reader.offset()];
+                    let text = self.reader.source(offset..self.reader.offset());
                     content.take_text(&self.reader, text, self.copy);
                     if content.scope().is_none() && kept::has_names(text, &self.reader) {
                         content.share(self.kept_scope()?);

@@ -11,7 +11,7 @@
 
 mod plan;
 
-use castile_xml::{Memory, Reader, StartTag, Token};
+use castile_xml::{Memory, StartTag, Token};
 
 use super::{Decoder, Error, ErrorKind, Expected, Next};
 use crate::Deviations;
@@ -80,7 +80,7 @@ impl<'a> Decoder<'a> {
         lenient.plans.clear();
         lenient.elements.clear();
         let (here, outside) = (self.reader.offset(), self.reader.depth().saturating_sub(1));
-        let mut reader = Reader::decoded(self.reader.input(), self.reader.limits(), &mut Memory::default())?;
+        let mut reader = self.reader.fork(Memory::default());
         let mut open: Vec<usize> = Vec::new();
         loop {
             let offset = reader.offset();

@@ -146,7 +146,7 @@ impl Decoder<'_> {
     /// How many more values of this size may come, if so many began at `start` and others are like them.
     pub(super) fn room(&mut self, start: usize, count: usize, size: usize) -> usize {
         let length = (self.reader.offset().saturating_sub(start) / count.max(1)).max(1);
-        let rest = (self.reader.input().len() - self.reader.offset()) / length;
+        let rest = (self.reader.length() - self.reader.offset()) / length;
         let more = rest.min(FIRST_RESERVE.min(self.reserve) / size.max(1));
         self.reserve -= more * size;
         more

@@ -129,7 +129,7 @@ impl<'a> Decoder<'a> {
     ) -> Result<V, Error> {
         let offset = self.reader.offset();
         let mut text = Cow::Borrowed("");
-        while !self.reader.input()[self.reader.offset()..].starts_with("</") {
+        while !self.reader.is_at_end_tag() {
             if !self.text_piece(element, &mut text)? {
                 // An empty-element tag.
                 return self.value_of(of, &text, element.constraint, facets, offset);

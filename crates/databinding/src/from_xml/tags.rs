@@ -191,8 +191,7 @@ impl<'a> Decoder<'a> {
             return None;
         }
         let message = format!("text {}, where only elements were expected", quoted(text));
-        let rest = self.reader.input()[offset..].trim_start_matches(WHITE);
-        Some(Error::new(ErrorKind::Structure, self.reader.input().len() - rest.len(), message))
+        Some(Error::new(ErrorKind::Structure, self.reader.end_of_white_space(offset), message))
     }
 
     /// An error at the tag that comes next. That may be recognised and not read yet: it is read here, so that the place
@@ -210,7 +209,7 @@ impl<'a> Decoder<'a> {
     /// A place in the element whose start tag ends at `offset`: behind the tag, or in it if the tag is the whole element.
     #[cold]
     pub(super) fn inside(&self, offset: usize) -> usize {
-        if self.reader.input()[..offset].ends_with("/>") { offset - "/>".len() } else { offset }
+        if self.reader.source(0..offset).ends_with("/>") { offset - "/>".len() } else { offset }
     }
 
     #[cold]

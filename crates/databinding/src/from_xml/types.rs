@@ -121,11 +121,7 @@ impl Decoder<'_> {
 
     /// Prefix and local name in the start tag that was read last, behind which nothing was read yet.
     pub(super) fn tag_name(&self) -> (&str, &str) {
-        let read = &self.reader.input()[..self.reader.offset()];
-        // No value of an attribute has this character.
-        let tag = read.rsplit_once('<').map_or(read, |(_, tag)| tag);
-        let name = tag.split([' ', '\t', '\n', '\r', '/', '>']).next().unwrap_or_default();
-        name.split_once(':').unwrap_or(("", name))
+        self.reader.innermost_tag().map_or(("", ""), |(_, name)| (name.prefix(), name.local()))
     }
 
     /// That the element whose start tag was read last is something else than what was expected for `element`, in words of messages:

@@ -102,7 +102,7 @@ impl<'a> CachedReader<'a> {
         self.reader.consume_start_with(open, end, is_empty, &mut self.cache.spare)?;
         self.consumed(cached);
         self.attribute_tag = (end, id, number);
-        let name = QName::new(&self.reader.source()[open.name_at()..][..open.name_length()], open.local());
+        let name = QName::new(&self.reader.text_being_read()[open.name_at()..][..open.name_length()], open.local());
         Some(StartTag { name, namespace, offset: open.name_at() - '<'.len_utf8() })
     }
 
@@ -186,7 +186,7 @@ impl<'a> CachedReader<'a> {
         };
         let (name_at, length, local) = (open.name_at(), open.name_length(), open.local());
         let place = ((name_at - begin) as u8, length.try_into().ok()?, local.try_into().ok()?);
-        let name = QName::new(&self.reader.source()[name_at..name_at + length], local);
+        let name = QName::new(&self.reader.text_being_read()[name_at..name_at + length], local);
         let namespace = self.reader.namespaces_in_scope().resolve(name.prefix())?;
         Some(AttributeTag::new(place, self.reader.end_is_due(), namespace, first, attributes.into()))
     }

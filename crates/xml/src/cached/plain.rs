@@ -46,7 +46,7 @@ impl<'a> CachedReader<'a> {
             return;
         }
         let (length, local) = (open.name_length(), open.local());
-        let name = QName::new(&self.reader.source()[name_at..name_at + length], local);
+        let name = QName::new(&self.reader.text_being_read()[name_at..name_at + length], local);
         let Some(namespace) = self.reader.namespaces_in_scope().resolve(name.prefix()) else { return };
         let id = self.cache.tags.cache_start(slot, bytes, (name_at - begin, length, local), namespace);
         self.reader.innermost_is_of(id);
@@ -163,7 +163,7 @@ impl<'a> CachedReader<'a> {
         let cached = self.cache.tags.slot(slot)?;
         let bytes = self.reader.bytes();
         let start = cached.start.end_of_match(bytes, self.reader.position())?;
-        let Some((value, end)) = value(self.reader.source(), start) else {
+        let Some((value, end)) = value(self.reader.text_being_read(), start) else {
             return self.cached_leaf_with_references(slot, start, resolved);
         };
         let end = cached.end.end_of_match(bytes, end)?;
@@ -197,7 +197,7 @@ impl<'a> CachedReader<'a> {
         let start = self.end_of_start(slot)?;
         let tag = scan::end_of_character_data(self.reader.bytes(), start);
         let end = self.end_of_end(slot, tag)?;
-        Some(CachedText { text: &self.reader.source()[start..tag], end, tag: TagId::end(slot) })
+        Some(CachedText { text: &self.reader.text_being_read()[start..tag], end, tag: TagId::end(slot) })
     }
 
     /// Consumes the element that [`cached_text`](Self::cached_text) has just found.

@@ -105,9 +105,9 @@ pub(crate) struct Snapshot {
 impl<'a> Reader<'a> {
     // ---- what there is ----
 
-    /// The text that is being read.
+    /// The text that is being read: the document, or the replacement text of an entity.
     #[inline]
-    pub(crate) fn source(&self) -> &'a str {
+    pub(crate) fn text_being_read(&self) -> &'a str {
         self.input
     }
 
@@ -120,12 +120,6 @@ impl<'a> Reader<'a> {
     #[inline]
     pub(crate) fn position(&self) -> usize {
         self.at
-    }
-
-    /// Whether the start tag of the innermost element is an empty-element tag whose end was not returned yet.
-    #[inline]
-    pub(crate) fn end_is_due(&self) -> bool {
-        self.end_is_due
     }
 
     /// Whether a tag ends here.
@@ -378,8 +372,9 @@ impl<'a> Reader<'a> {
 
     // ---- other readers ----
 
-    /// Creates a reader of the same document, at its beginning.
-    pub(crate) fn fork(&self, memory: &mut Memory) -> Reader<'a> {
+    /// Creates a reader of the same document, at its beginning. It takes the memory of an earlier reader.
+    #[doc(hidden)]
+    pub fn fork(&self, memory: &mut Memory) -> Reader<'a> {
         // The encoding was checked here.
         Reader::over(self.input, self.memory.limits, std::mem::take(&mut memory.buffers), true)
     }

@@ -106,9 +106,7 @@ impl Decoder<'_> {
             if most.is_some_and(|most| count >= most) {
                 return Err(self.too_many(element, most.unwrap_or_default(), tag.offset));
             }
-            let (row, behind) = self.reader.input().split_at(self.reader.offset());
-            let holds_text = !row.ends_with("/>") && !behind.trim_start().starts_with('<');
-            if holds_text {
+            if self.reader.is_before_text() {
                 let message = format!(
                     "<{}> is an array of one dimension, where one of {} was expected",
                     element.name,

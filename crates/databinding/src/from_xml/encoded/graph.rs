@@ -5,28 +5,19 @@
 //! read as it would be in its place. What is read so a second time and more is counted, since few bytes can refer to
 //! many. What stands behind the call and was read by way of a reference is not read again when its turn comes.
 
-mod behind;
-mod ids;
-mod index;
-mod room;
-mod tag;
-
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt;
 
 use castile_budget::Allowance;
+use castile_xml::ids::{ElementIds, Extent, RepeatedReference, Stop, Target};
 use castile_xml::{CachedReader, Memory, Reader, StartTag, Template, Token};
 
 use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
 use crate::schema::Element;
-
-use index::{Extent, Index, Stop, Target};
-use room::{Charges, Room};
-use tag::{find, is_plain};
 
 /// How many references may lead to each other before a value comes.
 const MOST_STEPS: usize = 16;
@@ -45,13 +36,13 @@ const TIMES_LENGTH: usize = 2;
 /// of a reference included: about the 50 ns that `tests/hostile` allows. From 2 MB on the whole limit counts.
 fn expansion(reader: &Reader<'_>) -> usize {
     let limit = reader.limits().encoding_expansion;
-    let by_length = reader.input().len().saturating_mul(TIMES_LENGTH);
+    let by_length = reader.length().saturating_mul(TIMES_LENGTH);
     limit.min((limit / SHORT_PART).saturating_add(by_length))
 }
 
 /// What a decoder knows of the graph that a message is.
 pub(in crate::from_xml) struct Graph<'a> {
-    index: Option<Index<'a>>,
+    ids: Option<ElementIds<'a>>,
     /// The references that are being followed, outermost first.
     open: Vec<Step>,
     /// Readers that stand behind an element they were for, with the number of the element around that.
@@ -66,8 +57,6 @@ pub(in crate::from_xml) struct Graph<'a> {
     identified: Option<usize>,
     /// The reference that was followed last to its end: where its element and its attribute begin, and what it says.
     last: Option<(usize, usize, &'a str)>,
-    /// What was charged for the index.
-    charges: Charges,
     /// How many bytes may still be read by way of references, or made room for.
     room: usize,
 }
@@ -80,20 +69,6 @@ pub(super) struct Reference<'a> {
     pub(super) at: usize,
     pub(super) attribute: usize,
 }
-
-/// An element that is a reference and nothing else, for others like it that follow in the same place: equal bytes but for
-/// a plain value mean the same but for that.
-pub(super) struct Again<'a> {
-    /// What stands before the value, white space before the element included, and behind it.
-    before: &'a [u8],
-    behind: &'a [u8],
-    /// How far on the element and the attribute begin.
-    element: usize,
-    attribute: usize,
-}
-
-/// The longest value that is looked at so.
-const LONGEST_VALUE: usize = 64;
 
 /// A reference that is being followed.
 struct Step {
@@ -124,7 +99,7 @@ impl<'a> Graph<'a> {
     #[cold]
     fn new(reader: &mut CachedReader<'a>) -> Box<Self> {
         Box::new(Graph {
-            index: None,
+            ids: None,
             open: Vec::new(),
             spare: Vec::new(),
             memories: reader.other_memories(),
@@ -132,8 +107,7 @@ impl<'a> Graph<'a> {
             shared: HashMap::new(),
             identified: None,
             last: None,
-            charges: Charges::default(),
-            room: reader.input().len().saturating_add(expansion(reader)),
+            room: reader.length().saturating_add(expansion(reader)),
         })
     }
 
@@ -154,7 +128,7 @@ impl<'a> Graph<'a> {
     }
 
     fn extent(&self, place: u32) -> Option<Extent<'a>> {
-        self.index.as_ref()?.elements.get(place as usize).copied()
+        self.ids.as_ref()?.extent(place)
     }
 
     /// How a tag of the same shape was read in the same place.
@@ -163,15 +137,14 @@ impl<'a> Graph<'a> {
         (*place == place_of(extent, element)).then_some(alike)
     }
 
-    /// What an id is the id of.
-    fn target(&mut self, id: &str, allowance: &mut Allowance) -> Result<Target<'a>, Stop> {
-        let room = &mut Room::new(allowance, &mut self.charges);
+    /// Returns what a reference leads to.
+    fn target(&mut self, reference: &str, allowance: &mut Allowance) -> Result<Target<'a>, Stop> {
         loop {
-            let Some(index) = &mut self.index else { unreachable!("it was made for the first reference") };
-            if let Some(target) = index.find(id, room) {
+            let Some(ids) = &mut self.ids else { unreachable!("it was made for the first reference") };
+            if let Some(target) = ids.find(reference, allowance) {
                 return Ok(target);
             }
-            let elements = index.complete(room)?;
+            let elements = ids.complete(allowance)?;
             self.open.iter_mut().for_each(|step| step.place = elements.number(step.place));
             self.spare.iter_mut().for_each(|(parent, _)| *parent = elements.number(*parent));
             self.alike.iter_mut().flatten().for_each(|((parent, _), _)| *parent = elements.number(*parent));
@@ -214,13 +187,9 @@ impl<'a> Decoder<'a> {
     /// Makes the index.
     #[cold]
     fn begin_index(&mut self) -> Result<(), Error> {
-        let (text, limits) = (self.reader.input(), self.reader.limits());
-        let (reader, allowance) = (&mut self.reader, &mut self.allowance);
-        let graph = self.graph.get_or_insert_with(|| Graph::new(reader));
-        let room = &mut Room::new(allowance, &mut graph.charges);
-        match Index::new(text, limits, reader.open_offsets(), room) {
-            Ok(index) => {
-                graph.index = Some(index);
+        match ElementIds::new(&self.reader, &mut self.allowance) {
+            Ok(ids) => {
+                self.graph().ids = Some(ids);
                 Ok(())
             }
             Err(stop) => Err(self.without_index(stop)),
@@ -237,16 +206,14 @@ impl<'a> Decoder<'a> {
 
     /// The number of the element that a reference leads to.
     pub(super) fn find(&mut self, reference: &Reference<'a>) -> Result<u32, Error> {
-        if self.graph().index.is_none() {
+        if self.graph().ids.is_none() {
             self.begin_index()?;
         }
         let fail = |kind, message: String| Error::new(kind, reference.attribute, message);
         let mut to = Cow::Borrowed(&*reference.to);
         for _ in 0..MOST_STEPS {
-            let id = index::trim(&to);
-            let id = id.strip_prefix('#').unwrap_or(id);
             let Some(graph) = &mut self.graph else { unreachable!("it has the index") };
-            let target = match graph.target(id, &mut self.allowance) {
+            let target = match graph.target(&to, &mut self.allowance) {
                 Ok(target) => target,
                 Err(stop) => return Err(self.without_index(stop)),
             };
@@ -341,10 +308,8 @@ impl<'a> Decoder<'a> {
         std::mem::swap(&mut self.reader, &mut reader);
         let graph = self.graph();
         let Some(step) = graph.open.pop() else { return Ok(()) };
-        let extent = graph.index.as_mut().and_then(|index| index.elements.get_mut(step.place as usize));
+        let extent = graph.ids.as_mut().and_then(|ids| ids.note_read(step.place, reader.offset()));
         let Some(extent) = extent else { return Ok(()) };
-        extent.is_read = true;
-        extent.end = reader.offset() as u32;
         let length = (extent.end - extent.start) as usize;
         let parent = extent.parent;
         if graph.spare.len() >= MOST_SPARE {
@@ -364,62 +329,24 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// What is between `begin` and the place that was reached, if it is an element that was a reference and nothing else.
-    pub(super) fn referred_from(&self, begin: usize) -> Option<Again<'a>> {
+    /// Returns what is between `begin` and the reader as a template, if it is an element that is a reference and nothing else.
+    pub(super) fn referred_from(&self, begin: usize) -> Option<RepeatedReference<'a>> {
         let (element, attribute, to) = self.graph.as_ref()?.last.filter(|(element, ..)| *element >= begin)?;
-        let (text, end, limits) = (self.reader.input(), self.reader.offset(), self.reader.limits());
-        let all = text.get(begin..end)?;
-        // Longer ones, and documents in which a text may be longer than the limit, are measured by the tokeniser.
-        let is_within = all.len() + LONGEST_VALUE < limits.markup_length && text.len() <= limits.text_length;
-        // Where an item has a place of its own, the next one has another.
-        let is_first = text.get(begin..element)?.trim_ascii().is_empty();
-        if !is_within || !is_first || !to.starts_with('#') || !is_plain(to) || all.contains("position") {
-            return None;
-        }
-        let value = attribute + text.get(attribute..end)?.find(to)?;
-        let before = text.get(begin..value)?.as_bytes();
-        let behind = text.get(value + to.len()..end)?.as_bytes();
-        // It is the element itself, and no other in it.
-        let is_whole = before.last() == behind.first();
-        is_whole.then_some(Again { before, behind, element: element - begin, attribute: attribute - begin })
+        self.reader.repeated_reference(begin, (element, attribute), to)
     }
 
-    /// Reads the element that comes next, if it is like the one before but for what it refers to.
-    pub(super) fn refers_again(&mut self, again: &Again<'a>) -> Option<Reference<'a>> {
-        let (text, begin) = (self.reader.input(), self.reader.offset());
-        let bytes = text.as_bytes();
-        let start = begin + again.before.len();
-        if bytes.get(begin..start)? != again.before {
-            return None;
-        }
-        let end = find(bytes, start, *again.before.last()?)?;
-        let to = text.get(start..end).filter(|to| to.len() <= LONGEST_VALUE && to.starts_with('#') && is_plain(to))?;
-        let behind = end + again.behind.len();
-        if bytes.get(end..behind)? != again.behind {
-            return None;
-        }
-        self.reader.seek(behind);
+    /// Reads the element that follows, if it is like the template.
+    pub(super) fn refers_again(&mut self, template: &RepeatedReference<'a>) -> Option<Reference<'a>> {
+        let found = self.reader.next_reference(template)?;
         self.nil = false;
-        let (at, attribute) = (begin + again.element, begin + again.attribute);
-        Some(Reference { to: Cow::Borrowed(to), at, attribute })
+        Some(Reference { to: Cow::Borrowed(found.to), at: found.element, attribute: found.attribute })
     }
 
     /// Passes over the elements that come next as far as references have led to them: all of them was read then, in the
     /// same scope of namespaces. The element around them was opened last.
     pub fn pass_over_followed(&mut self) {
-        let Some(index) = self.graph.as_ref().and_then(|graph| graph.index.as_ref()) else { return };
-        let text = self.reader.input();
-        let mut at = self.reader.offset();
-        let mut guess = 0;
-        loop {
-            let next = text.len() - text[at..].trim_start_matches([' ', '\t', '\n', '\r']).len();
-            let guessed = index.elements.get(guess).filter(|extent| extent.start as usize == next);
-            let number = if guessed.is_some() { Some(guess) } else { index.number_at(next) };
-            match number.map(|number| (number, index.elements[number])) {
-                Some((number, extent)) if extent.is_read => (at, guess) = (extent.end as usize, number + 1),
-                _ => break,
-            }
-        }
+        let Some(ids) = self.graph.as_ref().and_then(|graph| graph.ids.as_ref()) else { return };
+        let at = ids.end_of_read(self.reader.offset());
         self.reader.seek(at);
     }
 

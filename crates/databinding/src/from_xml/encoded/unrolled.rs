@@ -67,13 +67,13 @@ impl<'a> Decoder<'a> {
         name: Option<(Name<'a>, usize)>,
         out: &mut String,
     ) -> Result<(), Error> {
-        let (text, outside) = (self.reader.input(), self.reader.depth() - 1);
+        let outside = self.reader.depth() - 1;
         let tag_end = self.reader.offset();
         let default = self.reader.resolve("").unwrap_or_default().to_owned();
         let is_type = name.is_some() && self.is_named_by_type(tag);
         let element = kept::Element::rest(&mut self.reader, tag)?;
         let is_empty = self.reader.offset() == tag_end;
-        let end_tag = if is_empty { tag_end } else { text[..self.reader.offset()].rfind('<').unwrap_or(tag_end) };
+        let end_tag = if is_empty { tag_end } else { self.reader.offset() - element.end_tag_length() };
 
         let mut declarations = String::new();
         let mut taken: Vec<Cow<'_, str>> = element.own().map(Cow::Borrowed).collect();
@@ -91,7 +91,7 @@ impl<'a> Decoder<'a> {
             declarations.extend([" ", &prefix, ":type=\"", tag.name.as_str(), "\""]);
             taken.push(prefix.into());
         }
-        let attributes = &text[tag.offset + element.name_end()..tag_end];
+        let attributes = self.reader.source(tag.offset + element.name_end()..tag_end);
         let attributes = attributes.trim_end_matches(['/', '>']);
         let (called, attributes) = match &name {
             None => (Cow::Borrowed(tag.name.as_str()), Cow::Borrowed(attributes)),
@@ -107,7 +107,7 @@ impl<'a> Decoder<'a> {
             return Ok(());
         }
         let mut last = tag_end;
-        if may_refer(&text[tag_end..end_tag]) {
+        if may_refer(self.reader.source(tag_end..end_tag)) {
             self.reader.seek(tag.offset);
             while self.reader.offset() < tag_end {
                 self.reader.next()?;
@@ -116,13 +116,13 @@ impl<'a> Decoder<'a> {
                 if let Token::StartTag(inner) = self.reader.next()?
                     && let Some(reference) = self.inner_reference(inner.offset)
                 {
-                    out.push_str(&text[last..inner.offset]);
+                    out.push_str(self.reader.source(last..inner.offset));
                     self.write_referred(inner, &reference, out)?;
                     last = self.reader.offset();
                 }
             }
         }
-        out.extend([&text[last..end_tag], "</", &called, ">"]);
+        out.extend([self.reader.source(last..end_tag), "</", &called, ">"]);
         Ok(())
     }
 
@@ -159,8 +159,7 @@ impl<'a> Decoder<'a> {
             _ => false,
         });
         let (number, name) = found?;
-        let (before, behind) = self.reader.input().split_at(self.reader.offset());
-        let is_empty = before.ends_with("/>") || behind.trim_start_matches([' ', '\t', '\n', '\r']).starts_with("</");
+        let is_empty = self.reader.end_is_due() || self.reader.is_before_end_tag();
         let (to, attribute) = self.reader.kept_attribute_value(number)?;
         // Others lead out of the message.
         let is_inside = name == "ref" || to.trim_start().starts_with('#');

@@ -77,8 +77,7 @@ impl Decoder<'_> {
         let starts = children.iter().map(|child| (child.start as usize, child.end as usize));
         let mut from = self.reader.offset();
         for (start, end) in starts.chain([(end_tag, end_tag)]) {
-            let between = &self.reader.input().as_bytes()[from..start];
-            if !between.iter().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r')) {
+            if self.reader.end_of_white_space(from) < start {
                 self.reader.seek(from);
                 while self.reader.offset() < start {
                     let offset = self.reader.offset();

@@ -2,7 +2,7 @@
 
 use memchr::memchr;
 
-use super::index::trim;
+use super::trim;
 
 /// What a start tag says of references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -219,7 +219,7 @@ fn end_of_prefix(bytes: &[u8], at: usize) -> Option<usize> {
 
 /// Whether the value of an attribute is surely legal and has neither references nor white space.
 #[inline]
-pub(super) fn is_plain(value: &str) -> bool {
+pub(crate) fn is_plain(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'#'))
 }
 
@@ -246,7 +246,7 @@ fn equal(word: u64, byte: u8) -> u64 {
 /// Where `byte` stands first from `at` on. Most are near: eight bytes are looked at first, in fewer steps than a call of
 /// what is fast where they are far.
 #[inline]
-pub(super) fn find(bytes: &[u8], at: usize, byte: u8) -> Option<usize> {
+pub(crate) fn find(bytes: &[u8], at: usize, byte: u8) -> Option<usize> {
     let rest = bytes.get(at..)?;
     if let Some(chunk) = rest.first_chunk() {
         let hits = equal(u64::from_le_bytes(*chunk), byte);

@@ -10,13 +10,13 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr2};
 
-use super::ids::{Found, Ids};
-use super::index::Extent;
+use super::Extent;
+use super::glance::{Shapes, Tag, find, is_plain};
 use super::room::{Refused, Room};
-use super::tag::{Shapes, Tag, find, is_plain};
+use super::sorted::{Found, Ids};
 
 /// The elements around and behind the one that the first reference is in.
-pub(super) struct Behind<'a> {
+pub(super) struct Trailing<'a> {
     /// All that may be ids, anywhere in the document.
     ids: Ids<'a, Candidate>,
     ends: Ends<'a>,
@@ -50,7 +50,7 @@ impl From<Refused> for Unsure {
     }
 }
 
-impl<'a> Behind<'a> {
+impl<'a> Trailing<'a> {
     /// What is known when the first reference is met in the third of the `open` elements, whose offsets these are, or
     /// further inside, and these elements.
     pub(super) fn new(
@@ -71,7 +71,7 @@ impl<'a> Behind<'a> {
             return Err(Unsure);
         }
         let ids = Ids::new(ids, |candidate| candidate.value);
-        Ok((Behind { ids, ends: Ends::default() }, elements))
+        Ok((Trailing { ids, ends: Ends::default() }, elements))
     }
 
     /// The number of the element that has an id; `None` if there is none with that id anywhere.

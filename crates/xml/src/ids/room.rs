@@ -1,12 +1,13 @@
 //! What an index takes is charged before it is taken.
 
-use castile_budget::{Allowance, Exhausted};
+use castile_budget::{Allowance, Exhausted, next_capacity};
 
-use crate::from_xml::charges::grown;
+/// What a block of memory takes beside its contents, in bytes, about.
+pub(super) const BLOCK: usize = 16;
 
 /// What was charged for an index.
-#[derive(Default)]
-pub(super) struct Charges {
+#[derive(Debug, Default)]
+pub struct Charges {
     /// What it takes now, in bytes.
     taken: usize,
     /// The most that it took.
@@ -54,7 +55,7 @@ impl<'r> Room<'r> {
 
     /// Makes room for `more` values.
     pub(super) fn reserve<T>(&mut self, values: &mut Vec<T>, more: usize) -> Result<(), Refused> {
-        let Some(capacity) = grown(values, more) else { return Ok(()) };
+        let Some(capacity) = next_capacity(values, more) else { return Ok(()) };
         self.take((capacity - values.capacity()).saturating_mul(size_of::<T>()))?;
         values.reserve_exact(capacity - values.len());
         Ok(())

@@ -1,0 +1,402 @@
+//! Which elements of a document have an id, for the references of SOAP encoding (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5).
+//!
+//! Most messages have their multi-referenced elements after the call. They are found by looking for `id` and for tags of one name
+//! ([`trailing`]). If that isn't sure, the tags of the whole document are looked at ([`glance`]). If even that isn't sure, a
+//! [`Reader`] reads the document. All three find the same elements. Nothing is taken for well-formed: a reader reads each element
+//! when a reference leads to it.
+
+mod glance;
+mod repeated;
+mod room;
+mod sorted;
+mod trailing;
+
+use std::borrow::Cow;
+
+use castile_budget::{Allowance, Exhausted};
+
+use crate::{Limits, Memory, Reader, Token};
+
+use glance::{Shapes, find};
+use room::{BLOCK, Charges, Refused, Room};
+use sorted::{Found, Ids};
+use trailing::{Trailing, Unsure};
+
+pub use repeated::{FoundReference, RepeatedReference};
+
+/// The namespace of `id` and `ref` in SOAP 1.2 (Part 2 §3.1.5).
+const SOAP12: &str = "http://www.w3.org/2003/05/soap-encoding";
+
+/// The elements of a document that have an id, as far as they are known, and the elements around them.
+pub struct ElementIds<'a> {
+    text: &'a str,
+    limits: Limits,
+    /// In the order of the document.
+    elements: Vec<Extent<'a>>,
+    shapes: Shapes<'a>,
+    ids: Known<'a>,
+    /// What was charged for it.
+    charges: Charges,
+}
+
+enum Known<'a> {
+    /// Those of the elements after the call. There may be others.
+    Trailing(Trailing<'a>),
+    /// All.
+    All(Ids<'a, Identified<'a>>),
+}
+
+/// Where an element lies. It is within a message, and so within 4 GiB.
+#[derive(Clone, Copy)]
+pub struct Extent<'a> {
+    pub start: u32,
+    /// The length of the start tag, 0 if that isn't known.
+    pub tag: u32,
+    /// Where it ends; where it starts as long as that isn't known.
+    pub end: u32,
+    /// Where the value of its id begins, if it is known to have one and to refer to nothing; else 0.
+    id: u32,
+    /// The number of the element around it; of itself for the root.
+    pub parent: u32,
+    /// Whether all of it was read, and so checked.
+    pub is_read: bool,
+    /// The number of its start tag's shape, 0 if it has none that is known, and the prefix in that.
+    pub shape: u16,
+    pub prefix: &'a str,
+}
+
+struct Identified<'a> {
+    element: u32,
+    /// What it refers to itself.
+    to: Option<Cow<'a, str>>,
+}
+
+/// What an id is the id of.
+pub enum Target<'a> {
+    /// The element of this number.
+    Element(u32),
+    /// What another id is the id of.
+    Reference(Cow<'a, str>),
+    None,
+    /// Two elements, which begin there.
+    Several([u32; 2]),
+}
+
+impl<'a> Extent<'a> {
+    /// An element of which nothing but its place is known.
+    pub(super) fn starting_at(start: usize) -> Self {
+        let start = start as u32;
+        Extent { start, tag: 0, end: start, id: 0, parent: 0, is_read: false, shape: 0, prefix: "" }
+    }
+
+    pub(super) fn is_ended(&self) -> bool {
+        self.end > self.start
+    }
+}
+
+/// Why there is no index.
+#[derive(Debug)]
+pub enum Stop {
+    /// The document is not well-formed.
+    Xml(crate::Error),
+    Exhausted(Exhausted),
+}
+
+impl From<crate::Error> for Stop {
+    fn from(error: crate::Error) -> Self {
+        Stop::Xml(error)
+    }
+}
+
+impl From<Exhausted> for Stop {
+    fn from(exhausted: Exhausted) -> Self {
+        Stop::Exhausted(exhausted)
+    }
+}
+
+/// The numbers that elements had before, to those that they have.
+pub struct Renumbered(Vec<u32>);
+
+impl Renumbered {
+    pub fn number(&self, before: u32) -> u32 {
+        self.0.get(before as usize).copied().unwrap_or(u32::MAX)
+    }
+}
+
+const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
+
+/// An element that is open, and its number if it is in the index.
+struct Open {
+    start: usize,
+    tag: usize,
+    number: Option<u32>,
+}
+
+impl<'a> ElementIds<'a> {
+    /// Finds the elements of the document of `reader`, which is in the element where the first reference is met.
+    ///
+    /// # Errors
+    /// The document is not well-formed, or the allowance does not suffice. An error in the document may also be found later, when
+    /// the reader comes to it.
+    pub fn new(reader: &Reader<'a>, allowance: &mut Allowance) -> Result<Self, Stop> {
+        Self::of(reader.input(), reader.limits(), reader.open_offsets(), allowance)
+    }
+
+    fn of(
+        text: &'a str,
+        limits: Limits,
+        open: impl Iterator<Item = usize>,
+        allowance: &mut Allowance,
+    ) -> Result<Self, Stop> {
+        let mut charges = Charges::default();
+        match Trailing::new(text, open, &mut Room::new(allowance, &mut charges)) {
+            Ok((trailing, elements)) => {
+                let shapes = Shapes::default();
+                Ok(ElementIds { text, limits, elements, shapes, ids: Known::Trailing(trailing), charges })
+            }
+            Err(Unsure) => Self::whole(text, limits, Shapes::default(), charges, allowance),
+        }
+    }
+
+    /// Finds all elements that have an id.
+    fn whole(
+        text: &'a str,
+        limits: Limits,
+        mut shapes: Shapes<'a>,
+        mut charges: Charges,
+        allowance: &mut Allowance,
+    ) -> Result<Self, Stop> {
+        let room = &mut Room::new(allowance, &mut charges);
+        room.is_granted()?;
+        room.begin();
+        let Elements { elements, ids } = match Elements::glanced(text, limits.depth, &mut shapes, room) {
+            Some(found) => found,
+            None => {
+                room.is_granted()?;
+                room.begin();
+                Elements::read(text, limits, room)?
+            }
+        };
+        let ids = Ids::new(ids, |found| found.element);
+        Ok(ElementIds { text, limits, elements, shapes, ids: Known::All(ids), charges })
+    }
+
+    /// Returns what a reference leads to: an id, or `#` and an id. Returns `None` if that takes a look at the
+    /// [whole document](Self::complete). That also reports an allowance that does not suffice.
+    #[inline]
+    pub fn find(&mut self, reference: &str, allowance: &mut Allowance) -> Option<Target<'a>> {
+        let id = trim(reference);
+        let id = id.strip_prefix('#').unwrap_or(id);
+        let ids = match &mut self.ids {
+            Known::Trailing(trailing) => {
+                let room = &mut Room::new(allowance, &mut self.charges);
+                return match trailing.find(id, self.text, &mut self.elements, &mut self.shapes, room) {
+                    Ok(Some(number)) => Some(Target::Element(number)),
+                    Ok(None) => Some(Target::None),
+                    Err(Unsure) => None,
+                };
+            }
+            Known::All(ids) => ids,
+        };
+        let start_of = |found: &Identified<'_>| self.elements.get(found.element as usize).map_or(0, |it| it.start);
+        Some(match ids.find(id) {
+            Found::None => Target::None,
+            Found::One(Identified { to: Some(to), .. }) => Target::Reference(to.clone()),
+            Found::One(Identified { element, .. }) => Target::Element(*element),
+            Found::Several(first, again) => Target::Several([start_of(first), start_of(again)]),
+        })
+    }
+
+    /// Looks at the whole document. Elements have other numbers afterwards.
+    ///
+    /// # Errors
+    /// The document is not well-formed, or the allowance does not suffice.
+    #[cold]
+    pub fn complete(&mut self, allowance: &mut Allowance) -> Result<Renumbered, Stop> {
+        // The memory of what is known is freed first, but for a few bytes of each element.
+        self.ids = Known::All(Ids::new(Vec::new(), |found| found.element));
+        let before = std::mem::take(&mut self.elements);
+        let mut before: Vec<_> = before.into_iter().map(|was| (was.start, was.is_read.then_some(was.end))).collect();
+        before.shrink_to_fit();
+        let (shapes, charges) = (std::mem::take(&mut self.shapes), std::mem::take(&mut self.charges));
+        *self = Self::whole(self.text, self.limits, shapes, charges, allowance)?;
+        let renumbered = before.iter().map(|&(start, read_end)| {
+            let Some(number) = self.number_at(start as usize) else { return u32::MAX };
+            let is = &mut self.elements[number];
+            (is.is_read, is.end) = (read_end.is_some(), read_end.unwrap_or(is.end));
+            number as u32
+        });
+        Ok(Renumbered(renumbered.collect()))
+    }
+
+    /// Returns the element of this number.
+    pub fn extent(&self, number: u32) -> Option<Extent<'a>> {
+        self.elements.get(number as usize).copied()
+    }
+
+    /// Notes that the element of this number was read to its end, which is at `end`. Returns what is known of it now.
+    pub fn note_read(&mut self, number: u32, end: usize) -> Option<Extent<'a>> {
+        let extent = self.elements.get_mut(number as usize)?;
+        (extent.is_read, extent.end) = (true, end as u32);
+        Some(*extent)
+    }
+
+    /// Returns where the elements end that follow each other from `offset` on and were all read.
+    pub fn end_of_read(&self, offset: usize) -> usize {
+        let text = self.text;
+        let (mut at, mut guess) = (offset, 0);
+        loop {
+            let next = text.len() - text[at..].trim_start_matches(WHITE).len();
+            let guessed = self.elements.get(guess).filter(|extent| extent.start as usize == next);
+            let number = if guessed.is_some() { Some(guess) } else { self.number_at(next) };
+            match number.map(|number| (number, self.elements[number])) {
+                Some((number, extent)) if extent.is_read => (at, guess) = (extent.end as usize, number + 1),
+                _ => return at,
+            }
+        }
+    }
+
+    /// Returns the number of the element that begins at `offset`, if it is known.
+    fn number_at(&self, offset: usize) -> Option<usize> {
+        self.elements.binary_search_by_key(&offset, |extent| extent.start as usize).ok()
+    }
+}
+
+/// What is found in a document.
+#[derive(Default)]
+struct Elements<'a> {
+    /// Those with an id and those around them, in the order of the document.
+    elements: Vec<Extent<'a>>,
+    ids: Vec<(Cow<'a, str>, Identified<'a>)>,
+}
+
+impl<'a> Elements<'a> {
+    /// What is found by looking at tags alone: a fraction of the work of a reader, which checks it all when it comes to
+    /// read it. `None` for a document in which more than tags and plain ids must be understood, and for one that is not
+    /// well-formed as far as that was noticed, or nests more than `depth` deep, or takes more room than there is.
+    fn glanced(text: &'a str, depth: usize, shapes: &mut Shapes<'a>, room: &mut Room<'_>) -> Option<Self> {
+        let bytes = text.as_bytes();
+        let mut found = Elements::default();
+        let mut open: Vec<Open> = Vec::new();
+        let mut at = match bytes.strip_prefix(b"<?xml") {
+            Some(_) => text.find("?>")? + 2,
+            None => 0,
+        };
+        loop {
+            at = match find(bytes, at, b'<') {
+                Some(at) => at,
+                None if open.is_empty() => return Some(found),
+                None => return None,
+            };
+            let is_closed = match *bytes.get(at + 1)? {
+                b'/' => {
+                    at = find(bytes, at + 2, b'>')? + 1;
+                    true
+                }
+                // Where these stand, not every `<` begins a tag.
+                b'!' | b'?' => return None,
+                _ => {
+                    let tag = shapes.glance(text, at)?;
+                    if open.len() >= depth {
+                        return None;
+                    }
+                    open.push(Open { start: at, tag: tag.end - at, number: None });
+                    if let Some(id) = tag.id {
+                        found.add(&mut open, id.into(), tag.href.map(Cow::from), room).ok()?;
+                        if let Some(extent) = found.elements.last_mut() {
+                            (extent.shape, extent.prefix) = (tag.shape, tag.prefix);
+                        }
+                    }
+                    at = tag.end;
+                    tag.is_empty
+                }
+            };
+            if is_closed
+                && let Some(number) = open.pop()?.number
+                && let Some(extent) = found.elements.get_mut(number as usize)
+            {
+                extent.end = at as u32;
+            }
+        }
+    }
+
+    /// All elements with an id, found by a reader.
+    fn read(text: &'a str, limits: Limits, room: &mut Room<'_>) -> Result<Self, Stop> {
+        let mut found = Elements::default();
+        let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) => {
+                    open.push(Open { start: tag.offset, tag: reader.offset() - tag.offset, number: None });
+                    let (mut id, mut to) = (None, None);
+                    for (number, namespace, name) in reader.attribute_names() {
+                        match (namespace, name) {
+                            ("", "id") | (SOAP12, "id") => id = Some(number),
+                            ("", "href") | (SOAP12, "ref") => to = Some(number),
+                            _ => {}
+                        }
+                    }
+                    let value = |number: Option<usize>| Some(trimmed(reader.kept_attribute_value(number?)?.0));
+                    if let Some(id) = value(id) {
+                        let to = value(to);
+                        // Texts take no more than the document, but each that is not in it is a block.
+                        let is_block = |text: &Cow<'_, str>| matches!(text, Cow::Owned(_));
+                        let blocks = usize::from(is_block(&id)) + usize::from(to.as_ref().is_some_and(is_block));
+                        let added = room.take(blocks * BLOCK).and_then(|()| found.add(&mut open, id, to, room));
+                        added.or_else(|Refused| room.is_granted())?;
+                    }
+                }
+                Token::EndTag(_) => {
+                    let Some(Open { number: Some(number), .. }) = open.pop() else { continue };
+                    if let Some(extent) = found.elements.get_mut(number as usize) {
+                        extent.end = reader.offset() as u32;
+                    }
+                }
+                Token::End => return Ok(found),
+                _ => {}
+            }
+        }
+    }
+
+    /// Adds the element that was opened last, and those around it, outermost first.
+    fn add(
+        &mut self,
+        open: &mut [Open],
+        id: Cow<'a, str>,
+        to: Option<Cow<'a, str>>,
+        room: &mut Room<'_>,
+    ) -> Result<(), Refused> {
+        // Those around one that is there are there too.
+        let known = open.iter().rposition(|open| open.number.is_some());
+        let mut parent = known.and_then(|known| open.get(known)?.number);
+        for open in &mut open[known.map_or(0, |known| known + 1)..] {
+            let number = self.elements.len() as u32;
+            let (tag, parent_number) = (open.tag as u32, parent.unwrap_or(number));
+            let extent = Extent { tag, parent: parent_number, ..Extent::starting_at(open.start) };
+            room.push(&mut self.elements, extent)?;
+            open.number = Some(number);
+            parent = Some(number);
+        }
+        let Some(element) = parent else { return Ok(()) };
+        room.push(&mut self.ids, (id, Identified { element, to }))
+    }
+}
+
+/// A value without the white space around it, which hardly any has.
+pub(super) fn trim(value: &str) -> &str {
+    match value.as_bytes() {
+        [first, .., last] if *first > b' ' && *last > b' ' => value,
+        _ => value.trim_matches(WHITE),
+    }
+}
+
+fn trimmed(value: Cow<'_, str>) -> Cow<'_, str> {
+    match value {
+        Cow::Borrowed(value) => Cow::Borrowed(trim(value)),
+        Cow::Owned(value) => Cow::Owned(trim(&value).to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests;

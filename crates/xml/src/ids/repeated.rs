@@ -1,0 +1,78 @@
+//! Elements that are references and nothing else, one after another.
+
+use crate::Reader;
+
+use super::glance::{find, is_plain};
+
+/// The longest reference that is recognised, in bytes.
+const LONGEST: usize = 64;
+
+/// An element that is a reference, as a template for others that follow it. Only what they refer to may differ.
+#[derive(Debug)]
+pub struct RepeatedReference<'a> {
+    /// The bytes before what it refers to, white space before the element included, and those after it.
+    before: &'a [u8],
+    after: &'a [u8],
+    /// Where the element and the attribute begin in these bytes.
+    element: usize,
+    attribute: usize,
+}
+
+/// An element that is like a [`RepeatedReference`].
+#[derive(Debug)]
+pub struct FoundReference<'a> {
+    /// What it refers to.
+    pub to: &'a str,
+    /// The offset of the element.
+    pub element: usize,
+    /// The offset of its attribute.
+    pub attribute: usize,
+}
+
+impl<'a> Reader<'a> {
+    /// Returns the element that was read last as a template. With white space before it, it begins at `begin`; the offsets of the
+    /// element and of its attribute are `element` and `attribute`, and `to` is what it refers to. Returns `None` if there is more than
+    /// that, or if a limit could be exceeded.
+    #[doc(hidden)]
+    pub fn repeated_reference(
+        &self,
+        begin: usize,
+        (element, attribute): (usize, usize),
+        to: &str,
+    ) -> Option<RepeatedReference<'a>> {
+        let (text, end, limits) = (self.input(), self.offset(), self.limits());
+        let all = text.get(begin..end)?;
+        // The tokeniser measures longer ones, and documents in which a text may exceed its limit.
+        let is_within = all.len() + LONGEST < limits.markup_length && text.len() <= limits.text_length;
+        // An item with a position of its own is followed by one with another position.
+        let is_first = text.get(begin..element)?.trim_ascii().is_empty();
+        if !is_within || !is_first || !to.starts_with('#') || !is_plain(to) || all.contains("position") {
+            return None;
+        }
+        let value = attribute + text.get(attribute..end)?.find(to)?;
+        let before = text.get(begin..value)?.as_bytes();
+        let after = text.get(value + to.len()..end)?.as_bytes();
+        // The reference is the whole value of the attribute.
+        let is_whole = before.last() == after.first();
+        is_whole.then_some(RepeatedReference { before, after, element: element - begin, attribute: attribute - begin })
+    }
+
+    /// Consumes the element that follows, if it is like the template.
+    #[doc(hidden)]
+    pub fn next_reference(&mut self, template: &RepeatedReference<'a>) -> Option<FoundReference<'a>> {
+        let (text, begin) = (self.input(), self.offset());
+        let bytes = text.as_bytes();
+        let start = begin + template.before.len();
+        if bytes.get(begin..start)? != template.before {
+            return None;
+        }
+        let end = find(bytes, start, *template.before.last()?)?;
+        let to = text.get(start..end).filter(|to| to.len() <= LONGEST && to.starts_with('#') && is_plain(to))?;
+        let after = end + template.after.len();
+        if bytes.get(end..after)? != template.after {
+            return None;
+        }
+        self.seek(after);
+        Some(FoundReference { to, element: begin + template.element, attribute: begin + template.attribute })
+    }
+}

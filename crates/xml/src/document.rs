@@ -4,16 +4,16 @@ use crate::reader::Memory;
 use crate::token::Token;
 use crate::{Limits, Reader};
 
-/// The largest document, and the most that expansion may add to it: what a tag's attributes take is then within the
+/// The largest size of a document, and the most that expansion may add to it. The attributes of a tag then fit into the
 /// 32 bits of an offset, however they are normalised.
 const LARGEST: usize = (1 << 30) - 1;
 
-/// A document that may have a document type declaration: a schema or a contract, as opposed to a message.
+/// A document that may have a document type declaration, such as a schema or a contract.
 ///
-/// The internal subset is read (XML 1.0 §2.8): internal entities are expanded within
-/// [`Limits::entity_expansion`], attributes get their defaults and the normalisation of their types. Nothing outside
-/// the document is ever fetched: the external subset and external entities are passed over, as a processor that does
-/// not validate may (XML 1.0 §4.4.3, §5.1); [`Reader::unread_entity`] tells.
+/// The internal subset is read (XML 1.0 §2.8): internal entities are expanded within [`Limits::entity_expansion`], and
+/// attributes get their defaults and are normalised by their types. Nothing outside the document is ever fetched: the
+/// external subset and external entities are skipped, as a non-validating processor may do (XML 1.0 §4.4.3, §5.1).
+/// [`Reader::unread_entity`] reports that.
 ///
 /// ```
 /// use castile_xml::{DocumentEntity, Limits, Token};
@@ -32,11 +32,11 @@ pub struct DocumentEntity<'t> {
 }
 
 impl<'t> DocumentEntity<'t> {
-    /// Reads what stands before the root element. `text` has been decoded ([`decode`](crate::decode)): what encoding
-    /// it says to be in does not matter.
+    /// Reads the part of a document before the root element. `text` must be decoded ([`decode`](crate::decode)); the
+    /// encoding that it declares is ignored.
     ///
     /// # Errors
-    /// What is not well-formed in it, or passes a limit.
+    /// The first error in this part: it is not well-formed, or exceeds a limit.
     pub fn new(text: &'t str, limits: Limits) -> Result<Self, Error> {
         let limits = Limits {
             message_size: limits.message_size.min(LARGEST),
@@ -48,7 +48,7 @@ impl<'t> DocumentEntity<'t> {
             match reader.next() {
                 Ok(Token::StartTag(_) | Token::End) => break None,
                 Ok(_) => {}
-                // Messages may not have one, and this is where it stands.
+                // A reader of messages stops at a document type declaration. Its offset is that of the error.
                 Err(error) if error.kind() == ErrorKind::Doctype => {
                     break Some(Dtd::read(text, error.offset(), reader.is_standalone(), limits)?);
                 }
@@ -58,24 +58,24 @@ impl<'t> DocumentEntity<'t> {
         Ok(DocumentEntity { text, dtd, limits })
     }
 
-    /// The name of the root element that its document type declaration asks for, if it has one.
+    /// Returns the name of the root element in the document type declaration, if there is one.
     pub fn doctype(&self) -> Option<&str> {
         self.dtd.as_ref().map(|dtd| dtd.name.as_str())
     }
 
-    /// The notations that its document type declaration declares.
+    /// Returns the notations that the document type declaration declares.
     pub fn notations(&self) -> &[Notation] {
         self.dtd.as_ref().map_or(&[], |dtd| &dtd.notations)
     }
 
-    /// The target and the data of each processing instruction within its document type declaration; a reader yields
-    /// those around it.
+    /// Returns the target and the data of each processing instruction inside the document type declaration. Those
+    /// outside it are tokens of the reader.
     pub fn instructions(&self) -> impl Iterator<Item = (&str, &str)> {
         let instructions = self.dtd.as_ref().map_or(&[][..], |dtd| &dtd.instructions);
         instructions.iter().map(|(target, data)| (target.as_str(), data.as_str()))
     }
 
-    /// A reader of the document, from its beginning.
+    /// Creates a reader of the document.
     pub fn reader(&self) -> Reader<'_> {
         Reader::of_document(self, self.limits)
     }

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Why a document could not be read or written.
+/// An error in a document that is read or written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -10,28 +10,29 @@ struct Inner {
     kind: ErrorKind,
     offset: usize,
     message: Cow<'static, str>,
-    /// The elements that were open when it happened, known only when writing.
+    /// The elements that were open when it occurred, known only when writing.
     path: String,
 }
 
-/// What rule a document broke, or would have broken had it been written.
+/// The kind of rule that a document violates, or would violate if it were written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The bytes are not in the encoding they claim, or in one that is not understood (XML 1.0 §4.3.3).
+    /// The bytes are not in the declared encoding, or the encoding is not supported (XML 1.0 §4.3.3).
     Encoding,
     /// The document does not match the grammar of XML 1.0.
     Syntax,
-    /// The document matches the grammar but not a well-formedness constraint: tags that don't match, attributes twice.
+    /// The document matches the grammar but violates a well-formedness constraint: tags that don't match, duplicate
+    /// attributes.
     WellFormedness,
-    /// A rule of Namespaces in XML 1.0: an unbound prefix, a reserved name.
+    /// A rule of Namespaces in XML 1.0 is violated: an unbound prefix, a reserved name.
     Namespace,
-    /// A document type declaration, which messages may not have (SOAP 1.1 §3).
+    /// The document has a document type declaration, which messages may not have (SOAP 1.1 §3).
     Doctype,
-    /// More of something than [`Limits`](crate::Limits) allow.
+    /// A limit of [`Limits`](crate::Limits) is exceeded.
     Limit,
-    /// What was asked for or referred to is not in the document: an element to make canonical, or an entity that is
-    /// part of the canonical form ([`c14n`](crate::c14n)).
+    /// Something that was requested or referenced is not in the document: an element to canonicalise, or an entity that
+    /// is part of the canonical form ([`c14n`](crate::c14n)).
     Absent,
 }
 
@@ -40,41 +41,42 @@ impl Error {
         Error(Box::new(Inner { kind, offset, message: message.into(), path: String::new() }))
     }
 
-    /// This error with the elements that were open.
+    /// Returns this error with the elements that were open.
     pub(crate) fn with_path(mut self, path: String) -> Self {
         self.0.path = path;
         self
     }
 
-    /// This error somewhere else.
+    /// Returns this error with another offset.
     pub(crate) fn relocated(mut self, offset: usize) -> Self {
         self.0.offset = offset;
         self
     }
 
-    /// What rule the document broke.
+    /// Returns the kind of rule that the document violates.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Where: a byte offset into the document. [`Location::of`](crate::Location::of) turns it into path, line and
-    /// column; an error of a [`Writer`](crate::Writer) comes with its path.
+    /// Returns the byte offset of the error in the document. [`Location::of`](crate::Location::of) converts it to path,
+    /// line and column. An error of a [`Writer`](crate::Writer) already has its path.
     pub fn offset(&self) -> usize {
         self.0.offset
     }
 
-    /// The elements that were open, outermost first, if this is an error of a [`Writer`](crate::Writer).
+    /// Returns the elements that were open, outermost first. Empty unless this is an error of a
+    /// [`Writer`](crate::Writer).
     pub fn path(&self) -> &str {
         &self.0.path
     }
 
-    /// What was found and what was expected, without the place.
+    /// Returns what was found and what was expected, without the location.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 }
 
-/// As much of a name as a message can show: names of strangers may be of any length.
+/// Returns the part of a name that is shown in messages. Names in messages from untrusted senders may be of any length.
 pub(crate) fn shown(name: &str) -> &str {
     name.char_indices().nth(40).map_or(name, |(end, _)| &name[..end])
 }

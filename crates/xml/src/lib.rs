@@ -1,11 +1,14 @@
 //! XML 1.0 (fifth edition) with Namespaces: bytes to tokens and back.
 //!
-//! [`Reader`] pulls [`Token`]s out of a document that lies in memory. It checks everything that well-formedness and
-//! namespaces ask for, refuses document type declarations and stays within [`Limits`]. Schemas and contracts may have
-//! one: they are read through [`DocumentEntity`]. [`Pieces`] reads what comes in pieces. [`decode`] comes before a reader,
-//! for what is not UTF-8. [`Writer`] is the counterpart: whatever it is given, what it writes is well-formed. [`escape`]
-//! is for those who write constant tags themselves: what stands between them is made safe there. [`c14n`] writes documents
-//! in their canonical form. [`visible`] makes text of strangers safe to show.
+//! [`Reader`] is a pull reader: it returns the [`Token`]s of a document in memory. It checks well-formedness and
+//! namespaces, rejects document type declarations and enforces [`Limits`].
+//!
+//! [`DocumentEntity`] reads schemas and contracts, which may have a document type declaration. [`Pieces`] reads a
+//! document that arrives in pieces. [`decode`] converts other encodings to UTF-8 before a document is read.
+//!
+//! [`Writer`] writes documents that are well-formed, whatever it is given. [`escape`] is for callers that write
+//! constant tags themselves and need to escape the text between them. [`c14n`] writes documents in canonical form.
+//! [`visible`] escapes text from untrusted sources before it is shown.
 //!
 //! ```
 //! use castile_xml::{Limits, Reader, Token};

@@ -1,39 +1,39 @@
-/// What a reader accepts at most. The defaults suit messages from strangers.
+/// The limits of a reader. The defaults suit messages from untrusted senders.
 ///
-/// A document that passes a limit ends in an error of [`ErrorKind::Limit`](crate::ErrorKind::Limit) that names the
-/// limit; nothing is allocated for what lies behind it.
+/// A document that exceeds a limit causes an error of [`ErrorKind::Limit`](crate::ErrorKind::Limit), which names the
+/// limit. Nothing is allocated for the part beyond it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// The size of a whole message, in bytes. Never more than 4 GiB − 1: offsets are 32 bits wide.
+    /// The size of a whole message, in bytes. At most 4 GiB − 1, because offsets are 32 bits wide.
     pub message_size: usize,
-    /// How many elements may be open at a time. XML 1.0 §3 lets them nest without end.
+    /// How many elements may be open at a time. XML 1.0 §3 sets no limit.
     pub depth: usize,
     /// How many attributes, namespace declarations included, one tag may have.
     pub attributes: usize,
     /// How many namespace declarations may be in scope at a time.
     pub namespaces: usize,
-    /// The length of a name, its prefix included, of the name of a namespace, and of a reference, in bytes. References
-    /// may have 32 bytes in any case.
+    /// The length of a name with its prefix, of a namespace name, and of a reference, in bytes. References of up to 32
+    /// bytes are always allowed.
     pub name_length: usize,
-    /// The length of a text, attribute value, comment or processing instruction, in bytes, as it stands in the
-    /// document. Comments, instructions and CDATA borders split texts.
+    /// The length of a text, attribute value, comment or processing instruction, in bytes, as written in the document.
+    /// Comments, instructions and CDATA borders split texts.
     pub text_length: usize,
-    /// The length of a tag, comment or processing instruction, in bytes, from `<` to `>`: what a reader of pieces
-    /// ([`Pieces`](crate::Pieces)) holds until it is complete. There is room for a name and 16 bytes in any case.
+    /// The length of a tag, comment or processing instruction, in bytes, from `<` to `>`. A reader of pieces
+    /// ([`Pieces`](crate::Pieces)) buffers it until it is complete. At least `name_length` + 16 bytes are always
+    /// allowed.
     pub markup_length: usize,
-    /// How many bytes entities and attribute defaults may add to a document, those within others counted again. Only
-    /// a [`DocumentEntity`](crate::DocumentEntity) has any.
+    /// How many bytes entities and attribute defaults may add to a document. An entity is counted each time it is
+    /// expanded, also within other entities. Only a [`DocumentEntity`](crate::DocumentEntity) can have entities.
     pub entity_expansion: usize,
-    /// How many bytes SOAP encoding may add to a document: elements that several references lead to are read, and counted,
-    /// once for each beyond the size of the document, and so are items that an array has and doesn't show: the room for them, and
-    /// what they are written as. A document may take a 16th of the limit, and 2 bytes for each of its own. A reader has no use
-    /// for it.
+    /// How many bytes SOAP encoding may add to a document. Each element that is read through a reference counts, each time,
+    /// once their sum exceeds the size of the document. An absent array item counts with its memory and its form when
+    /// written. A document may use a 16th of this limit, and 2 bytes for each of its own bytes. A reader ignores it.
     pub encoding_expansion: usize,
-    /// The size of a document that is written as the answer to a message, in bytes. A reader has no use for it.
+    /// The size of a document that is written as the response to a message, in bytes. A reader ignores it.
     pub written_size: usize,
-    /// How many deviations from its schema are kept of a document that is read leniently; further ones are counted. A
-    /// reader has no use for it.
+    /// How many deviations from the schema are recorded when a document is read in lenient mode; further ones are only
+    /// counted. A reader ignores it.
     pub deviations: usize,
 }
 

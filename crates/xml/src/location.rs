@@ -3,14 +3,14 @@ use std::fmt;
 
 use crate::{Limits, Memory, Reader, StartTag, Token};
 
-/// A place in a document as people look for it.
+/// A location in a document, in a form for people.
 ///
-/// It is worked out only when an error is to be shown, by reading the document once more up to the place: a reader
-/// that keeps count of siblings and lines for every message would pay for errors that don't come.
+/// It is computed only when an error is shown, by reading the document again up to the offset of the error. Otherwise
+/// each message would pay for counting siblings and lines, although errors are rare.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Location {
-    /// The elements that are open at the place, outermost first, each with its number among siblings of its name
-    /// where that is not the first: `Order/line[2]/quantity`.
+    /// The elements that are open at the location, outermost first. An element has its number among the siblings of its
+    /// name, unless it is the first of them: `Order/line[2]/quantity`.
     pub path: String,
     /// The line, counted from 1.
     pub line: usize,
@@ -18,18 +18,19 @@ pub struct Location {
     pub column: usize,
 }
 
-/// Steps of a path that are shown at either end of a long one.
+/// How many steps are shown at each end of a long path.
 const SHOWN_STEPS: usize = 8;
 
 impl Location {
-    /// The location of the byte at `offset`. `within` is the local name of an element: the path begins below the
-    /// first one of that name, so that a SOAP envelope doesn't stand before every path.
+    /// Returns the location of the byte at `offset`. `within` is the local name of an element: the path begins below
+    /// the outermost element of that name. So a SOAP envelope can be left out of the path.
     pub fn of(input: &[u8], offset: usize, limits: Limits, within: Option<&str>) -> Location {
         let location = Location::of_each(input, &[offset], limits, within).pop();
         location.unwrap_or_else(|| unreachable!("an offset has a location"))
     }
 
-    /// The locations of the bytes at `offsets`, as [`of`](Self::of) gives them, in the time of one.
+    /// Returns the locations of the bytes at `offsets`, in the order of `offsets`. The document is read only as often
+    /// as for one.
     pub fn of_each(input: &[u8], offsets: &[usize], limits: Limits, within: Option<&str>) -> Vec<Location> {
         let mut sorted = offsets.to_vec();
         sorted.sort_unstable();
@@ -47,7 +48,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// Line and column of each offset; they are sorted.
+/// Returns line and column of each offset. The offsets must be sorted.
 fn lines(input: &[u8], offsets: &[usize]) -> Vec<(usize, usize)> {
     let (mut from, mut line, mut column) = (0, 1, 1);
     let next = |&offset: &usize| {
@@ -62,23 +63,23 @@ fn lines(input: &[u8], offsets: &[usize]) -> Vec<(usize, usize)> {
     offsets.iter().map(next).collect()
 }
 
-/// An element on the way to a place.
+/// An element on the path to an offset.
 struct Step<'a> {
     parent: usize,
     local: &'a str,
-    /// Which it is among the siblings of its name.
+    /// Its number among the siblings of its name.
     number: u32,
-    /// How many children have come of the names that steps below have.
+    /// How many children were counted so far, for each name that a step below it has.
     counts: HashMap<&'a str, u32>,
 }
 
-/// The path to each offset; they are sorted.
+/// Returns the path to each offset. The offsets must be sorted.
 ///
-/// Reads the document twice: first for what is open at the places, then for the siblings of that. So the memory it takes
-/// is that of the paths, however many elements of however many names there are.
+/// Reads the document twice: first to find the elements that are open at the offsets, then to count their siblings. So
+/// it takes memory only for the paths, however many elements and names the document has.
 fn paths<'a>(input: &'a [u8], offsets: &[usize], limits: Limits, within: Option<&str>) -> Vec<String> {
     let Some(&last) = offsets.last() else { return Vec::new() };
-    // The document itself is the first step.
+    // The first step is the document itself.
     let mut steps = vec![Step { parent: 0, local: "", number: 0, counts: HashMap::new() }];
     let mut by_offset: HashMap<usize, usize> = HashMap::new();
     let mut ends: Vec<usize> = Vec::new();
@@ -138,16 +139,16 @@ fn paths<'a>(input: &'a [u8], offsets: &[usize], limits: Limits, within: Option<
     ends.iter().map(path).collect()
 }
 
-/// Tells `tell` of the tags up to `offset`, each with the first place that is behind its begin, or its end if it is an
-/// end tag, which is `None`.
+/// Calls `tell` for each tag up to `offset`. A start tag is passed with the offset where it begins; an end tag is
+/// `None`, with the offset where it ends.
 fn read_to<'a>(input: &'a [u8], offset: usize, limits: Limits, mut tell: impl FnMut(Option<StartTag<'a>>, usize)) {
-    // What stands before a byte that is not UTF-8 can be read all the same.
+    // What precedes a byte that is not UTF-8 can still be read.
     let readable = input.utf8_chunks().next().map_or("", |chunk| chunk.valid());
     let Ok(mut reader) = Reader::decoded(readable, limits, &mut Memory::default()) else { return };
     while reader.offset() <= offset {
         match reader.next() {
             Ok(Token::StartTag(tag)) if tag.offset <= offset => tell(Some(tag), tag.offset),
-            // The end tag itself still belongs to its element.
+            // An end tag is a part of its element.
             Ok(Token::EndTag(_)) if reader.offset() <= offset => tell(None, reader.offset()),
             Ok(Token::Text(_) | Token::Comment(_) | Token::Instruction { .. }) => {}
             _ => break,
@@ -188,7 +189,7 @@ mod tests {
         assert_eq!(Location::of(input.as_bytes(), 0, Limits::default(), None).path, "e");
     }
 
-    /// Each place is that which it has alone, whatever others are asked for.
+    /// The location of an offset does not depend on which other offsets are requested.
     #[test]
     fn many_places_are_found_in_one_reading() {
         let input = "<e><Body>\n<o a='é'><l/><l>é<q>ten</q>\n<q/>t</l><m/></o><l/> <o><l>1</l></o></Body></e>";

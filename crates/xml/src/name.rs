@@ -14,31 +14,31 @@ impl<'a> QName<'a> {
         QName { text, local: local as u32 }
     }
 
-    /// Where the local name begins, in bytes.
+    /// Returns the offset of the local name, in bytes.
     pub(crate) fn local_at(self) -> u32 {
         self.local
     }
 
-    /// Prefix, colon and local name, as written.
+    /// Returns prefix, colon and local name, as written.
     #[inline]
     pub fn as_str(self) -> &'a str {
         self.text
     }
 
-    /// The prefix, empty if there is none.
+    /// Returns the prefix, empty if there is none.
     #[inline]
     pub fn prefix(self) -> &'a str {
         &self.text[..(self.local as usize).saturating_sub(1)]
     }
 
-    /// The local name.
+    /// Returns the local name.
     #[inline]
     pub fn local(self) -> &'a str {
         &self.text[self.local as usize..]
     }
 }
 
-/// Whether a name may begin with `c` (XML 1.0 fifth edition, production 4), the colon apart.
+/// Whether a name may begin with `c` (XML 1.0 fifth edition, production 4). The colon is excluded.
 pub fn is_name_start_char(c: char) -> bool {
     matches!(c, 'A'..='Z' | '_' | 'a'..='z' | '\u{C0}'..='\u{D6}' | '\u{D8}'..='\u{F6}' | '\u{F8}'..='\u{2FF}'
         | '\u{370}'..='\u{37D}' | '\u{37F}'..='\u{1FFF}' | '\u{200C}'..='\u{200D}' | '\u{2070}'..='\u{218F}'
@@ -46,15 +46,15 @@ pub fn is_name_start_char(c: char) -> bool {
         | '\u{10000}'..='\u{EFFFF}')
 }
 
-/// Whether a name may go on with `c` (production 4a), the colon apart.
+/// Whether `c` may follow the first character of a name (production 4a). The colon is excluded.
 pub fn is_name_char(c: char) -> bool {
     is_name_start_char(c)
         || matches!(c, '-' | '.' | '0'..='9' | '\u{B7}' | '\u{300}'..='\u{36F}' | '\u{203F}'..='\u{2040}')
 }
 
-/// ASCII characters that may stand inside a name.
+/// Flag of ASCII characters that may follow in a name.
 const CHAR: u8 = 1;
-/// ASCII characters that may begin one.
+/// Flag of ASCII characters that may begin a name.
 const START: u8 = 2;
 
 const CLASSES: [u8; 256] = {
@@ -71,7 +71,7 @@ const CLASSES: [u8; 256] = {
     classes
 };
 
-/// The end of the name without colons (NCName) that begins at `at`; `at` itself if none does.
+/// Returns the end of the name without colons (NCName) that begins at `at`, or `at` if there is none.
 pub(crate) fn end_of_ncname(input: &str, at: usize) -> usize {
     let bytes = input.as_bytes();
     let Some(&first) = bytes.get(at) else { return at };

@@ -7,46 +7,46 @@ use std::sync::{Arc, LazyLock};
 
 /// The namespace of `xml:` (Namespaces in XML 1.0 §3).
 pub const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
-/// The namespace of `xmlns:`, which nothing may be bound to.
+/// The namespace of `xmlns:`, to which no prefix may be bound.
 pub const XMLNS_NAMESPACE: &str = "http://www.w3.org/2000/xmlns/";
 
-/// A namespace in scope: good for as long as the element that declared it is open.
+/// A namespace in scope. It is valid while the element that declared it is open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct NamespaceId(u32);
 
 impl NamespaceId {
-    /// No namespace at all.
+    /// No namespace.
     pub const NONE: NamespaceId = NamespaceId(0);
     pub(crate) const XML: NamespaceId = NamespaceId(1);
 }
 
-/// The declarations of all open elements, innermost last. Prefixes and names are copied in here, one after another,
-/// so that they outlive nothing and cost one buffer.
+/// The declarations of all open elements, innermost last. Prefixes and names are copied to one buffer.
 #[derive(Debug, Default)]
 pub(crate) struct Namespaces {
     text: String,
     bindings: Vec<Binding>,
-    /// What is known of the first of them beside that.
+    /// Values that were computed for the first bindings.
     known: RefCell<Vec<Known>>,
-    /// Where prefixes are found if there are many.
+    /// An index of the prefixes, if there are many.
     index: Index,
-    /// How many declarations there ever were.
+    /// How many declarations were ever made.
     count: u64,
     /// The number of the last declaration in scope, 0 if there is none.
     scope: u64,
 }
 
-/// How many declarations are looked at one by one.
+/// Up to this number of declarations, they are searched one by one.
 const FEW: usize = 16;
-/// How many lists an index has.
+/// The number of lists in an index.
 const LISTS: usize = 256;
 
-/// The numbers of bindings from 1 on, in lists by the hashes of their prefixes, innermost first. Empty where there are few.
+/// The numbers of bindings, from 1 on, in lists by the hash of the prefix, innermost first. Empty if there are few
+/// bindings.
 #[derive(Debug, Default)]
 struct Index {
-    /// The first of each list, 0 for none.
+    /// The first binding in each list, 0 for none.
     first: Vec<usize>,
-    /// The next one for each binding.
+    /// The next binding in the list, for each binding.
     next: Vec<usize>,
 }
 
@@ -56,7 +56,7 @@ impl Index {
         self.next.clear();
     }
 
-    /// Adds the prefix of the next binding.
+    /// Adds the next binding, which has this prefix.
     fn push(&mut self, prefix: &str) {
         self.first.resize(LISTS, 0);
         let list = list_of(prefix);
@@ -64,12 +64,12 @@ impl Index {
         self.first[list] = self.next.len();
     }
 
-    /// Takes the last binding out, which has this prefix.
+    /// Removes the last binding, which has this prefix.
     fn pop(&mut self, prefix: &str) {
         self.first[list_of(prefix)] = self.next.pop().unwrap_or_default();
     }
 
-    /// The bindings that may have this prefix.
+    /// Returns the bindings that may have this prefix, innermost first.
     fn candidates(&self, prefix: &str) -> impl Iterator<Item = usize> {
         let one = |number: usize| (number > 0).then_some(number);
         let first = self.first.get(list_of(prefix)).copied().and_then(one);
@@ -81,7 +81,7 @@ fn list_of(prefix: &str) -> usize {
     hash(prefix) as usize % LISTS
 }
 
-/// A hash that no sender can foresee.
+/// Returns a hash that no sender can predict.
 fn hash(text: &str) -> u64 {
     static STATE: LazyLock<RandomState> = LazyLock::new(RandomState::new);
     STATE.hash_one(text)
@@ -91,22 +91,23 @@ fn hash(text: &str) -> u64 {
 struct Binding {
     prefix: Range<u32>,
     name: Range<u32>,
-    /// Tells it from every other one, also from an equal one elsewhere.
+    /// A number that no other binding has, not even an equal one in another place.
     number: u64,
 }
 
-/// What few ask for of a binding, once somebody did.
+/// Values of a binding that are rarely needed, and computed on the first request.
 #[derive(Clone, Debug, Default)]
 struct Known {
     /// The hash of the name.
     hash: Option<u64>,
-    /// The name, to be kept.
+    /// The name, shared.
     name: Option<Arc<str>>,
-    /// The binding and those around it, to be kept.
+    /// The scope that ends with this binding.
     scope: Option<Scope>,
 }
 
-/// The declarations in scope at a place of a document, to be kept beyond it. What several places share is kept once.
+/// The declarations in scope at a place in a document. It outlives the document. Declarations that several scopes have
+/// in common are stored once.
 ///
 /// ```
 /// use castile_xml::{Limits, Reader};
@@ -131,15 +132,15 @@ impl Scope {
         Scope(Arc::new(Declaration { prefix: prefix.into(), name, outer }))
     }
 
-    /// The namespace that `prefix` is bound to, `None` if it is unbound. The empty prefix asks for the default namespace,
-    /// whose name is empty where there is none.
+    /// Returns the name of the namespace that `prefix` is bound to, or `None` if the prefix is unbound. The empty
+    /// prefix stands for the default namespace, whose name is empty if there is none.
     pub fn resolve(&self, prefix: &str) -> Option<&str> {
         let found = self.declarations().find(|(declared, _)| *declared == prefix).map(|(_, name)| name);
         if prefix.is_empty() { Some(found.unwrap_or_default()) } else { found }
     }
 
-    /// Every prefix with its namespace name, innermost first; a prefix may come again further out. The empty name
-    /// undeclares the default namespace.
+    /// Returns every prefix with its namespace name, innermost first. Declarations that are hidden by inner ones are
+    /// included. The empty name undeclares the default namespace.
     pub fn declarations(&self) -> impl Iterator<Item = (&str, &str)> {
         std::iter::successors(Some(self), |scope| scope.0.outer.as_ref())
             .map(|scope| (&*scope.0.prefix, &*scope.0.name))
@@ -154,7 +155,7 @@ impl PartialEq for Scope {
 
 impl Eq for Scope {}
 
-/// Scopes can be many, one in another: nothing recurses on that.
+/// Scopes can be nested deeply, so they are dropped without recursion.
 impl Drop for Declaration {
     fn drop(&mut self) {
         let mut next = self.outer.take();
@@ -173,7 +174,7 @@ impl Namespaces {
         self.scope = 0;
     }
 
-    /// Makes this a copy of `other`, in the memory it has.
+    /// Makes this a copy of `other`, and reuses its own buffers.
     pub(crate) fn copy_from(&mut self, other: &Namespaces) {
         self.text.clear();
         self.text.push_str(&other.text);
@@ -185,13 +186,13 @@ impl Namespaces {
         self.scope = other.scope;
     }
 
-    /// How many declarations are in scope.
+    /// Returns how many declarations are in scope.
     pub(crate) fn len(&self) -> usize {
         self.bindings.len()
     }
 
-    /// A number for the declarations in scope: equal numbers mean equal declarations, also between documents. 0 if there
-    /// are none.
+    /// Returns a number for the declarations in scope, 0 if there are none. Equal numbers mean equal declarations, also
+    /// between documents.
     #[inline]
     pub(crate) fn scope(&self) -> u64 {
         self.scope
@@ -202,7 +203,7 @@ impl Namespaces {
         len.checked_sub(1).and_then(|last| self.bindings.get(last)).map_or(0, |binding| binding.number)
     }
 
-    /// The declarations in scope, to be kept.
+    /// Returns the declarations in scope, in a form that outlives the document.
     pub(crate) fn kept(&self) -> Scope {
         static NOTHING: LazyLock<Scope> = LazyLock::new(|| Scope::new("", Arc::default(), None));
         let (mut scope, from) = self.kept_last();
@@ -214,14 +215,14 @@ impl Namespaces {
         scope.unwrap_or_else(|| NOTHING.clone())
     }
 
-    /// The innermost scope that is kept already, and how many declarations it has.
+    /// Returns the innermost scope that was computed already, and how many declarations it has.
     fn kept_last(&self) -> (Option<Scope>, usize) {
         let known = self.known.borrow();
         let last = known.iter().rposition(|known| known.scope.is_some());
         (last.and_then(|index| known[index].scope.clone()), last.map_or(0, |index| index + 1))
     }
 
-    /// What is known of the binding with this index.
+    /// Returns the computed values of the binding with this index.
     fn known(&self, index: usize) -> RefMut<'_, Known> {
         RefMut::map(self.known.borrow_mut(), |known| {
             if known.len() <= index {
@@ -231,16 +232,16 @@ impl Namespaces {
         })
     }
 
-    /// How many bytes of memory [`kept`](Self::kept) takes that are not taken yet, about.
+    /// Returns about how many bytes [`kept`](Self::kept) would allocate.
     pub(crate) fn cost_of_kept(&self) -> usize {
-        /// What a block of memory takes beside what is in it.
+        /// The overhead of an allocation, in bytes.
         const BLOCK: usize = 16;
         let (_, from) = self.kept_last();
         let cost = |binding: &Binding| size_of::<Declaration>() + 4 * BLOCK + binding.prefix.len() + binding.name.len();
         self.bindings[from..].iter().map(cost).sum()
     }
 
-    /// A namespace name, to be kept.
+    /// Returns a namespace name as a shared string.
     pub(crate) fn kept_name(&self, id: NamespaceId) -> Arc<str> {
         static XML: LazyLock<Arc<str>> = LazyLock::new(|| XML_NAMESPACE.into());
         match id {
@@ -256,13 +257,13 @@ impl Namespaces {
         self.known(index).name.get_or_insert_with(name).clone()
     }
 
-    /// All declarations in scope, as text that is equal only for equal declarations in equal order.
+    /// Returns all declarations in scope as text, which is equal only for equal declarations in equal order.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
     pub(crate) fn declare(&mut self, prefix: &str, name: &str) {
-        // `=` and the control character can't stand in a prefix or a name: texts of different declarations differ.
+        // `=` can't occur in a prefix, nor the control character in a name. So texts of different declarations differ.
         let start = self.text.len() as u32;
         self.text.push_str(prefix);
         let equals = self.text.len() as u32;
@@ -276,7 +277,7 @@ impl Namespaces {
         self.keep_index();
     }
 
-    /// Adds what is not in the index, if there are many declarations.
+    /// Adds the missing bindings to the index, if there are many declarations.
     #[inline]
     fn keep_index(&mut self) {
         if self.bindings.len() > FEW {
@@ -291,10 +292,10 @@ impl Namespaces {
         }
     }
 
-    /// Forgets all but the first `len` declarations.
+    /// Removes all but the first `len` declarations.
     #[inline]
     pub(crate) fn truncate(&mut self, len: usize) {
-        // Asked at each end tag, and most elements declare nothing.
+        // This is called at each end tag, and most elements declare nothing.
         if self.bindings.len() > len {
             self.truncate_to_fewer(len);
         }
@@ -310,7 +311,7 @@ impl Namespaces {
         self.scope = self.scope_of(len);
     }
 
-    /// Forgets what is known of all but the first `len` declarations.
+    /// Removes the computed values, and the index, of all but the first `len` declarations.
     #[cold]
     fn forget(&mut self, len: usize) {
         self.known.get_mut().truncate(len);
@@ -320,7 +321,7 @@ impl Namespaces {
         }
     }
 
-    /// The namespace that `prefix` is bound to; the empty prefix stands for the default namespace.
+    /// Returns the namespace that `prefix` is bound to. The empty prefix stands for the default namespace.
     pub(crate) fn resolve(&self, prefix: &str) -> Option<NamespaceId> {
         let found = match self.bindings.len() > FEW {
             false => (0..self.bindings.len()).rev().find(|&index| self.is_of(&self.bindings[index], prefix)),
@@ -339,7 +340,7 @@ impl Namespaces {
         self.index.candidates(prefix).find(|&index| self.is_of(&self.bindings[index], prefix))
     }
 
-    /// What tells a namespace from others by its name, mostly: equal names have equal hashes. Names may be long.
+    /// Returns a hash of the namespace name, which is computed only once because names may be long.
     pub(crate) fn hash_of(&self, id: NamespaceId) -> u64 {
         match id {
             NamespaceId(index @ 2..) if index as usize - 2 < self.bindings.len() => {
@@ -350,7 +351,7 @@ impl Namespaces {
         }
     }
 
-    /// The namespace name, empty for [`NamespaceId::NONE`].
+    /// Returns the namespace name, empty for [`NamespaceId::NONE`].
     #[inline]
     pub(crate) fn name(&self, id: NamespaceId) -> &str {
         match id {
@@ -363,19 +364,20 @@ impl Namespaces {
         }
     }
 
-    /// Every prefix in scope with its namespace name, innermost first; shadowed ones come too, after what hides them.
+    /// Returns every prefix in scope with its namespace name, innermost first. Declarations that are hidden by inner
+    /// ones are included.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.bindings.iter().rev().map(|binding| (self.slice(&binding.prefix), self.slice(&binding.name)))
     }
 
-    /// The declarations from the number `outside` on, innermost last.
+    /// Returns the declarations from the index `outside` on, innermost last.
     pub(crate) fn inside(&self, outside: usize) -> impl Iterator<Item = (&str, &str)> {
         let inside = self.bindings.get(outside..).unwrap_or_default();
         inside.iter().map(|binding| (self.slice(&binding.prefix), self.slice(&binding.name)))
     }
 
-    /// Whether no declaration from the number `outside` on has another meaning for a prefix than it had before: those
-    /// repeat what was declared, or have prefixes that were not.
+    /// Whether no declaration from the index `outside` on changes the meaning of a prefix. Each of them repeats an
+    /// outer declaration, or declares a prefix that was unbound.
     pub(crate) fn only_adds(&self, outside: usize) -> bool {
         let before = self.bindings.get(..outside).unwrap_or_default();
         self.inside(outside).all(|(prefix, name)| {
@@ -387,7 +389,7 @@ impl Namespaces {
         })
     }
 
-    /// Whether it binds this prefix: few are of one length, so most are told by that.
+    /// Whether it binds this prefix. Few prefixes have the same length, so the length is compared first.
     #[inline]
     fn is_of(&self, binding: &Binding, prefix: &str) -> bool {
         binding.prefix.len() == prefix.len() && (prefix.is_empty() || self.slice(&binding.prefix) == prefix)
@@ -403,7 +405,7 @@ impl Namespaces {
 mod tests {
     use super::*;
 
-    /// Many declarations are looked for in another way than few.
+    /// Many declarations are searched by an index, few are not.
     #[test]
     fn the_innermost_declaration_holds_however_many_there_are() {
         let mut namespaces = Namespaces::default();

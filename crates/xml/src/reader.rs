@@ -1,4 +1,4 @@
-//! Bytes to tokens.
+//! The tokeniser.
 
 mod attributes;
 mod consume;
@@ -21,9 +21,9 @@ use crate::{Limits, QName, escape};
 
 pub(crate) use consume::Snapshot;
 
-/// A pull reader over a document that lies in memory.
+/// A pull reader over a document in memory.
 ///
-/// Work and memory are linear in the size of the document. Nothing recurses.
+/// Time and memory are linear in the size of the document. Nothing recurses.
 #[derive(Debug)]
 pub struct Reader<'a> {
     input: &'a str,
@@ -31,28 +31,28 @@ pub struct Reader<'a> {
     at: usize,
     memory: Box<Buffers>,
     stage: Stage,
-    /// An empty-element tag was read, its end was not yet told.
+    /// Whether an empty-element tag was read whose end has not been returned as a token yet.
     end_is_due: bool,
-    /// Where the last tag ended.
+    /// The offset at which the last tag ended.
     tag_end: usize,
-    /// The input is a text that was decoded, so that it doesn't matter which encoding it says to be in.
+    /// Whether the input is decoded text, so that the encoding it declares is ignored.
     is_decoded: bool,
-    /// The XML declaration says `standalone="yes"`.
+    /// Whether the XML declaration has `standalone="yes"`.
     is_standalone: bool,
-    /// Reading goes on in the middle of a CDATA section. Only a reader of a piece ever stops there.
+    /// Whether `at` is inside a CDATA section. Only a reader of a piece stops there.
     is_in_cdata: bool,
-    /// How much of the text that goes on at `at` was read in earlier pieces, in bytes.
+    /// How many bytes of the text that continues at `at` were read in earlier pieces.
     text_before: usize,
-    /// The input ends where a piece does, not the document.
+    /// Whether the input is a piece, and more of the document may follow.
     more_follows: bool,
-    /// Tokens go by way of [`next_in_document`](Self::next_in_document).
+    /// Whether tokens are read by [`next_in_document`](Self::next_in_document).
     is_watched: bool,
-    /// What only a document with a document type declaration needs.
+    /// State that only a document with a document type declaration needs.
     document: Option<Box<document::Document<'a>>>,
 }
 
-/// The memory of a reader, to be handed from one document to the next: its buffers, and what a
-/// [`CachedReader`](crate::CachedReader) has cached. A warm reader allocates nothing.
+/// The memory of a reader: its buffers, and what a [`CachedReader`](crate::CachedReader) has cached. Pass it from one
+/// document to the next. A warm reader allocates nothing.
 #[derive(Debug, Default)]
 pub struct Memory {
     pub(crate) buffers: Option<Box<Buffers>>,
@@ -62,14 +62,14 @@ pub struct Memory {
 /// The buffers of a reader, and its limits. They are boxed because a reader is moved several times for each message.
 #[derive(Debug, Default)]
 pub(crate) struct Buffers {
-    /// Those of the document that is read.
+    /// The limits for the current document.
     limits: Limits,
     open: Vec<Open>,
     namespaces: Namespaces,
     attributes: Vec<RawAttribute>,
-    /// The order of many attributes by name.
+    /// Indices of attributes sorted by name, for a tag with many attributes.
     order: Vec<usize>,
-    /// Attribute values that differ from what the document says.
+    /// Attribute values that differ from the text of the document.
     values: String,
     /// A text whose references were resolved.
     text: String,
@@ -84,22 +84,23 @@ impl Buffers {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
-    /// Nothing was read yet: an XML declaration may come.
+    /// Nothing was read yet. An XML declaration may follow.
     Start,
     Prolog,
     Content,
     Epilog,
 }
 
-/// An element whose end tag has not come yet.
+/// An element whose end tag was not read yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Open {
     pub(crate) name: u32,
     name_length: u32,
     local: u32,
-    /// How many declarations were in scope around it.
+    /// How many declarations were in scope outside it.
     namespaces: u32,
-    /// The id that a [`CachedReader`](crate::CachedReader) knows its tags by, 0 if none. The tokeniser ignores it.
+    /// The id of its tags in the cache of a [`CachedReader`](crate::CachedReader), 0 if there is none. The tokeniser
+    /// ignores it.
     tag_id: u64,
 }
 
@@ -108,25 +109,25 @@ pub(crate) struct RawAttribute {
     name: u32,
     name_length: u32,
     local: u32,
-    /// A fingerprint of its local name: few others in a tag have the same.
+    /// A fingerprint of the local name. Few other attributes in a tag have the same one.
     fingerprint: u32,
     prefix: Prefix,
     namespace: NamespaceId,
     value: Span,
 }
 
-/// What the prefix of an attribute makes of it.
+/// What the prefix of an attribute means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Prefix {
-    /// There is none: it is in no namespace.
+    /// It has no prefix and is in no namespace.
     None,
-    /// It is in a namespace.
+    /// It has a prefix and is in a namespace.
     Qualifies,
     /// It is a namespace declaration.
     Declares,
 }
 
-/// Where a value lies: in the document, or where it was normalised to.
+/// Where a value is stored.
 #[derive(Clone, Copy, Debug)]
 struct Span {
     start: u32,
@@ -140,16 +141,17 @@ enum Source {
     Input,
     /// [`Buffers::values`].
     Values,
-    /// A default: `start` is the number of the attribute's declaration.
+    /// A default value. `start` is the number of the attribute's declaration.
     Default,
 }
 
-/// How many open elements, and how many bytes of attribute values and of a text, there is room for from one document to the next.
+/// The capacity that is retained from one document to the next: open elements, and bytes of attribute values and of a
+/// text.
 const KEPT_DEPTH: usize = 1 << 10;
 const KEPT_VALUES: usize = 16 << 10;
 
 impl<'a> Reader<'a> {
-    /// A reader of `input`, which is UTF-8 with or without a byte order mark.
+    /// Creates a reader of `input`, which is UTF-8 with or without a byte order mark.
     ///
     /// # Errors
     /// [`ErrorKind::Encoding`] if it is not UTF-8, [`ErrorKind::Limit`] if it is too large.
@@ -157,10 +159,11 @@ impl<'a> Reader<'a> {
         Self::with_memory(input, limits, &mut Memory::default())
     }
 
-    /// A reader of a document with the buffers of an earlier reader, which it takes.
+    /// Creates a reader of `input` with the buffers of an earlier reader, which it takes from `memory`.
     ///
     /// # Errors
-    /// As for [`new`](Self::new); the buffers are left where they are then.
+    /// [`ErrorKind::Encoding`] if the input is not UTF-8, [`ErrorKind::Limit`] if it is too large. `memory` is then
+    /// unchanged.
     #[doc(hidden)]
     pub fn with_memory(input: &'a [u8], limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
         check_size(input.len(), limits)?;
@@ -175,22 +178,23 @@ impl<'a> Reader<'a> {
         Ok(Self::over(input, limits, memory.buffers.take(), false))
     }
 
-    /// A reader of a text that was decoded already ([`decode`](crate::decode)): the encoding that it declares is not
-    /// looked at.
+    /// Creates a reader of text that was decoded already ([`decode`](crate::decode)). The encoding that the text
+    /// declares is ignored.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if it is too large; the buffers are left where they are then.
+    /// [`ErrorKind::Limit`] if the text is too large. `memory` is then unchanged.
     #[doc(hidden)]
     pub fn decoded(text: &'a str, limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
         check_size(text.len(), limits)?;
         Ok(Self::over(text, limits, memory.buffers.take(), true))
     }
 
-    /// A reader of content: text and elements that stand one behind another in an element under these declarations,
-    /// outermost first. It is read when [`depth`](Self::depth) is 1 and [`offset`](Self::offset) at its end.
+    /// Creates a reader of the content of an element: text and child elements. `declarations` are the namespace
+    /// declarations in scope, outermost first. The content has been read when [`depth`](Self::depth) is 1 and
+    /// [`offset`](Self::offset) is at its end.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if it is too large.
+    /// [`ErrorKind::Limit`] if the content is too large.
     pub fn of_content<'d>(
         content: &'a str,
         declarations: impl IntoIterator<Item = (&'d str, &'d str)>,
@@ -199,10 +203,11 @@ impl<'a> Reader<'a> {
         Self::of_content_with(content, declarations, limits, &mut Memory::default())
     }
 
-    /// A reader of content with the buffers of an earlier reader, which it takes.
+    /// Creates a reader of the content of an element with the buffers of an earlier reader, which it takes from
+    /// `memory`. `declarations` are the namespace declarations in scope, outermost first.
     ///
     /// # Errors
-    /// [`ErrorKind::Limit`] if it is too large; the buffers are left where they are then.
+    /// [`ErrorKind::Limit`] if the content is too large. `memory` is then unchanged.
     #[doc(hidden)]
     pub fn of_content_with<'d>(
         content: &'a str,
@@ -212,7 +217,7 @@ impl<'a> Reader<'a> {
     ) -> Result<Self, Error> {
         check_size(content.len(), limits)?;
         let mut reader = Self::over(content, limits, memory.buffers.take(), true);
-        // A mark inside is text.
+        // In content, a byte order mark is text.
         reader.at = 0;
         for (prefix, name) in declarations {
             reader.memory.namespaces.declare(prefix, name);
@@ -245,7 +250,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The buffers, for the next document, without what only an unusual one needs.
+    /// Returns the buffers for the next document. Buffers that an unusual document made large are shrunk.
     #[doc(hidden)]
     pub fn into_memory(mut self) -> Memory {
         self.memory.open.clear();
@@ -257,7 +262,7 @@ impl<'a> Reader<'a> {
         Memory { buffers: Some(self.memory), cache: None }
     }
 
-    /// The document.
+    /// Returns the text of the document.
     pub fn input(&self) -> &'a str {
         match &self.document {
             None => self.input,
@@ -278,7 +283,7 @@ impl<'a> Reader<'a> {
         self.input().len()
     }
 
-    /// Returns where the white space ends that begins at `offset`.
+    /// Returns the end of the white space that begins at `offset`.
     #[doc(hidden)]
     pub fn end_of_white_space(&self, offset: usize) -> usize {
         end_of_white_space(self.input().as_bytes(), offset)
@@ -297,7 +302,7 @@ impl<'a> Reader<'a> {
         self.input.as_bytes()[end_of_white_space(self.input.as_bytes(), self.at)..].starts_with(b"</")
     }
 
-    /// Whether the start tag that was read last is an empty-element tag, whose end was not read yet.
+    /// Whether the start tag that was read last is an empty-element tag whose end was not read yet.
     #[doc(hidden)]
     #[inline]
     pub fn end_is_due(&self) -> bool {
@@ -311,21 +316,21 @@ impl<'a> Reader<'a> {
         !self.end_is_due && bytes.get(end_of_white_space(bytes, self.at)).is_some_and(|&byte| byte != b'<')
     }
 
-    /// Returns the name in the tag that follows, which is a start tag, perhaps after white space.
+    /// Returns the name in the next tag, which must be a start tag. White space may precede the tag.
     #[doc(hidden)]
     pub fn name_ahead(&self) -> Option<QName<'a>> {
         let tag = end_of_white_space(self.input.as_bytes(), self.at);
         self.qname(tag + 1).ok().map(|(name, _)| name)
     }
 
-    /// Returns the offset of the start tag of the innermost element that is open, and the name in it.
+    /// Returns the offset of the start tag of the innermost open element, and the name in it.
     #[doc(hidden)]
     pub fn innermost_tag(&self) -> Option<(usize, QName<'a>)> {
         let open = self.memory.open.last()?;
         Some((open.name_at() - '<'.len_utf8(), QName::new(self.open_name(), open.local())))
     }
 
-    /// The offset of the next byte to be read; while an entity is being read, the end of the reference to it.
+    /// Returns the offset of the next byte to be read. While an entity is read, this is the end of the reference to it.
     #[inline]
     pub fn offset(&self) -> usize {
         match &self.document {
@@ -334,80 +339,82 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// How many elements are open.
+    /// Returns how many elements are open.
     #[inline]
     pub fn depth(&self) -> usize {
         self.memory.open.len()
     }
 
-    /// Whether the document says that nothing outside matters to it (XML 1.0 §2.9); known once its XML declaration was
-    /// read.
+    /// Whether the XML declaration has `standalone="yes"` (XML 1.0 §2.9). It is known once the declaration was read.
     pub fn is_standalone(&self) -> bool {
         self.is_standalone
     }
 
-    /// The limits it keeps.
+    /// Returns the limits that the reader enforces.
     #[inline]
     pub fn limits(&self) -> Limits {
         self.memory.limits
     }
 
-    /// The name of a namespace that a token named; empty for none.
+    /// Returns the name of a namespace, empty for [`NamespaceId::NONE`].
     #[inline]
     pub fn namespace(&self, id: NamespaceId) -> &str {
         self.memory.namespaces.name(id)
     }
 
-    /// The name of a namespace, to be kept beyond the document. All who keep it share it.
+    /// Returns the name of a namespace as a shared string that outlives the document.
     #[doc(hidden)]
     pub fn kept_namespace(&self, id: NamespaceId) -> Arc<str> {
         self.memory.namespaces.kept_name(id)
     }
 
-    /// The name of the namespace that a prefix has, as [`resolve`](Self::resolve) finds it, to be kept beyond the document.
+    /// Returns the name of the namespace that `prefix` is bound to, as a shared string that outlives the document.
+    /// `None` if the prefix is unbound.
     #[doc(hidden)]
     pub fn kept_resolved(&self, prefix: &str) -> Option<Arc<str>> {
         self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.kept_name(id))
     }
 
-    /// The namespace that `prefix` is bound to here, `None` if it is unbound. The empty prefix asks for the default
-    /// namespace, whose name is empty where there is none.
+    /// Returns the name of the namespace that `prefix` is bound to here, or `None` if the prefix is unbound. The empty
+    /// prefix stands for the default namespace, whose name is empty if there is none.
     #[inline]
     pub fn resolve(&self, prefix: &str) -> Option<&str> {
         self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.name(id))
     }
 
-    /// How many bytes of memory [`scope`](Self::scope) takes here that were not taken before, about.
+    /// Returns about how many bytes [`scope`](Self::scope) would allocate here.
     #[doc(hidden)]
     pub fn cost_of_scope(&self) -> usize {
         self.memory.namespaces.cost_of_kept()
     }
 
-    /// The declarations in scope, to be kept beyond the document.
+    /// Returns the declarations in scope, in a form that outlives the document.
     pub fn scope(&self) -> Scope {
         self.memory.namespaces.kept()
     }
 
-    /// Every prefix in scope with its namespace name, innermost first; a prefix may come again further out.
+    /// Returns every prefix in scope with its namespace name, innermost first. Declarations that are hidden by inner
+    /// ones are included.
     pub fn namespaces(&self) -> impl Iterator<Item = (&str, &str)> {
         self.memory.namespaces.iter()
     }
 
-    /// The namespace declarations of the innermost element that is open, each prefix with its namespace name, last one
-    /// first. The empty prefix is the default namespace's, the empty name undeclares it.
+    /// Returns the namespace declarations of the innermost open element, each prefix with its namespace name, last one
+    /// first. The empty prefix stands for the default namespace; the empty name undeclares it.
     pub fn declarations(&self) -> impl Iterator<Item = (&str, &str)> {
         let outside = self.memory.open.last().map_or(0, |open| open.namespaces as usize);
         self.memory.namespaces.iter().take(self.memory.namespaces.len() - outside)
     }
 
-    /// The attributes of the start tag that was read last, namespace declarations left out.
+    /// Returns the attributes of the start tag that was read last, without namespace declarations.
     pub fn attributes(&self) -> impl Iterator<Item = Attribute<'_>> {
         let attributes = self.memory.attributes.iter().filter(|raw| raw.prefix != Prefix::Declares);
         attributes.map(|raw| self.told_attribute(raw))
     }
 
-    /// Their names alone: each with the number that [`attribute_value`](Self::attribute_value) takes, its namespace, empty
-    /// for none, and its local name.
+    /// Returns the names of the attributes of the start tag that was read last, without namespace declarations. Each
+    /// has the number to pass to [`attribute_value`](Self::attribute_value), the namespace (empty for none) and the
+    /// local name.
     #[doc(hidden)]
     #[inline]
     pub fn attribute_names(&self) -> impl Iterator<Item = (usize, &str, &str)> {
@@ -416,8 +423,8 @@ impl<'a> Reader<'a> {
         attributes.map(|(number, raw)| (number, self.namespace(raw.namespace), self.raw_name(raw).local()))
     }
 
-    /// The normalised value of the attribute of a number that [`attribute_names`](Self::attribute_names) gave, and the
-    /// byte offset of its name.
+    /// Returns the normalised value of an attribute, and the byte offset of its name. `number` is a number that
+    /// [`attribute_names`](Self::attribute_names) returned.
     #[doc(hidden)]
     #[inline]
     pub fn attribute_value(&self, number: usize) -> Option<(&str, usize)> {
@@ -425,7 +432,8 @@ impl<'a> Reader<'a> {
         Some((self.value(raw.value), self.attribute_offset(raw)))
     }
 
-    /// The attribute of this local name that is in `namespace`, which is one: attributes in none are passed over.
+    /// Returns the attribute with this local name in `namespace`, which must not be empty: attributes without a prefix
+    /// are skipped.
     #[inline]
     pub fn qualified_attribute(&self, namespace: &str, local: &str) -> Option<Attribute<'_>> {
         let mut qualified = self.memory.attributes.iter().filter(|raw| raw.prefix == Prefix::Qualifies);
@@ -434,8 +442,8 @@ impl<'a> Reader<'a> {
         qualified.find(is_it).map(|raw| self.told_attribute(raw))
     }
 
-    /// Returns the value of the attribute of a number that [`attribute_names`](Self::attribute_names) gave, and the offset of its name.
-    /// The value outlives the next token.
+    /// Returns the normalised value of an attribute, and the byte offset of its name. The value outlives the next
+    /// token. `number` is a number that [`attribute_names`](Self::attribute_names) returned.
     #[doc(hidden)]
     pub fn kept_attribute_value(&self, number: usize) -> Option<(Cow<'a, str>, usize)> {
         let raw = self.memory.attributes.get(number)?;
@@ -446,7 +454,8 @@ impl<'a> Reader<'a> {
         Some((value, self.attribute_offset(raw)))
     }
 
-    /// Returns the local names of the attributes of the start tag that was read last, declarations left out, with their numbers.
+    /// Returns the numbers and local names of the attributes of the start tag that was read last, without namespace
+    /// declarations.
     #[doc(hidden)]
     #[inline]
     pub fn attribute_locals(&self) -> impl Iterator<Item = (usize, &str)> {
@@ -455,14 +464,14 @@ impl<'a> Reader<'a> {
         attributes.map(|(number, raw)| (number, self.raw_name(raw).local()))
     }
 
-    /// Returns the namespace of the attribute of a number, empty for none.
+    /// Returns the namespace of the attribute with this number, empty for none.
     #[doc(hidden)]
     #[inline]
     pub fn attribute_namespace(&self, number: usize) -> &str {
         self.memory.attributes.get(number).map_or("", |raw| self.namespace(raw.namespace))
     }
 
-    /// Returns the offsets at which the elements begin that are open, outermost first.
+    /// Returns the offsets of the start tags of all open elements, outermost first.
     #[doc(hidden)]
     pub fn open_offsets(&self) -> impl Iterator<Item = usize> {
         self.memory.open.iter().map(|open| open.name as usize - '<'.len_utf8())
@@ -475,10 +484,10 @@ impl<'a> Reader<'a> {
         self.memory.attributes.is_empty()
     }
 
-    /// The next token.
+    /// Reads the next token.
     ///
     /// # Errors
-    /// The first rule that the document breaks. What comes after an error is not defined.
+    /// The first error in the document. What the reader returns after an error is unspecified.
     #[allow(
         clippy::should_implement_trait,
         reason = "a token borrows nothing from the reader, but errors end the document"
@@ -500,7 +509,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next token where it isn't the next of the text that is being read.
+    /// Reads the next token in the cases that [`next`](Self::next) handles apart: the end of an empty-element tag, and
+    /// documents with a document type declaration.
     fn next_but_not_here(&mut self) -> Result<Token<'a>, Error> {
         if self.is_watched {
             return self.next_in_document();
@@ -509,10 +519,10 @@ impl<'a> Reader<'a> {
         Ok(self.close())
     }
 
-    /// Reads on to the end tag of the element that was opened last, checking all on the way.
+    /// Reads to the end tag of the innermost open element, and checks everything on the way.
     ///
     /// # Errors
-    /// As for [`next`](Self::next).
+    /// The first error in the document.
     pub fn skip_element(&mut self) -> Result<(), Error> {
         let outside = self.depth().saturating_sub(1);
         while self.depth() > outside {
@@ -521,8 +531,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Continues at `offset`, where something begins that is directly in the element that is open: text, a child or its end tag.
-    /// Another reader of this document has found it there. Without that, what follows is not defined.
+    /// Continues at `offset`. Text, a child or the end tag of the innermost open element must begin there, as another
+    /// reader of this document has found. Otherwise the tokens that follow are unspecified.
     #[doc(hidden)]
     pub fn seek(&mut self, offset: usize) {
         debug_assert!(self.document.is_none(), "places in entities are not places in the document");
@@ -532,7 +542,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Skips what is left of the element that was opened last, which ends before `offset`. Another reader of this document has
+    /// Skips the rest of the innermost open element, which ends before `offset`. Another reader of this document has
     /// checked it.
     #[doc(hidden)]
     pub fn close_at(&mut self, offset: usize) {
@@ -540,7 +550,7 @@ impl<'a> Reader<'a> {
         self.close();
     }
 
-    /// What begins with `<`, end tags apart.
+    /// Reads what begins with `<`, except end tags.
     fn markup(&mut self) -> Result<Token<'a>, Error> {
         let offset = self.at;
         let token = match self.input.as_bytes().get(self.at + 1) {
@@ -554,8 +564,8 @@ impl<'a> Reader<'a> {
         token
     }
 
-    /// Checks how long the markup at `offset` is. If it is too long, that comes before what else is wrong with it: whoever
-    /// reads pieces gives up on it before the rest has come.
+    /// Checks the length of the markup at `offset`. Excess length is reported before any other error in the markup,
+    /// because a reader of pieces gives up before the rest of it has arrived.
     #[cold]
     fn check_markup_length(&self, offset: usize) -> Result<(), Error> {
         if frames::is_too_long(&self.input.as_bytes()[offset..], self.memory.limits) {
@@ -591,7 +601,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The name of the innermost element that is open, as written.
+    /// Returns the name of the innermost open element, as written.
     fn open_name(&self) -> &'a str {
         let open = self.memory.open.last();
         open.map_or("", |open| &self.input[open.name as usize..(open.name + open.name_length) as usize])
@@ -631,7 +641,7 @@ impl<'a> Reader<'a> {
         Error::new(ErrorKind::Syntax, self.input.len(), format!("the document ends {place}"))
     }
 
-    /// What stands at `at`, for messages.
+    /// Returns a description of the character at `at`, for error messages.
     #[cold]
     fn found(&self, at: usize) -> String {
         match self.input.get(at..).and_then(|rest| rest.chars().next()) {
@@ -655,7 +665,7 @@ fn too_large(limits: Limits) -> Error {
     Error::new(ErrorKind::Limit, limits.message_size, message)
 }
 
-/// The comment or processing instruction that stands at `at` in a document type declaration, and where it ends.
+/// Reads the comment or processing instruction at `at` in a document type declaration. Returns it, and where it ends.
 pub(crate) fn read_misc(text: &str, at: usize, limits: Limits) -> Result<(Token<'_>, usize), Error> {
     let mut reader = Reader::over(text, limits, None, true);
     reader.stage = Stage::Prolog;
@@ -664,7 +674,7 @@ pub(crate) fn read_misc(text: &str, at: usize, limits: Limits) -> Result<(Token<
     Ok((token, reader.at))
 }
 
-/// The first byte from `at` on that is not white space (XML 1.0, production 3).
+/// Returns the offset of the first byte from `at` on that is not white space (XML 1.0, production 3).
 #[inline]
 fn end_of_white_space(bytes: &[u8], mut at: usize) -> usize {
     while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {

@@ -5,38 +5,39 @@ use memchr::memchr_iter;
 
 use crate::{NamespaceId, QName};
 
-/// What the reader yields.
+/// A token that a reader returns.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token<'a> {
-    /// A start tag, or the first half of an empty-element tag; an [`EndTag`](Token::EndTag) always follows in time.
+    /// A start tag, or the first half of an empty-element tag. An [`EndTag`](Token::EndTag) for it always follows
+    /// later.
     StartTag(StartTag<'a>),
     /// An end tag, or the second half of an empty-element tag.
     EndTag(QName<'a>),
-    /// Character data: references resolved, line ends normalised (XML 1.0 §2.11), CDATA sections taken as text.
-    /// Comments, instructions, CDATA borders and the borders of entities split it, so neighbours belong together; some
-    /// are empty.
+    /// Character data, with references resolved and line ends normalised (XML 1.0 §2.11). CDATA sections are text, too.
+    /// Comments, instructions, CDATA borders and the borders of entities split a text into several tokens, some of them
+    /// empty.
     Text(Cow<'a, str>),
-    /// What stands between `<!--` and `-->`.
+    /// The text between `<!--` and `-->`.
     Comment(Raw<'a>),
     /// A processing instruction.
     Instruction {
-        /// Its target.
+        /// The target.
         target: &'a str,
-        /// What follows the target and the white space behind it.
+        /// The text after the target and the white space that follows the target.
         data: Raw<'a>,
     },
-    /// The document is read, and well-formed.
+    /// The end of the document, which is well-formed.
     End,
 }
 
 /// The text of a comment or a processing instruction.
 ///
-/// Few ask for it, so its line ends are normalised (XML 1.0 §2.11) only then, and a [`Token`] that is not text has
-/// nothing to drop.
+/// Line ends are normalised (XML 1.0 §2.11) only when the text is requested, which is rare. So a [`Token`] that is not
+/// text owns no memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Raw<'a> {
     written: &'a str,
-    /// It comes from an entity, whose line ends were normalised when it was declared.
+    /// Whether it is in an entity, whose line ends were normalised when it was declared.
     in_entity: bool,
 }
 
@@ -45,7 +46,7 @@ impl<'a> Raw<'a> {
         Raw { written, in_entity }
     }
 
-    /// The text.
+    /// Returns the text with normalised line ends.
     pub fn text(self) -> Cow<'a, str> {
         if self.in_entity { Cow::Borrowed(self.written) } else { normalise_line_ends(self.written) }
     }
@@ -57,7 +58,7 @@ impl fmt::Display for Raw<'_> {
     }
 }
 
-/// Each line end as one line feed (XML 1.0 §2.11).
+/// Replaces each line end by one line feed (XML 1.0 §2.11).
 pub(crate) fn normalise_line_ends(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     let mut ends = memchr_iter(b'\r', bytes).peekable();
@@ -75,12 +76,12 @@ pub(crate) fn normalise_line_ends(text: &str) -> Cow<'_, str> {
     Cow::Owned(normalised)
 }
 
-/// A start tag. Its attributes are with the reader until the next token: [`Reader::attributes`](crate::Reader::attributes).
+/// A start tag. [`Reader::attributes`](crate::Reader::attributes) returns its attributes until the next token is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StartTag<'a> {
     /// The name as it is written.
     pub name: QName<'a>,
-    /// The namespace that the name is in.
+    /// The namespace of the element.
     pub namespace: NamespaceId,
     /// The byte offset of its `<`.
     pub offset: usize,

@@ -1,12 +1,12 @@
-//! Text of strangers where people read it: on terminals and in reports.
+//! Text from untrusted sources in places where people read it: terminals and reports.
 
 use std::borrow::Cow;
 
-/// The text on one line, with every character that a reader would not see, or that could change what others look like,
-/// written as an escape: `\n`, `\u{1b}`, `\u{202e}`.
+/// Returns the text on one line. A character that is invisible, or could change how other characters look, is written
+/// as an escape: `\n`, `\u{1b}`, `\u{202e}`.
 ///
-/// These are control characters, which steer terminals, line and paragraph separators, and the marks that change the
-/// direction of writing ([`turns_text`]). Everything else stays as it is.
+/// These are control characters, line and paragraph separators, and marks that change the direction of writing
+/// ([`turns_text`]). All other characters stay as they are.
 ///
 /// ```
 /// assert_eq!(castile_xml::visible("a\u{1b}[2J\nb\u{202e}"), r"a\u{1b}[2J\nb\u{202e}");
@@ -16,7 +16,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |_| false)
 }
 
-/// The text as [`visible`] shows it, but on several lines: line feeds and tabs stay.
+/// Returns the text with the escapes of [`visible`], except for line feeds and tabs, which stay.
 ///
 /// ```
 /// assert_eq!(castile_xml::visible_lines("a\n\tb\r\n"), "a\n\tb\\r\n");
@@ -26,8 +26,8 @@ pub fn visible_lines(text: &str) -> Cow<'_, str> {
     escaped(text, |c| matches!(c, '\n' | '\t'))
 }
 
-/// The beginning of a text on one line, as [`visible`] shows it, for messages that quote strangers: at most `most` bytes of the
-/// text, and how many more it has.
+/// Returns the beginning of a text on one line, with the escapes of [`visible`]. It has at most `most` bytes of the
+/// text, and the number of bytes that were left out. It is for messages that quote untrusted text.
 ///
 /// ```
 /// assert_eq!(castile_xml::excerpt("a\nb", 10), r"a\nb");
@@ -43,7 +43,7 @@ pub fn excerpt(text: &str, most: usize) -> String {
     }
 }
 
-/// Whether `c` is a mark that changes the direction of writing: what follows it may look like other text than it is.
+/// Whether `c` is a mark that changes the direction of writing. The text after it may look different from what it is.
 #[must_use]
 pub fn turns_text(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')

@@ -7,15 +7,15 @@ use crate::{QName, escape, scan};
 
 use super::{Prefix, RawAttribute, Reader, Source, Span, end_of_white_space};
 
-/// Attributes up to which pairs that look alike are compared; beyond, they are sorted.
+/// Up to this number of attributes, those with equal fingerprints are compared in pairs. More attributes are sorted.
 const FEW_ATTRIBUTES: usize = 32;
 
-/// Which prefixes the attributes of a tag have, beside none.
+/// Which kinds of prefixes the attributes of a tag have.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Prefixes {
-    /// Some declare namespaces.
+    /// Some attributes declare namespaces.
     declare: bool,
-    /// Some are in a namespace.
+    /// Some attributes are in a namespace.
     qualify: bool,
 }
 
@@ -27,7 +27,7 @@ impl Prefixes {
 }
 
 impl RawAttribute {
-    /// `name` is the whole name, and its local name begins at `local`.
+    /// Creates an attribute. `name` is the whole name, and the local name begins at `local` in it.
     #[inline]
     pub(super) fn new(offset: usize, name: &[u8], local: usize, value: Span) -> Self {
         let prefix = match local {
@@ -48,7 +48,7 @@ impl RawAttribute {
     }
 }
 
-/// Returns a number that is equal for equal names, and for few others in one tag: the length and three bytes.
+/// Returns a fingerprint of a name: its length and three bytes. Few names in one tag have the same one.
 #[inline]
 fn fingerprint(name: &[u8]) -> u32 {
     match name {
@@ -58,7 +58,7 @@ fn fingerprint(name: &[u8]) -> u32 {
 }
 
 impl<'a> Reader<'a> {
-    /// Reads what stands between the name and `>` or `/>`, at which it stops.
+    /// Reads the attributes after the name of a tag, up to `>` or `/>`. Returns the offset of that.
     pub(super) fn attribute_list(
         &mut self,
         element: QName<'a>,
@@ -86,7 +86,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads `name = "value"` and returns where it ends.
+    /// Reads `name = "value"`, and returns where it ends.
     fn attribute_at(&mut self, offset: usize, prefixes: &mut Prefixes) -> Result<usize, Error> {
         if self.memory.attributes.len() >= self.memory.limits.attributes {
             return Err(self.limit(offset, "a tag with more than", self.memory.limits.attributes, "attributes"));
@@ -128,7 +128,8 @@ impl<'a> Reader<'a> {
         Error::new(ErrorKind::Syntax, at, message)
     }
 
-    /// Reads a value up to its closing quote, normalised (XML 1.0 §3.3.3), and returns where the quote ends.
+    /// Reads a value up to its closing quote and normalises it (XML 1.0 §3.3.3). Returns the value, and where the quote
+    /// ends.
     #[inline(never)]
     pub(super) fn unusual_value(&mut self, name: &str, start: usize, quote: u8) -> Result<(Span, usize), Error> {
         let bytes = self.input.as_bytes();
@@ -183,14 +184,14 @@ impl<'a> Reader<'a> {
         Ok((value, at + 1))
     }
 
-    /// Which prefixes the attributes have where some may have come from declarations.
+    /// Returns which kinds of prefixes the attributes have, those from declared defaults included.
     pub(super) fn prefixes(&self) -> Prefixes {
         let mut prefixes = Prefixes::default();
         self.memory.attributes.iter().for_each(|raw| prefixes.add(raw.prefix));
         prefixes
     }
 
-    /// Declares what the tag declares, finds the namespaces of its attributes and that none comes twice.
+    /// Declares the namespaces of the tag, resolves the namespaces of its attributes and rejects duplicates.
     pub(super) fn resolve_attributes(&mut self, prefixes: Prefixes) -> Result<(), Error> {
         if prefixes.declare {
             for index in 0..self.memory.attributes.len() {
@@ -200,7 +201,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        // The default namespace is not for attributes (Namespaces in XML 1.0 §6.2).
+        // The default namespace does not apply to attributes (Namespaces in XML 1.0 §6.2).
         if prefixes.qualify {
             for index in 0..self.memory.attributes.len() {
                 let raw = self.memory.attributes[index];
@@ -229,7 +230,7 @@ impl<'a> Reader<'a> {
             ));
         }
         let value = match raw.value.source {
-            // Apart, so that only what it lies in is borrowed.
+            // Not by `self.value`, so that only the buffer of the value is borrowed.
             Source::Input => &self.input[raw.value.start as usize..raw.value.end as usize],
             Source::Values => &self.memory.values[raw.value.start as usize..raw.value.end as usize],
             Source::Default => self.default_value(raw.value),
@@ -262,12 +263,12 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// XML 1.0 §3.1 and Namespaces in XML 1.0 §6.3: no two attributes of one name, as written or as meant.
+    /// Rejects two attributes of one name, as written or as expanded (XML 1.0 §3.1, Namespaces in XML 1.0 §6.3).
     fn refuse_duplicates(&mut self) -> Result<(), Error> {
         if self.memory.attributes.len() < 2 {
             return Ok(());
         }
-        // Out of the memory meanwhile, so that the names can be asked for.
+        // Taken out of the memory, so that `duplicate` can borrow `self`.
         let mut order = std::mem::take(&mut self.memory.order);
         let duplicate = self.duplicate(&mut order);
         self.memory.order = order;
@@ -281,7 +282,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The number of the first attribute that has the name of an earlier one. `order` is a buffer.
+    /// Returns the index of the first attribute that has the name of an earlier one. `order` is a buffer.
     fn duplicate(&self, order: &mut Vec<usize>) -> Option<usize> {
         let attributes = &self.memory.attributes;
         let key = |raw: &RawAttribute| {
@@ -302,7 +303,7 @@ impl<'a> Reader<'a> {
         }
         order.clear();
         order.extend(0..attributes.len());
-        // Names of namespaces may be long and alike: they are compared only where their hashes are equal.
+        // Names of namespaces may be long and similar. They are compared only if their hashes are equal.
         let namespace = |raw: &RawAttribute| match raw.prefix {
             Prefix::Declares => 0,
             _ => self.memory.namespaces.hash_of(raw.namespace),

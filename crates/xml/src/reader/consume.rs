@@ -1,8 +1,8 @@
-//! What a [`CachedReader`](crate::CachedReader) sees and does: it recognises bytes, and has the reader consume them without
+//! The interface for a [`CachedReader`](crate::CachedReader), which recognises bytes and has the reader consume them without
 //! tokenising them.
 //!
-//! The functions `consume_…`, and `restore` are all that changes the state of a reader, apart from its own tokens. What
-//! they leave is what the tokens of the same bytes would have left.
+//! Apart from reading tokens, only the functions `consume_…` and `restore` change the state of a reader. They leave the state
+//! that tokenising the same bytes would leave.
 
 use crate::namespaces::{NamespaceId, Namespaces};
 use crate::{Limits, QName, escape, scan};
@@ -103,7 +103,7 @@ pub(crate) struct Snapshot {
 }
 
 impl<'a> Reader<'a> {
-    // ---- what there is ----
+    // ---- state ----
 
     /// The text that is being read: the document, or the replacement text of an entity.
     #[inline]
@@ -168,8 +168,8 @@ impl<'a> Reader<'a> {
         before.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\n' | b'\r')).map_or(0, |at| at + 1)
     }
 
-    /// Whether tags may be recognised, and texts between them taken, whose lengths nobody measures: none can exceed a limit if names
-    /// are no longer than `longest_name`.
+    /// Whether tags may be recognised, and texts between them taken, without measuring them. None can exceed a limit if names are
+    /// no longer than `longest_name`.
     pub(crate) fn may_be_recognised(&self, longest_name: usize) -> bool {
         let Limits { text_length, name_length, .. } = self.memory.limits;
         self.input.len() <= text_length && name_length >= longest_name && self.document.is_none()
@@ -221,7 +221,7 @@ impl<'a> Reader<'a> {
 
     // ---- tags ----
 
-    /// Consumes a start tag that ends at `end` and declares nothing. What attributes it has is ignored.
+    /// Consumes a start tag that ends at `end` and declares nothing. Its attributes are ignored.
     #[inline]
     pub(crate) fn consume_start(&mut self, open: Open, end: usize) {
         let namespaces = self.memory.namespaces.len() as u32;
@@ -330,7 +330,7 @@ impl<'a> Reader<'a> {
         self.is_decoded
     }
 
-    /// Whether the state of the reader is that which the bytes up to here lead to.
+    /// Whether the state of the reader depends only on the bytes up to here.
     pub(crate) fn may_be_snapshot(&self) -> bool {
         self.document.is_none() && self.is_behind_tag()
     }

@@ -1,5 +1,5 @@
-//! What only documents with a document type declaration need: general entities, declared attributes (XML 1.0 §3.3,
-//! §4.4). Messages never come here.
+//! State of documents with a document type declaration: general entities and declared attributes (XML 1.0 §3.3, §4.4).
+//! Messages never need it.
 
 use crate::document::DocumentEntity;
 use crate::dtd::{Dtd, Expansion, Failure, Reference, collapse, general_reference};
@@ -17,17 +17,17 @@ pub(super) struct Document<'a> {
     /// The entities that are being read in content, innermost last.
     entities: Vec<OpenEntity<'a>>,
     unread: Option<&'a str>,
-    /// The number of the tag that an attribute was last specified in, for each declared attribute.
+    /// For each declared attribute, the number of the last tag that specified it.
     specified: Vec<u64>,
     tags: u64,
 }
 
-/// An entity whose replacement text is being read, and where to go on behind it.
+/// An entity whose replacement text is being read, and where reading continues after it.
 #[derive(Debug)]
 struct OpenEntity<'a> {
     index: usize,
     name: &'a str,
-    /// The text that the reference stands in, and where it begins and ends.
+    /// The text that contains the reference, and where the reference begins and ends in it.
     outside: &'a str,
     reference: usize,
     end: usize,
@@ -36,17 +36,17 @@ struct OpenEntity<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// The innermost entity that is being read, and the outermost, which the document itself refers to.
+    /// Returns the innermost entity that is being read, and the outermost one, which the document itself refers to.
     fn reading(&self) -> Option<(&OpenEntity<'a>, &OpenEntity<'a>)> {
         self.entities.last().zip(self.entities.first())
     }
 
-    /// The offset in the document of one in the text that is being read.
+    /// Converts an offset in the text that is being read to one in the document.
     pub(super) fn offset(&self, offset: usize) -> usize {
         self.entities.first().map_or(offset, |entity| entity.reference)
     }
 
-    /// The offset in the document at which reading goes on, by that in the text.
+    /// Returns the offset in the document where reading continues, for an offset in the text that is being read.
     pub(super) fn end_offset(&self, offset: usize) -> usize {
         self.entities.first().map_or(offset, |entity| entity.end)
     }
@@ -74,13 +74,13 @@ impl<'a> Reader<'a> {
         reader
     }
 
-    /// The first entity that was referred to and not read, because it is, or may be declared, outside the document.
-    /// Without one, what was read so far is all that there is.
+    /// Returns the first entity that was referenced and not read, because it is, or may be, declared outside the
+    /// document. If there is none, everything up to here was read.
     pub fn unread_entity(&self) -> Option<&str> {
         self.document.as_ref().and_then(|document| document.unread)
     }
 
-    /// The next token of a document with a document type declaration.
+    /// Reads the next token of a document with a document type declaration.
     #[cold]
     #[inline(never)]
     pub(super) fn next_in_document(&mut self) -> Result<Token<'a>, Error> {
@@ -110,8 +110,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next token of the text that is being read, as in a message: the way of a message shall not be longer because
-    /// of what documents need.
+    /// Reads the next token of the current text as in a message. So messages need only one check for what documents
+    /// need.
     fn next_unwatched(&mut self) -> Result<Token<'a>, Error> {
         self.is_watched = false;
         let token = self.next();
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
         token
     }
 
-    /// Passes over the document type declaration if it comes next; it was read before.
+    /// Skips the document type declaration if it is next. It was read before.
     #[cold]
     pub(super) fn pass_doctype(&mut self) -> bool {
         let Some(document) = &self.document else { return false };
@@ -131,8 +131,8 @@ impl<'a> Reader<'a> {
         is_next
     }
 
-    /// Reads the reference at `at` in content, to an entity that is not predefined: what comes next is its replacement
-    /// text. `otherwise` is what is wrong with it if it is no reference to a declared entity.
+    /// Reads the reference at `at` in content, to an entity that is not predefined. Reading continues in its
+    /// replacement text. `otherwise` is the error if this is not a reference to a declared entity.
     pub(super) fn enter_entity(&mut self, at: usize, otherwise: Failure) -> Result<Token<'a>, Error> {
         let failure = |(kind, message): Failure| Error::new(kind, at, message);
         let (Some(document), Some((name, end))) = (&mut self.document, general_reference(self.input, at)) else {
@@ -153,13 +153,13 @@ impl<'a> Reader<'a> {
         Ok(Token::Text("".into()))
     }
 
-    /// The name of an attribute whose value is a default.
+    /// Returns the name of an attribute whose value is a default.
     pub(super) fn default_name(&self, value: Span) -> QName<'a> {
         let declaration = self.document.as_ref().map(|document| document.dtd.attribute(value.start as usize));
         declaration.map_or(QName::new("", 0), |declaration| QName::new(&declaration.name, declaration.local))
     }
 
-    /// A default.
+    /// Returns the default value of an attribute.
     pub(super) fn default_value(&self, value: Span) -> &'a str {
         let declaration = self.document.as_ref().map(|document| document.dtd.attribute(value.start as usize));
         declaration.and_then(|declaration| declaration.default.as_deref()).unwrap_or_default()
@@ -180,14 +180,15 @@ impl<'a> Reader<'a> {
         Token::Text("".into())
     }
 
-    /// Goes on in another text. The attributes of the last tag lie in the one before, so they are gone.
+    /// Continues in another text. The attributes of the last tag are in the previous text, so they are cleared.
     fn read_on(&mut self, text: &'a str, at: usize) {
         self.memory.attributes.clear();
         self.input = text;
         self.at = at;
     }
 
-    /// Appends what the reference at `at` in an attribute value stands for to the values; returns where it ends.
+    /// Appends the replacement of the reference at `at`, in an attribute value, to the values. Returns where the
+    /// reference ends.
     pub(super) fn expand_reference(&mut self, at: usize, otherwise: Failure) -> Result<usize, Error> {
         let failure = |(kind, message): Failure| Error::new(kind, at, message);
         let (Some(document), Some((name, end))) = (&mut self.document, general_reference(self.input, at)) else {
@@ -199,8 +200,8 @@ impl<'a> Reader<'a> {
         Ok(end)
     }
 
-    /// Normalises the attributes of the tag being read by their declared types, and adds those with a default that it
-    /// lacks.
+    /// Normalises the attributes of the current tag by their declared types, and adds declared defaults for those that
+    /// are absent.
     pub(super) fn apply_declarations(&mut self, element: QName<'a>) -> Result<(), Error> {
         let Some(mut document) = self.document.take() else { return Ok(()) };
         let result = self.apply_declarations_of(&mut document, element);
@@ -234,7 +235,7 @@ impl<'a> Reader<'a> {
             }
             let attribute = dtd.attribute(declaration);
             let length = attribute.default.as_ref().map_or(0, |value| value.len());
-            // What a default adds costs as much as what an entity does.
+            // A default counts like the expansion of an entity.
             document
                 .expansion
                 .add(attribute.name.len() + length)

@@ -1,56 +1,58 @@
-//! How much of a document is complete, where only a part of it has come.
+//! Finds how much of a document is complete when only a part of it has arrived.
 //!
-//! This finds where tags, comments, instructions and references end, and nothing else: the tokeniser reads them. Where
-//! markup can't be right any more, all there is counts as complete, for the tokeniser to say what is wrong.
+//! This module only finds where tags, comments, instructions and references end; the tokeniser reads them. If markup is
+//! certainly broken, everything that has arrived counts as complete, so that the tokeniser reports the error.
 
 use memchr::memchr;
 
 use crate::{Limits, escape, scan};
 
-/// A look at a document that goes on as more of it comes. No byte is looked at more than a few times.
+/// A scanner that finds the complete part of a document while the document arrives. It scans no byte more than a few
+/// times.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frames {
     state: State,
-    /// The next byte to look at.
+    /// The offset of the next byte to scan.
     looked: usize,
-    /// What stands before this is complete. In markup, where the markup begins.
+    /// The end of the complete part. In markup, this is where the markup begins.
     complete: usize,
-    /// No `<` stands between `looked` and this place: a long text with many references is searched for tags once.
+    /// There is no `<` between `looked` and this offset. So a long text with many references is searched for tags only
+    /// once.
     text_until: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// Character data, or white space outside the root element.
+    /// In character data, or in white space outside the root element.
     Text,
-    /// Behind the `&` at `complete`.
+    /// After the `&` at `complete`.
     Reference,
-    /// At a `<` whose kind of markup is not told yet.
+    /// At a `<` whose kind of markup is not known yet.
     Markup,
     /// In a tag, outside the values of its attributes.
     Tag,
-    /// In a value that this quote ends.
+    /// In an attribute value, which ends with this quote.
     Value(u8),
     Comment,
     Instruction,
     Cdata,
-    /// The tokeniser finds an error in what there is.
+    /// After an error, which the tokeniser reports.
     Broken,
-    /// The markup at `complete` is longer than it may be.
+    /// The markup at `complete` exceeds the limit.
     TooLong,
 }
 
 const COMMENT: &[u8] = b"<!--";
 const CDATA: &[u8] = b"<![CDATA[";
-/// What may begin with `<!`.
+/// The markup that may begin with `<!`.
 const BEGINNINGS: [&[u8]; 3] = [COMMENT, CDATA, b"<!DOCTYPE"];
 
-/// Where to go on in a text that begins at `at`, if most of what follows needs no look: at a `<` from which on all that
-/// is not complete can be seen.
+/// Returns where to continue in text that begins at `at`, if most of the following bytes need no scan. It is the offset
+/// of a `<`, and nothing before it is incomplete.
 ///
-/// Where neither `<!` nor `<?` stands, no `<` stands but at the beginning of a tag, and tags that don't end before the
-/// next one are broken. So no more than the last two matter: the last one may be incomplete, and the one before, if it
-/// is broken, is so for the `<` of the last one.
+/// If there is neither `<!` nor `<?`, each `<` begins a tag, and a tag that does not end before the next `<` is broken.
+/// So only the last two tags matter. The last one may be incomplete. If the one before it is broken, the `<` of the
+/// last one shows this.
 fn last_tag(bytes: &[u8], at: usize) -> Option<usize> {
     let end = find_other_markup(bytes, at);
     let is_start = |&byte: &u8| byte == b'<';
@@ -61,10 +63,10 @@ fn last_tag(bytes: &[u8], at: usize) -> Option<usize> {
     bytes[at..at + last].iter().rposition(is_start).map(|before| at + before)
 }
 
-/// The first `<!` or `<?` from `at` on, the length if there is none.
+/// Returns the offset of the first `<!` or `<?` from `at` on, or the length if there is none.
 fn find_other_markup(bytes: &[u8], mut at: usize) -> usize {
     const WIDTH: usize = 64;
-    // No branches, so that many bytes are compared at once.
+    // No branches, so that the compiler can compare many bytes in one step.
     let is_it = |(&byte, &next): (&u8, &u8)| (byte == b'<') & ((next == b'!') | (next == b'?'));
     while let Some([chunk @ .., _]) = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ WIDTH + 1 }>) {
         let nexts = &bytes[at + 1..at + 1 + WIDTH];
@@ -77,8 +79,7 @@ fn find_other_markup(bytes: &[u8], mut at: usize) -> usize {
     rest.windows(2).position(|pair| is_it((&pair[0], &pair[1]))).map_or(bytes.len(), |length| at + length)
 }
 
-/// Whether the markup that begins at the beginning of `bytes` is longer than it may be. CDATA sections never are: they
-/// are text.
+/// Whether the markup at the beginning of `bytes` exceeds the limit. A CDATA section never does, because it is text.
 pub(super) fn is_too_long(bytes: &[u8], limits: Limits) -> bool {
     let longest = longest_markup(limits);
     let mut frames = Frames { state: State::Markup, ..Frames::new(0) };
@@ -86,35 +87,35 @@ pub(super) fn is_too_long(bytes: &[u8], limits: Limits) -> bool {
     bytes.len() > longest && frames.complete == 0 && frames.is_in_markup()
 }
 
-/// The limit, and room in any case for tags that are no longer than their names, and to tell of what kind it is.
+/// Returns the limit for markup. It always suffices for a tag with only a name, and to detect the kind of the markup.
 fn longest_markup(limits: Limits) -> usize {
     limits.markup_length.max(limits.name_length.saturating_add(16))
 }
 
 impl Frames {
-    /// A look from `at` on, where a document begins.
+    /// Creates a scanner of a document that begins at `at`.
     pub(super) fn new(at: usize) -> Self {
         Frames { state: State::Text, looked: at, complete: at, text_until: at }
     }
 
-    /// Where what is complete ends: never within a reference, a line end, what may become `]]>`, or markup.
+    /// Returns the end of the complete part. It is never inside a reference, a line end, markup, or a possible `]]>`.
     pub(super) fn complete(&self) -> usize {
         self.complete
     }
 
-    /// Whether markup begins there that is longer than [`Limits::markup_length`].
+    /// Whether the markup at that offset is longer than [`Limits::markup_length`].
     pub(super) fn is_too_long(&self) -> bool {
         self.state == State::TooLong
     }
 
-    /// This place after `removed` bytes before it are gone.
+    /// Adjusts the offsets after `removed` bytes at the front were removed.
     pub(super) fn move_back(&mut self, removed: usize) {
         self.looked -= removed;
         self.complete -= removed;
         self.text_until = self.text_until.saturating_sub(removed);
     }
 
-    /// Looks at what has come to `bytes`, the same document as before with more behind it. Whole characters have.
+    /// Scans the bytes that were added to `bytes` since the last call. They are whole characters.
     pub(super) fn look(&mut self, bytes: &[u8], limits: Limits) {
         loop {
             let next = match self.state {
@@ -133,7 +134,7 @@ impl Frames {
                 State::TooLong => None,
             };
             let Some(next) = next else {
-                // The tokeniser sees by itself that markup is too long, if it is complete.
+                // The tokeniser itself detects complete markup that is too long.
                 if self.is_in_markup() && bytes.len() - self.complete > longest_markup(limits) {
                     self.state = State::TooLong;
                 }
@@ -168,7 +169,7 @@ impl Frames {
                 self.looked += 1;
                 Some(State::Reference)
             }
-            // With the line feed that may follow it is one line end.
+            // A line feed that follows belongs to the same line end.
             Some(b'\r') if end + 1 == bytes.len() => None,
             Some(b'\r') => {
                 self.looked += 1;
@@ -212,7 +213,7 @@ impl Frames {
             [_, b'!', ..] if BEGINNINGS.iter().any(|whole| whole.len() > rest.len() && whole.starts_with(rest)) => {
                 return None;
             }
-            // A document type declaration too: messages may not have one.
+            // This includes a document type declaration, because messages may not have one.
             [_, b'!', ..] => (State::Broken, 0),
             _ => (State::Tag, 1),
         };
@@ -234,14 +235,14 @@ impl Frames {
         Some(if stop == quote { State::Tag } else { State::Broken })
     }
 
-    /// The first byte that is one of these; goes behind it, or to the end.
+    /// Finds the first byte that matches, and continues after it, or at the end if there is none.
     fn find(&mut self, bytes: &[u8], is_it: impl Fn(u8) -> bool) -> Option<u8> {
         let length = bytes[self.looked..].iter().position(|&byte| is_it(byte));
         self.looked = length.map_or(bytes.len(), |length| self.looked + length + 1);
         length.map(|_| bytes[self.looked - 1])
     }
 
-    /// Up to `--` and the byte behind, which has to be `>`.
+    /// Scans to `--` and the byte after it, which must be `>`.
     fn comment(&mut self, bytes: &[u8]) -> Option<State> {
         loop {
             self.find(bytes, |byte| byte == b'-')?;
@@ -276,7 +277,7 @@ impl Frames {
         }
     }
 
-    /// Its text goes out as it comes.
+    /// Scans a CDATA section. Its text is complete as it arrives.
     fn cdata(&mut self, bytes: &[u8]) -> Option<State> {
         loop {
             self.looked = scan::end_of_character_data(bytes, self.looked);
@@ -299,7 +300,7 @@ impl Frames {
         }
     }
 
-    /// Stays before the brackets at the end, of which `]]>` may become.
+    /// Stops before brackets at the end, because they may become `]]>`.
     fn hold_brackets(&mut self, bytes: &[u8]) {
         let brackets = bytes.iter().rev().take(2).take_while(|&&byte| byte == b']').count();
         self.complete = bytes.len() - brackets;

@@ -1,4 +1,4 @@
-//! A document that comes in pieces.
+//! A document that arrives in pieces.
 
 use crate::encoding::{Charset, Decoder};
 use crate::error::Error;
@@ -8,17 +8,20 @@ use crate::{Limits, NamespaceId};
 use super::frames::Frames;
 use super::{Buffers, Reader, Stage, too_large};
 
-/// A reader of a document that comes in pieces: what has come is tokenised as far as it is complete, and forgotten.
+/// A reader of a document that arrives in pieces. It tokenises the part that is complete, and discards it.
 ///
-/// The tokens are those that a [`Reader`] finds in the whole document, wherever it was cut, but for texts: those go out as
-/// they come, never cut in a character, a reference or a line end, CDATA sections too. Neighbours belong together, as they
-/// always do. The errors are the same too, at the same place. Only what a reader of the whole looks at first, its size
-/// and its encoding, is looked at here as it comes: an error that stands before it in the document is found before.
+/// The tokens are those that a [`Reader`] returns for the whole document, wherever the document is cut. Only texts
+/// differ: they are returned as they arrive, CDATA sections too, and never end inside a character, a reference or a
+/// line end. Consecutive text tokens belong together, as with a [`Reader`].
 ///
-/// Tags, comments and processing instructions are kept until they are complete, so memory is bounded by one piece, the
-/// longest of those ([`Limits::markup_length`]), the names of the elements that are open ([`Limits::depth`] times
-/// [`Limits::name_length`]) and the namespaces in scope. The size of the document and the length of its texts don't
-/// matter, except to their limits, which hold for the whole.
+/// The errors are also those of a [`Reader`], at the same offsets. A [`Reader`] checks the size and the encoding of the
+/// whole document first. Here they are checked as the document arrives, so an earlier error in the document is reported
+/// before them.
+///
+/// Tags, comments and processing instructions are buffered until they are complete. Memory is bounded by the sum of one
+/// piece, the longest of those ([`Limits::markup_length`]), the names of the open elements ([`Limits::depth`] times
+/// [`Limits::name_length`]) and the namespaces in scope. It does not depend on the size of the document or the length
+/// of its texts, but the limits for these apply to the whole document.
 ///
 /// ```
 /// use castile_xml::{Limits, Pieces, Token};
@@ -39,13 +42,13 @@ use super::{Buffers, Reader, Stage, too_large};
 /// ```
 #[derive(Debug)]
 pub struct Pieces {
-    /// The names of open elements, as far as they had to be brought forward, and behind them what was not read yet.
+    /// The names of open elements that had to be moved to the front, and after them what was not read yet.
     window: String,
     decoder: Decoder,
     state: State,
 }
 
-/// What a reader leaves to the one of the next piece.
+/// The state that the reader of a piece passes to the reader of the next piece.
 #[derive(Debug)]
 struct State {
     memory: Box<Buffers>,
@@ -54,12 +57,12 @@ struct State {
     is_standalone: bool,
     is_in_cdata: bool,
     text_before: usize,
-    /// Where reading goes on in the window.
+    /// Where reading continues in the window.
     at: usize,
-    /// Where the names at the front of the window end.
+    /// The end of the names at the front of the window.
     front: usize,
-    /// The offset in the document of the beginning of the window. The names there are shorter than what they stood in,
-    /// so this is never negative.
+    /// The offset in the document of the beginning of the window. The names at the front are shorter than the tags they
+    /// were in, so this is never negative.
     offset: usize,
     frames: Frames,
     begun: bool,
@@ -70,21 +73,21 @@ struct State {
     outcome: Option<Result<(), Error>>,
 }
 
-/// What can be read of a document when one more piece of it has come ([`Pieces::push`]).
+/// The part of a document that can be read after one more piece has arrived ([`Pieces::push`]).
 ///
-/// What is not read of it is read with the next one.
+/// Tokens that are not read from it are read from the next one.
 #[derive(Debug)]
 pub struct Piece<'p> {
     reader: Reader<'p>,
     state: &'p mut State,
-    /// Up to where [`source`](Self::source) was told.
+    /// The end of what [`source`](Self::source) has returned.
     told: usize,
 }
 
 impl Pieces {
-    /// A reader to which nothing has come yet. `charset` is that of the media type, if there is one: the bytes are
-    /// decoded as [`decode`](crate::decode) does it. Offsets are in the text, those of bytes that are not in the encoding
-    /// in the bytes.
+    /// Creates a reader. `charset` is that of the media type, if there is one; the bytes are decoded as by
+    /// [`decode`](crate::decode). Offsets are offsets in the decoded text. Only those of bytes that are not in the
+    /// encoding are offsets in the bytes.
     pub fn new(charset: Option<Charset>, limits: Limits) -> Self {
         Pieces {
             window: String::new(),
@@ -108,15 +111,15 @@ impl Pieces {
         }
     }
 
-    /// Takes the bytes that come next, any number of them. What they complete can be read then.
+    /// Takes the next bytes, any number of them. The returned piece has the tokens that they complete.
     pub fn push(&mut self, bytes: &[u8]) -> Piece<'_> {
         self.forget();
         self.take(bytes, false);
         self.piece()
     }
 
-    /// Takes the end of the document. What is read then ends with `None` only if it is well-formed. What is pushed
-    /// later is ignored.
+    /// Takes the end of the document. The returned piece ends with `None` only if the document is well-formed. Bytes
+    /// that are pushed later are ignored.
     pub fn end(&mut self) -> Piece<'_> {
         self.forget();
         self.take(&[], true);
@@ -124,13 +127,13 @@ impl Pieces {
         self.piece()
     }
 
-    /// How many bytes are kept for what has come and was not read.
+    /// Returns the capacity of the buffer for what has arrived and was not read yet, in bytes.
     pub fn capacity(&self) -> usize {
         self.window.capacity()
     }
 
-    /// Makes room in the window. What this moves is less than what was read since, so that all pieces together cost
-    /// no more than the document.
+    /// Removes what was read from the window, if enough was. It moves fewer bytes than were read since the last time,
+    /// so the total cost is linear in the size of the document.
     fn forget(&mut self) {
         if self.state.ended {
             return;
@@ -155,14 +158,15 @@ impl Pieces {
         frames.move_back(removed);
     }
 
-    /// Takes bytes into the window, up to the first that are wrong, and up to the size that a document may have.
+    /// Takes bytes into the window, up to the first invalid one, and up to the size limit of the document.
     fn take(&mut self, bytes: &[u8], is_last: bool) {
         let Pieces { window, decoder, state } = self;
         if state.ended || state.refused.is_some() || state.outcome.is_some() {
             return;
         }
         let result = decoder.decode(bytes, is_last, window);
-        // The window never passed it before. Its own offsets are 32 bits wide, those of the document aren't.
+        // The window has not exceeded the limit before. Its own offsets are 32 bits wide, those of the document are
+        // not.
         let room = state.memory.limits.message_size.saturating_sub(state.offset).min(u32::MAX as usize);
         if window.len() > room {
             window.truncate(window.floor_char_boundary(room));
@@ -194,7 +198,7 @@ impl Pieces {
         reader.end_is_due = state.end_is_due;
         reader.is_standalone = state.is_standalone;
         reader.is_in_cdata = state.is_in_cdata;
-        // Markup ends a text, unless it stands in a CDATA section.
+        // Markup ends a text, except in a CDATA section.
         let goes_on = state.is_in_cdata || window.as_bytes().get(state.at) != Some(&b'<');
         reader.text_before = if goes_on { state.text_before } else { 0 };
         reader.more_follows = !is_last || state.outcome.is_some();
@@ -203,11 +207,11 @@ impl Pieces {
 }
 
 impl<'p> Piece<'p> {
-    /// The next token; `None` when the next piece is needed, or, after [`Pieces::end`], when the document was read and
-    /// is well-formed. [`Token::End`] doesn't come.
+    /// Reads the next token. Returns `None` if the next piece is needed or, after [`Pieces::end`], if the document
+    /// ended and is well-formed. [`Token::End`] is never returned.
     ///
     /// # Errors
-    /// The first rule that the document breaks. It comes again, whatever is pushed then.
+    /// The first error in the document. Later calls return it again, whatever is pushed.
     #[allow(clippy::should_implement_trait, reason = "as with a reader of the whole: errors end the document")]
     #[inline]
     pub fn next(&mut self) -> Result<Option<Token<'p>>, Error> {
@@ -230,7 +234,7 @@ impl<'p> Piece<'p> {
         }
     }
 
-    /// The next token where a piece begins in a CDATA section, or where nothing is left of it.
+    /// Reads the next token if the piece begins in a CDATA section, or if nothing of it is left.
     #[inline(never)]
     fn next_at_border(&mut self) -> Result<Option<Token<'p>>, Error> {
         let reader = &mut self.reader;
@@ -243,7 +247,7 @@ impl<'p> Piece<'p> {
         self.unusual(token, at, is_in_cdata)
     }
 
-    /// What there is to do about a token that was read from `at` on, which may end a piece, or be none.
+    /// Handles a result that may end a piece: `token` was read from `at` on.
     #[inline(never)]
     fn unusual(
         &mut self,
@@ -269,17 +273,17 @@ impl<'p> Piece<'p> {
         }
     }
 
-    /// Counts the text that began at `at`: it may go on in the next piece.
+    /// Counts the length of the text that began at `at`, because it may continue in the next piece.
     fn count_text(&mut self, at: usize) {
         let reader = &mut self.reader;
-        // A CDATA section counts itself; white space outside the root element is no text.
+        // `rest_of_cdata` counts CDATA sections. White space outside the root element is not text.
         if reader.input.as_bytes()[at] != b'<' && reader.stage == Stage::Content {
             let goes_on = reader.at == reader.input.len();
             reader.text_before = if goes_on { reader.text_before + reader.at - at } else { 0 };
         }
     }
 
-    /// Tells what there is to tell when all that is complete was read.
+    /// Returns the result after everything complete was read: the outcome, or `None` if more must arrive.
     #[cold]
     fn told(&mut self) -> Result<Option<Token<'p>>, Error> {
         match (&self.state.outcome, &self.state.refused) {
@@ -301,45 +305,48 @@ impl<'p> Piece<'p> {
         outcome.map(|()| None)
     }
 
-    /// The attributes of the start tag that was read last, namespace declarations left out.
+    /// Returns the attributes of the start tag that was read last, without namespace declarations.
     pub fn attributes(&self) -> impl Iterator<Item = Attribute<'_>> {
         let offset = self.state.offset;
         self.reader.attributes().map(move |attribute| Attribute { offset: attribute.offset + offset, ..attribute })
     }
 
-    /// The name of a namespace that a token named; empty for none.
+    /// Returns the name of a namespace, empty for [`NamespaceId::NONE`].
     pub fn namespace(&self, id: NamespaceId) -> &str {
         self.reader.namespace(id)
     }
 
-    /// The namespace that `prefix` is bound to here, as [`Reader::resolve`] tells it.
+    /// Returns the name of the namespace that `prefix` is bound to here, or `None` if the prefix is unbound. The empty
+    /// prefix stands for the default namespace, whose name is empty if there is none.
     pub fn resolve(&self, prefix: &str) -> Option<&str> {
         self.reader.resolve(prefix)
     }
 
-    /// Every prefix in scope with its namespace name, as [`Reader::namespaces`] gives them.
+    /// Returns every prefix in scope with its namespace name, innermost first. Declarations that are hidden by inner
+    /// ones are included.
     pub fn namespaces(&self) -> impl Iterator<Item = (&str, &str)> {
         self.reader.namespaces()
     }
 
-    /// What was read of the piece since this was asked last, as it stands there: the token that was read last, and comments and
-    /// the like before it. All answers together are the document, decoded, up to where it was read.
+    /// Returns the source of what was read of the piece since the last call: the last token, and everything before it.
+    /// The results of all calls together are the decoded document, up to the current offset.
     pub fn source(&mut self) -> &'p str {
         let from = std::mem::replace(&mut self.told, self.reader.at);
         self.reader.input.get(from..self.reader.at).unwrap_or_default()
     }
 
-    /// What is there of the piece that [`source`](Self::source) hasn't given: after an error, what could not be read.
+    /// Returns the source of the piece that [`source`](Self::source) has not returned. After an error, this is what
+    /// could not be read.
     pub fn unread(&self) -> &'p str {
         self.reader.input.get(self.told..).unwrap_or_default()
     }
 
-    /// How many elements are open.
+    /// Returns how many elements are open.
     pub fn depth(&self) -> usize {
         self.reader.depth()
     }
 
-    /// The offset in the document of the next byte to be read.
+    /// Returns the offset in the document of the next byte to be read.
     pub fn offset(&self) -> usize {
         self.state.offset + self.reader.at
     }

@@ -12,8 +12,8 @@ use super::attributes::Prefixes;
 use super::{Open, Reader, Stage, end_of_white_space};
 
 impl<'a> Reader<'a> {
-    /// Reads a start tag that has nothing but a name, which was met before under the declarations that are in scope.
-    /// Others are left to [`start_tag`](Self::start_tag).
+    /// Reads a start tag without attributes whose name is cached for the declarations in scope. Returns `None` for any
+    /// other tag, which [`start_tag`](Self::start_tag) reads.
     #[inline]
     pub(super) fn kept_start_tag(&mut self) -> Option<StartTag<'a>> {
         let offset = self.at;
@@ -110,7 +110,7 @@ impl<'a> Reader<'a> {
         Ok(self.close())
     }
 
-    /// Pops the innermost element, whose end has been read.
+    /// Closes the innermost element, whose end was read.
     #[inline]
     pub(super) fn close(&mut self) -> Token<'a> {
         let Some(open) = self.memory.open.pop() else { return Token::End };
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         Token::EndTag(QName::new(name, open.local as usize))
     }
 
-    /// Says what is wrong with an end tag that doesn't close what is open.
+    /// Returns the error for an end tag that does not match the innermost open element.
     #[cold]
     fn mismatch(&self, offset: usize) -> Error {
         if let Err(error) = self.check_markup_length(offset) {
@@ -144,13 +144,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a qualified name, which is kept if it is short.
+    /// Reads a qualified name, and caches it if it is short.
     fn name(&mut self, at: usize) -> Result<QName<'a>, Error> {
         let (length, local) = self.name_extent(at)?;
         Ok(QName::new(&self.input[at..at + length], local))
     }
 
-    /// Reads a qualified name: its length, and where its local name begins.
+    /// Reads a qualified name. Returns its length, and where its local name begins in it.
     #[inline]
     pub(super) fn name_extent(&mut self, at: usize) -> Result<(usize, usize), Error> {
         if self.names_are_kept()
@@ -171,16 +171,16 @@ impl<'a> Reader<'a> {
         Ok((length, local))
     }
 
-    /// The length of names that are kept is not measured.
+    /// Whether names are cached. The length of a cached name is not checked, so the limit must allow the longest one.
     fn names_are_kept(&self) -> bool {
         self.memory.limits.name_length >= interner::LONGEST
     }
 
-    /// The namespace of the name that stands at `at`: that of an element, or of an attribute with a prefix. The
-    /// declarations of its tag are in scope.
+    /// Returns the namespace of the name at `at`: that of an element, or of an attribute with a prefix. The
+    /// declarations of its tag must be in scope.
     pub(super) fn namespace_of(&mut self, name: QName<'a>, at: usize) -> Result<NamespaceId, Error> {
         let scope = self.memory.namespaces.scope();
-        // Asked for again: a name in the attributes may have taken the place of this one meanwhile.
+        // It is looked up again, because a name in the attributes may have replaced it in the cache.
         let found = self.memory.names.find(self.input.as_bytes(), at);
         if let Some(namespace) = found.and_then(|found| self.memory.names.namespace(found, scope)) {
             return Ok(namespace);
@@ -192,12 +192,12 @@ impl<'a> Reader<'a> {
         Ok(namespace)
     }
 
-    /// The namespace of a name that stands anywhere.
+    /// Returns the namespace of a name, which need not be in the input.
     pub(super) fn resolved(&self, name: QName<'a>, at: usize) -> Result<NamespaceId, Error> {
         self.memory.namespaces.resolve(name.prefix()).ok_or_else(|| self.unbound(name, at))
     }
 
-    /// Reads a qualified name (Namespaces in XML 1.0, production 7) and returns where it ends.
+    /// Reads a qualified name (Namespaces in XML 1.0, production 7). Returns it, and where it ends.
     pub(super) fn qname(&self, at: usize) -> Result<(QName<'a>, usize), Error> {
         let bytes = self.input.as_bytes();
         let mut local = at;

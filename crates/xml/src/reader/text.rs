@@ -9,7 +9,7 @@ use crate::{escape, scan};
 
 use super::{Reader, Stage};
 
-/// How far behind the first reference of a text its end is looked for, in bytes, to know how much room it needs.
+/// How many bytes after the first reference of a text are searched for its end, to estimate the capacity of the result.
 const NEAR: usize = 64;
 
 impl<'a> Reader<'a> {
@@ -24,10 +24,10 @@ impl<'a> Reader<'a> {
         self.text_with_references(start, end)
     }
 
-    /// The text from `start` on, where the first reference or line end to be resolved stands at `end`.
+    /// Reads the text from `start` on, whose first reference or carriage return is at `end`.
     #[inline(never)]
     fn text_with_references(&mut self, start: usize, end: usize) -> Result<Token<'a>, Error> {
-        // What is resolved is hardly longer than what stands there, and most texts are short.
+        // A resolved text is hardly longer than its source, and most texts are short.
         let near = &self.input.as_bytes()[end..self.input.len().min(end + NEAR)];
         let rest = near.iter().position(|&byte| byte == b'<').unwrap_or(near.len());
         let mut owned = String::with_capacity(end - start + rest);
@@ -42,7 +42,7 @@ impl<'a> Reader<'a> {
                             at = end;
                         }
                         Err(failure) if owned.is_empty() => return self.enter_entity(at, failure),
-                        // What stands before it first.
+                        // The text before the reference is returned first.
                         Err(_) => break,
                     }
                 }
@@ -71,13 +71,14 @@ impl<'a> Reader<'a> {
 
     #[cold]
     fn text_too_long(&self, start: usize) -> Error {
-        // The text may have begun before this piece, which puts the offset below zero here, not in the document.
+        // If the text began in an earlier piece, this offset wraps around. Adding the offset of the piece makes it
+        // right again.
         let start = start.wrapping_sub(self.text_before);
         self.limit(start, "a text longer than", self.memory.limits.text_length, "bytes")
     }
 
-    /// The first `<`, `&` or carriage return from `at` on in the text that begins at `start`; all before it is legal
-    /// character data.
+    /// Returns the offset of the first `<`, `&` or carriage return from `at` on, in the text that begins at `start`.
+    /// Everything before it is legal character data.
     #[inline]
     fn end_of_text(&self, start: usize, at: usize) -> Result<usize, Error> {
         let bytes = self.input.as_bytes();
@@ -88,7 +89,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Says what is wrong at `at` in character data.
+    /// Returns the error at `at` in character data.
     #[cold]
     fn wrong_text(&self, at: usize) -> Result<usize, Error> {
         if self.input.as_bytes()[at] != b']' {
@@ -98,10 +99,10 @@ impl<'a> Reader<'a> {
         Err(Error::new(ErrorKind::WellFormedness, at, message))
     }
 
-    /// Line ends become a line feed (XML 1.0 §2.11).
+    /// Appends a line end as one line feed (XML 1.0 §2.11). Returns where it ends.
     fn line_end(&self, at: usize, owned: &mut String) -> usize {
         if self.is_in_entity() {
-            // A reference to a character put it there; it was no line end of the document's.
+            // In an entity, it is from a character reference and not a line end of the document.
             owned.push('\r');
             return at + 1;
         }
@@ -109,7 +110,7 @@ impl<'a> Reader<'a> {
         at + 1 + usize::from(self.input.as_bytes().get(at + 1) == Some(&b'\n'))
     }
 
-    /// Checks that the character at `at` is one that XML allows and returns where it ends.
+    /// Checks that XML allows the character at `at`, and returns where it ends.
     pub(super) fn legal(&self, at: usize) -> Result<usize, Error> {
         match self.input[at..].chars().next() {
             Some(c) if escape::is_char(c) => Ok(at + c.len_utf8()),
@@ -159,9 +160,9 @@ impl<'a> Reader<'a> {
         self.rest_of_cdata(self.at + "<![CDATA[".len())
     }
 
-    /// A CDATA section from `start` on, up to its end or to that of the piece.
+    /// Reads a CDATA section from `start` on, up to its end or the end of the piece.
     pub(super) fn rest_of_cdata(&mut self, start: usize) -> Result<Token<'a>, Error> {
-        // One look for its end, for what is illegal and for line ends: a section may be most of a message.
+        // One scan finds its end, illegal characters and line ends, because a section may be most of a message.
         let mut has_returns = false;
         let bytes = self.input.as_bytes();
         let end = scan::end_of_legal::<true>(bytes, start, &mut has_returns);
@@ -213,7 +214,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Checks `version="1.x" encoding="…"? standalone="…"?` (XML 1.0, productions 23 to 32 and 80). Returns whether the
-    /// document stands alone.
+    /// document is standalone.
     fn xml_declaration(&self, offset: usize, data: &str) -> Result<bool, Error> {
         let mut rest = data;
         let mut next = |name: &str| -> Result<Option<&str>, &'static str> {
@@ -276,7 +277,7 @@ impl<'a> Reader<'a> {
         Err(Error::new(ErrorKind::Encoding, offset, message))
     }
 
-    /// The text between two places, all of whose characters are legal, within its length.
+    /// Returns the text between two offsets, if all its characters are legal and it is within the length limit.
     fn checked(&self, start: usize, end: usize) -> Result<&'a str, Error> {
         let illegal = scan::end_of_legal::<false>(&self.input.as_bytes()[..end], start, &mut false);
         self.check_length(start, illegal)?;
@@ -287,7 +288,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Where the two bytes stand together, from `at` on.
+/// Returns the offset where the two bytes are adjacent, from `at` on.
 fn find_pair(bytes: &[u8], mut at: usize, [first, second]: [u8; 2]) -> Option<usize> {
     loop {
         at += bytes.get(at..)?.iter().position(|&byte| byte == first)?;
@@ -298,7 +299,7 @@ fn find_pair(bytes: &[u8], mut at: usize, [first, second]: [u8; 2]) -> Option<us
     }
 }
 
-/// Production 81.
+/// Whether a name matches production 81 of XML 1.0.
 fn is_encoding_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'-'))

@@ -1,7 +1,8 @@
-//! Canonical XML 1.0 and 1.1, and Exclusive XML Canonicalization 1.0: the one form of all documents that say the same.
+//! Canonical XML 1.0 and 1.1, and Exclusive XML Canonicalization 1.0. Documents with the same content have the same
+//! canonical form.
 //!
-//! It is written as the document is read. Memory is bounded by the depth of the document and its longest tag, work is
-//! linear, and whoever takes the text, a digest for one, gets it piece by piece.
+//! The form is written while the document is read. Memory is bounded by the depth of the document and its longest tag,
+//! and time is linear. The text is passed to the caller, for example to a digest, in pieces.
 //!
 //! ```
 //! use castile_xml::c14n::{Algorithm, Method, Subset};
@@ -15,9 +16,9 @@
 //! # Ok::<(), castile_xml::Error>(())
 //! ```
 //!
-//! The canonical form is one of the document as it is read. That of a [`DocumentEntity`] has the defaults of its
-//! attributes, their types and its entities in it; a reference to what stands outside is an error, since without that
-//! the form would be another one.
+//! The canonical form is that of the document as it is read. For a [`DocumentEntity`], the defaults of attributes are
+//! added, their values are normalised by their types, and entities are expanded. A reference to an external entity is
+//! an error, because its content is a part of the canonical form.
 
 mod ancestors;
 mod output;
@@ -30,7 +31,7 @@ use crate::{DocumentEntity, Limits, Reader, decode};
 use ancestors::Ancestors;
 use output::Output;
 
-/// What canonical form is made. Each has a URI, by which signatures name it.
+/// A canonicalization algorithm. Each has a URI, by which signatures name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Algorithm {
     /// The recommendation that defines it.
@@ -42,12 +43,13 @@ pub struct Algorithm {
 /// A recommendation that defines a canonical form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Version {
-    /// Canonical XML 1.0: every namespace in scope is declared, an element taken out of its document inherits every
-    /// attribute in the namespace of `xml:`.
+    /// Canonical XML 1.0: every namespace in scope is declared. An element that is taken out of its document inherits
+    /// every attribute in the namespace of `xml:`.
     Canonical10,
-    /// Canonical XML 1.1: `xml:id` is not inherited, and `xml:base` is joined with those around it.
+    /// Canonical XML 1.1: every namespace in scope is declared. An element that is taken out of its document inherits
+    /// `xml:lang`, `xml:space` and the joined `xml:base`.
     Canonical11,
-    /// Exclusive XML Canonicalization 1.0: only namespaces that a tag uses are declared, nothing is inherited.
+    /// Exclusive XML Canonicalization 1.0: only the namespaces that a tag uses are declared, and nothing is inherited.
     Exclusive10,
 }
 
@@ -67,13 +69,12 @@ const URIS: [(&str, Algorithm); 6] = {
 };
 
 impl Algorithm {
-    /// The algorithm that `uri` identifies.
+    /// Returns the algorithm that `uri` identifies.
     pub fn from_uri(uri: &str) -> Option<Algorithm> {
         URIS.iter().find(|(known, _)| *known == uri).map(|(_, algorithm)| *algorithm)
     }
 
-    /// The URI that identifies it (XML Signature 1.1 §6.5; Exclusive XML
-    /// Canonicalization §4).
+    /// Returns the URI that identifies the algorithm (XML Signature 1.1 §6.5; Exclusive XML Canonicalization §4).
     pub fn uri(self) -> &'static str {
         URIS.iter().find(|(_, algorithm)| *algorithm == self).map_or("", |(uri, _)| uri)
     }
@@ -83,30 +84,30 @@ impl Algorithm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Method {
     algorithm: Algorithm,
-    /// In order; the empty one is that of the default namespace.
+    /// Sorted. The empty one stands for the default namespace.
     inclusive_prefixes: Vec<String>,
 }
 
-/// Which part of a document is made canonical: all of it, if neither is said.
+/// The part of a document that is canonicalised. The default is the whole document.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Subset {
-    /// The only element to be written, by the byte offset of its start tag. It is written with all that is in it and
-    /// what it inherits (§2.4 of either Canonical XML).
+    /// The byte offset of the start tag of the only element to be written. It is written with its content, and with
+    /// what it inherits (§2.4 of Canonical XML 1.0 and 1.1).
     pub apex: Option<usize>,
-    /// An element to be left out with all that is in it, by the byte offset of its start tag: a signature that lies in
-    /// what it signs (XML Signature §6.6.4).
+    /// The byte offset of the start tag of an element to be left out, with its content. It is for a signature inside
+    /// the content that it signs (XML Signature §6.6.4).
     pub without: Option<usize>,
 }
 
 impl Method {
-    /// An algorithm without parameters.
+    /// Creates a method without parameters.
     pub fn new(algorithm: Algorithm) -> Self {
         Method { algorithm, inclusive_prefixes: Vec::new() }
     }
 
-    /// With the value of `PrefixList` of an `InclusiveNamespaces` (Exclusive XML Canonicalization §3): prefixes, with
-    /// white space between them, that are treated as Canonical XML does; `#default` stands for no prefix. The other
-    /// algorithms have no such parameter, and do so with all prefixes.
+    /// Adds the `PrefixList` of an `InclusiveNamespaces` (Exclusive XML Canonicalization §3): prefixes that are treated
+    /// as in Canonical XML, separated by white space. `#default` stands for the default namespace. The other algorithms
+    /// treat all prefixes so, and ignore the list.
     pub fn with_inclusive_namespaces(mut self, prefix_list: &str) -> Self {
         let prefixes = prefix_list.split([' ', '\t', '\n', '\r']).filter(|prefix| !prefix.is_empty());
         let prefixes = prefixes.map(|prefix| if prefix == "#default" { "" } else { prefix });
@@ -116,20 +117,21 @@ impl Method {
         self
     }
 
-    /// The algorithm.
+    /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm
     }
 
-    /// Writes the canonical form of a document, or of a part of it, to `out`. `reader` stands at the beginning; it is
-    /// read to the end of what is written and no further.
+    /// Writes the canonical form of a document, or of a part of it, to `out`. `reader` must be at the beginning. It is
+    /// read to the end of what is written, and no further.
     ///
-    /// Elements out of an entity have the offset of the reference to it; the first of them is meant.
+    /// All elements of an entity have the offset of the reference to it. In `subset`, that offset stands for the first
+    /// of them.
     ///
     /// # Errors
-    /// Whatever the reader finds; [`ErrorKind::Namespace`] for a relative namespace name, on which all three
-    /// recommendations ask for failure (Canonical XML 1.0 §2.1); [`ErrorKind::Absent`] if an element of `subset`, or an
-    /// entity that is referred to, is not in the document. What was written till then is worth nothing.
+    /// The errors of the reader; [`ErrorKind::Namespace`] for a relative namespace name, which all three
+    /// recommendations reject (Canonical XML 1.0 §2.1); [`ErrorKind::Absent`] if an element of `subset`, or an entity
+    /// that is referenced, is not in the document. After an error, discard what was written.
     pub fn write(&self, reader: &mut Reader<'_>, subset: Subset, out: impl FnMut(&str)) -> Result<(), Error> {
         let mut output = Output::new(self, out);
         let mut left_out = subset.without;
@@ -180,7 +182,7 @@ impl Method {
         }
     }
 
-    /// Reads up to the start tag at `apex`, and keeps what its element may inherit.
+    /// Reads up to the start tag at `apex`, and collects what its element may inherit.
     fn find<'a>(&self, reader: &mut Reader<'a>, apex: usize) -> Result<(StartTag<'a>, Ancestors), Error> {
         let mut ancestors = Ancestors::default();
         loop {
@@ -200,8 +202,8 @@ impl Method {
     }
 }
 
-/// The canonical form in which documents are best compared: exclusive and without comments, so that it doesn't matter
-/// where a namespace is declared. Prefixes do matter; they may stand in values.
+/// Returns the canonical form that is best for comparing documents: exclusive and without comments. It does not depend
+/// on where a namespace is declared. It does depend on prefixes, because they may be in values.
 ///
 /// ```
 /// use castile_xml::c14n::canonical;
@@ -210,7 +212,7 @@ impl Method {
 /// ```
 ///
 /// # Errors
-/// As for [`Method::write`]; those of [`decode`] and [`DocumentEntity::new`] before.
+/// The errors of [`decode`], [`DocumentEntity::new`] and [`Method::write`].
 pub fn canonical(document: &[u8]) -> Result<String, Error> {
     let text = decode(document, None)?;
     let document = DocumentEntity::new(&text, Limits::default())?;
@@ -220,7 +222,7 @@ pub fn canonical(document: &[u8]) -> Result<String, Error> {
     Ok(canonical)
 }
 
-/// Refuses the start tag at `offset` if it declares a namespace by a relative reference.
+/// Rejects the start tag at `offset` if it declares a namespace with a relative name.
 fn check_namespaces(reader: &Reader<'_>, offset: usize) -> Result<(), Error> {
     match reader.declarations().find(|(_, name)| !name.is_empty() && uri::scheme(name).is_none()) {
         None => Ok(()),

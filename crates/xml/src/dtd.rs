@@ -1,5 +1,5 @@
-//! What an internal DTD subset declares (XML 1.0 §2.8, §3.2, §3.3, §4.2), as far as a processor that doesn't validate
-//! has a use for it: entities, the types and defaults of attributes, notations.
+//! The declarations of an internal DTD subset (XML 1.0 §2.8, §3.2, §3.3, §4.2) that a non-validating processor needs:
+//! entities, types and defaults of attributes, and notations.
 
 mod content;
 mod cursor;
@@ -16,9 +16,9 @@ pub(crate) use value::{Expansion, Failure, Reference, collapse, general_referenc
 /// The document type declaration of one document.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Dtd {
-    /// The name of the root element that it asks for.
+    /// The declared name of the root element.
     pub(crate) name: String,
-    /// Where its `<!DOCTYPE` stands, and where its `>` ends.
+    /// The offset of its `<!DOCTYPE`, and of the end of its `>`.
     pub(crate) start: usize,
     pub(crate) end: usize,
     entities: HashMap<Box<str>, usize>,
@@ -28,11 +28,12 @@ pub(crate) struct Dtd {
     pub(crate) notations: Vec<Notation>,
     /// The target and data of each processing instruction in it.
     pub(crate) instructions: Vec<(String, String)>,
-    /// The document says that nothing outside matters to it (XML 1.0 §2.9).
+    /// Whether the XML declaration has `standalone="yes"` (XML 1.0 §2.9).
     standalone: bool,
-    /// There is an external subset, or a reference to a parameter entity: what is not declared here may be elsewhere.
+    /// Whether there is an external subset, or a reference to a parameter entity. What is not declared here may then be
+    /// declared elsewhere.
     incomplete: bool,
-    /// How many bytes its own entities took of what expansion may add.
+    /// How many bytes its own entities used of the limit on expansion.
     pub(crate) expanded: usize,
 }
 
@@ -40,23 +41,23 @@ pub(crate) struct Dtd {
 #[derive(Clone, Debug)]
 struct Entity {
     kind: EntityKind,
-    /// Declared in the replacement text of a parameter entity.
+    /// Whether it is declared in the replacement text of a parameter entity.
     in_parameter_entity: bool,
 }
 
 #[derive(Clone, Debug)]
 enum EntityKind {
-    /// With its replacement text (XML 1.0 §4.5).
+    /// An entity with its replacement text (XML 1.0 §4.5).
     Internal(Box<str>),
     External,
     Unparsed,
 }
 
-/// The attributes that are declared for the elements of one name.
+/// The attributes that are declared for elements of one name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Attributes {
     by_name: HashMap<Box<str>, usize>,
-    /// Those with a default value, in the order of their declarations.
+    /// The attributes with a default value, in the order of their declarations.
     pub(crate) defaults: Vec<usize>,
 }
 
@@ -64,9 +65,9 @@ pub(crate) struct Attributes {
 #[derive(Clone, Debug)]
 pub(crate) struct AttributeDeclaration {
     pub(crate) name: Box<str>,
-    /// Where its local name begins.
+    /// The offset of its local name.
     pub(crate) local: usize,
-    /// Its type is another than CDATA: white space around and between its tokens doesn't count (XML 1.0 §3.3.3).
+    /// Whether its type is not CDATA, so that white space around and between its tokens is collapsed (XML 1.0 §3.3.3).
     pub(crate) is_tokenized: bool,
     /// The default value, normalised.
     pub(crate) default: Option<Box<str>>,
@@ -77,14 +78,14 @@ pub(crate) struct AttributeDeclaration {
 pub struct Notation {
     /// Its name.
     pub name: String,
-    /// Its public identifier, white space normalised (XML 1.0 §4.2.2).
+    /// Its public identifier, with normalised white space (XML 1.0 §4.2.2).
     pub public_id: Option<String>,
     /// Its system identifier.
     pub system_id: Option<String>,
 }
 
 impl Dtd {
-    /// The attributes declared for elements of this name.
+    /// Returns the attributes that are declared for elements of this name.
     pub(crate) fn attributes_of(&self, element: &str) -> Option<&Attributes> {
         self.elements.get(element)
     }
@@ -93,15 +94,15 @@ impl Dtd {
         &self.attributes[index]
     }
 
-    /// How many attributes are declared.
+    /// Returns how many attributes are declared.
     pub(crate) fn attribute_count(&self) -> usize {
         self.attributes.len()
     }
 
-    /// What a reference to the general entity `name` in the document, or in an attribute value, stands for.
+    /// Returns what a reference to the general entity `name` stands for, in the document or in an attribute value.
     ///
     /// # Errors
-    /// Says why there may be no such reference: XML 1.0 §4.1, Entity Declared and Parsed Entity.
+    /// The reason why the reference is not allowed (XML 1.0 §4.1, Entity Declared and Parsed Entity).
     pub(crate) fn entity(&self, name: &str) -> Result<Reference<'_>, String> {
         let Some(&index) = self.entities.get(name) else {
             return if self.incomplete && !self.standalone {
@@ -127,7 +128,7 @@ impl Dtd {
 }
 
 impl Attributes {
-    /// The declaration of the attribute `name`.
+    /// Returns the declaration of the attribute `name`.
     pub(crate) fn find(&self, name: &str) -> Option<usize> {
         self.by_name.get(name).copied()
     }

@@ -1,4 +1,4 @@
-//! Bytes to text, before anything is tokenised (XML 1.0 §4.3.3 and appendix F, RFC 7303 §3).
+//! Decodes bytes to text before anything is tokenised (XML 1.0 §4.3.3 and appendix F, RFC 7303 §3).
 
 mod decoder;
 
@@ -10,15 +10,17 @@ use crate::error::{Error, ErrorKind, shown};
 
 pub(crate) use decoder::Decoder;
 
-/// How far into a document its XML declaration is looked for, in bytes.
+/// How many bytes at the beginning of a document are searched for its XML declaration.
 const LONGEST_DECLARATION: usize = 1024;
 
-/// The text of a document: the bytes themselves if they are UTF-8, otherwise transcoded, once.
+/// Decodes a document to text. UTF-8 is borrowed; any other encoding is transcoded once.
 ///
-/// The encoding is the one that comes first of: a byte order mark, `charset` (of the media type, RFC 7303 §3.2), the
-/// form of the first bytes with the XML declaration (XML 1.0, appendix F), UTF-8. Without a `charset` it is an error
-/// if the declaration names another encoding than the one that the bytes are in; with one, the declaration says
-/// nothing. A byte order mark is kept in the text, where readers pass over it.
+/// The encoding is determined by the first of these that is present: a byte order mark; `charset`, which is that of the
+/// media type (RFC 7303 §3.2); the first bytes together with the XML declaration (XML 1.0, appendix F). The default is
+/// UTF-8.
+///
+/// Without a `charset`, it is an error if the XML declaration names another encoding than that of the bytes. With a
+/// `charset`, the declaration is ignored. A byte order mark stays in the text, and readers skip it.
 ///
 /// ```
 /// let bytes = b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xE9</a>";
@@ -27,7 +29,8 @@ const LONGEST_DECLARATION: usize = 1024;
 /// ```
 ///
 /// # Errors
-/// [`ErrorKind::Encoding`] if the encoding is not known, is not the declared one, or the bytes are not in it.
+/// [`ErrorKind::Encoding`] if the encoding is not supported, if it is not the declared one, or if the bytes are not
+/// valid in it.
 pub fn decode(bytes: &[u8], charset: Option<Charset>) -> Result<Cow<'_, str>, Error> {
     let encoding = Encoding::choose(bytes, charset)?;
     let text = encoding.decode(bytes)?;
@@ -37,10 +40,10 @@ pub fn decode(bytes: &[u8], charset: Option<Charset>) -> Result<Cow<'_, str>, Er
     Ok(text)
 }
 
-/// An encoding that is known, as the charset of a media type names it (RFC 7303 §3).
+/// A supported encoding, by the charset of a media type (RFC 7303 §3).
 ///
-/// Encodings are named as in the IANA registry. UTF-8, UTF-16, US-ASCII and ISO-8859-1 are read to the letter, the
-/// others as the WHATWG's Encoding Standard has them. UTF-32, UTF-7 and EBCDIC are not understood.
+/// Encodings have their names in the IANA registry. UTF-8, UTF-16, US-ASCII and ISO-8859-1 are decoded strictly, the
+/// others as in the WHATWG Encoding Standard. UTF-32, UTF-7 and EBCDIC are not supported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Charset(Encoding);
 
@@ -48,7 +51,7 @@ impl Charset {
     /// UTF-8.
     pub const UTF_8: Charset = Charset(Encoding::Utf8);
 
-    /// The encoding that is registered as `label`, whatever its case; `None` if it is not known.
+    /// Returns the encoding that is registered as `label`, in upper or lower case. `None` if it is not supported.
     pub fn of_label(label: &str) -> Option<Charset> {
         Encoding::of_label(label).map(Charset)
     }
@@ -61,13 +64,13 @@ enum Encoding {
     Utf8,
     Utf16Le,
     Utf16Be,
-    /// UTF-16 whose byte order is for the byte order mark to say.
+    /// UTF-16 in a byte order that depends on the document.
     Utf16,
     Other(&'static encoding_rs::Encoding),
 }
 
 impl Encoding {
-    /// The encoding of a document that begins with these bytes, in which its XML declaration is, if there is one.
+    /// Returns the encoding of a document. `head` are its first bytes, with the whole XML declaration if there is one.
     fn choose(head: &[u8], charset: Option<Charset>) -> Result<Encoding, Error> {
         match (Encoding::of_mark(head), charset) {
             (Some(encoding), _) => Ok(encoding),
@@ -76,18 +79,18 @@ impl Encoding {
         }
     }
 
-    /// The encoding that a byte order mark tells.
+    /// Returns the encoding that a byte order mark stands for.
     fn of_mark(bytes: &[u8]) -> Option<Encoding> {
         match bytes {
             [0xEF, 0xBB, 0xBF, ..] => Some(Encoding::Utf8),
-            // FF FE 00 00 is UTF-32: no document begins with U+0000, so reading it as UTF-16 fails, as it should.
+            // FF FE 00 00 is UTF-32. Reading it as UTF-16 fails, because no document begins with U+0000.
             [0xFF, 0xFE, ..] => Some(Encoding::Utf16Le),
             [0xFE, 0xFF, ..] => Some(Encoding::Utf16Be),
             _ => None,
         }
     }
 
-    /// The encoding that is registered as `label`.
+    /// Returns the encoding that is registered as `label`.
     fn of_label(label: &str) -> Option<Encoding> {
         const ASCII: [&str; 6] = ["us-ascii", "ascii", "ansi_x3.4-1968", "iso646-us", "iso-ir-6", "csascii"];
         const LATIN1: [&str; 9] =
@@ -105,13 +108,14 @@ impl Encoding {
             "UTF-16LE" if is(&"utf-16le") => Some(Encoding::Utf16Le),
             "UTF-16LE" => Some(Encoding::Utf16),
             "UTF-16BE" => Some(Encoding::Utf16Be),
-            // The browsers' own invention, not an encoding of documents.
+            // This is only for browsers, not an encoding of documents.
             "x-user-defined" => None,
             _ => Some(Encoding::Other(encoding)),
         }
     }
 
-    /// UTF-16 in the byte order that the document is in, big-endian unless it shows (RFC 2781 §4.3).
+    /// Returns UTF-16 in the byte order of the document, which is big-endian unless its bytes show otherwise (RFC 2781
+    /// §4.3).
     fn with_order_of(self, bytes: &[u8]) -> Encoding {
         match (self, bytes) {
             (Encoding::Utf16, [0xFF, 0xFE, ..] | [b'<', 0, ..]) => Encoding::Utf16Le,
@@ -156,7 +160,7 @@ impl Encoding {
     }
 }
 
-/// The encoding of a document without a byte order mark of which nothing is known (XML 1.0, appendix F.1).
+/// Returns the encoding of a document without a byte order mark and without a charset (XML 1.0, appendix F.1).
 fn of_first_bytes(bytes: &[u8]) -> Result<Encoding, Error> {
     match bytes {
         [0, 0, 0, b'<', ..] | [b'<', 0, 0, 0, ..] => Err(not_known("UTF-32")),
@@ -167,7 +171,7 @@ fn of_first_bytes(bytes: &[u8]) -> Result<Encoding, Error> {
             let head = &bytes[..bytes.len().min(LONGEST_DECLARATION)];
             let head = &head[..head.iter().position(|byte| !byte.is_ascii()).unwrap_or(head.len())];
             match std::str::from_utf8(head).ok().and_then(declared) {
-                // Bytes that are not UTF-16 are at least not the UTF-16 that they claim to be.
+                // The declaration is readable as ASCII, so the bytes are not UTF-16. `check_declaration` reports that.
                 Some(label) => match Encoding::of_label(label) {
                     Some(Encoding::Utf16 | Encoding::Utf16Le | Encoding::Utf16Be) => Ok(Encoding::Utf8),
                     known => known.ok_or_else(|| not_known(label)),
@@ -178,7 +182,7 @@ fn of_first_bytes(bytes: &[u8]) -> Result<Encoding, Error> {
     }
 }
 
-/// Checks what a document without a charset from outside declares against the encoding that its first bytes show.
+/// Checks that a document without a charset from outside declares the encoding that its first bytes show.
 fn check_declaration(text: &str, encoding: Encoding, head: &[u8]) -> Result<(), Error> {
     let Some(label) = declared(text) else {
         let is_utf16 = matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be);
@@ -197,7 +201,7 @@ fn check_declaration(text: &str, encoding: Encoding, head: &[u8]) -> Result<(), 
     Ok(())
 }
 
-/// The encoding that the XML declaration names, as far as there is one; readers check its form.
+/// Returns the encoding that the XML declaration names, if there is one. Readers check the form of the declaration.
 fn declared(text: &str) -> Option<&str> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
     let head = &text.as_bytes()[..text.len().min(LONGEST_DECLARATION)];
@@ -224,7 +228,7 @@ fn not_in_it(encoding: Encoding, offset: usize, byte: Option<u8>) -> Error {
     Error::new(ErrorKind::Encoding, offset, message)
 }
 
-/// The first byte of what is not in the encoding.
+/// Returns the offset of the first bytes that are not valid in the encoding.
 #[cold]
 fn first_malformed(encoding: &'static encoding_rs::Encoding, bytes: &[u8]) -> usize {
     let mut decoder = encoding.new_decoder_without_bom_handling();

@@ -3,19 +3,19 @@
 use crate::ErrorKind;
 use crate::error::shown;
 
-/// Whether XML 1.0 can carry `c` at all (production 2).
+/// Whether XML 1.0 can represent `c` (production 2).
 pub fn is_char(c: char) -> bool {
     matches!(c, '\t' | '\n' | '\r' | '\u{20}'..='\u{D7FF}' | '\u{E000}'..='\u{FFFD}' | '\u{10000}'..='\u{10FFFF}')
 }
 
-/// Reads the reference whose `&` is at `at`: the character it stands for and where it ends.
+/// Reads the reference whose `&` is at `at`. Returns the character that it stands for, and where it ends.
 ///
 /// # Errors
-/// Says what is wrong with a reference that is not one to a character or to one of the five predefined entities, or
-/// that has more than `name_length` bytes.
+/// If it is not a reference to a character or to one of the five predefined entities, or if it is longer than
+/// [`longest_reference`] allows.
 pub(crate) fn reference(input: &str, at: usize, name_length: usize) -> Result<(char, usize), (ErrorKind, String)> {
     let bytes = &input.as_bytes()[at + 1..];
-    // The usual ones, which are shorter than any limit.
+    // The most frequent references are shorter than any limit.
     match bytes {
         [b'a', b'm', b'p', b';', ..] => return Ok(('&', at + "&amp;".len())),
         [b'l', b't', b';', ..] => return Ok(('<', at + "&lt;".len())),
@@ -44,25 +44,25 @@ pub(crate) fn reference(input: &str, at: usize, name_length: usize) -> Result<(c
     }
 }
 
-/// How many bytes a reference may have behind its `&`: there is always room for `&#x10FFFF;` with leading zeros.
+/// Returns how many bytes a reference may have after its `&`. The minimum suffices for `&#x10FFFF;` with leading zeros.
 pub(crate) fn longest_reference(name_length: usize) -> usize {
     name_length.max(32)
 }
 
-/// Where the `;` stands among the bytes behind an `&`, or the first byte that can't be in a reference; nothing if
-/// neither is among the first `longest`.
+/// Returns the index of the `;` in the bytes after an `&`, or of the first byte that can't be in a reference. `None` if
+/// neither is among the first `longest` bytes.
 pub(crate) fn end_of_reference(bytes: &[u8], longest: usize) -> Option<usize> {
     let ends = |&byte: &u8| byte <= b' ' || matches!(byte, b';' | b'<' | b'>' | b'&' | b'"' | b'\'');
     bytes.iter().take(longest).position(ends)
 }
 
-/// The character that `#…` in a reference means.
+/// Returns the character that a reference with `#…` stands for.
 fn character(number: &str) -> Option<char> {
     let (digits, radix) = match number.strip_prefix('x') {
         Some(hexadecimal) => (hexadecimal, 16),
         None => (number, 10),
     };
-    // `from_str_radix` would take a sign.
+    // `from_str_radix` would accept a sign.
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
@@ -71,11 +71,11 @@ fn character(number: &str) -> Option<char> {
 
 /// Appends `text` as character data.
 ///
-/// `>` is escaped so that `]]>` can't arise and no one takes it for the end of a tag, carriage returns so that
-/// line-end normalisation keeps them.
+/// `>` is escaped so that `]]>` can't occur, and so that no program takes it for the end of a tag. Carriage returns are
+/// escaped so that line-end normalisation preserves them.
 ///
 /// # Errors
-/// The byte offset of the first character that XML can't carry; what stands before it has been appended.
+/// The byte offset of the first character that XML can't represent. The text before it has been appended.
 #[inline]
 pub fn push_text(out: &mut Vec<u8>, text: &str) -> Result<(), usize> {
     let end = crate::scan::end_of_unescaped(text.as_bytes());
@@ -83,16 +83,16 @@ pub fn push_text(out: &mut Vec<u8>, text: &str) -> Result<(), usize> {
     if end == text.len() { Ok(()) } else { push_rest(out, text, end, false) }
 }
 
-/// Appends `value` as it stands between the double quotes of an attribute.
+/// Appends `value` as the value of an attribute in double quotes.
 ///
-/// White space other than the blank is escaped so that attribute-value normalisation keeps it.
+/// White space other than a space is escaped, so that attribute-value normalisation preserves it.
 ///
 /// # Errors
-/// As for [`push_text`].
+/// The byte offset of the first character that XML can't represent. The text before it has been appended.
 pub fn push_attribute(out: &mut Vec<u8>, value: &str) -> Result<(), usize> {
     let end = crate::scan::end_of_unescaped(value.as_bytes());
     let plain = &value.as_bytes()[..end];
-    // Most values have none of these, so a second look is cheap.
+    // Most values have none of these, so a second scan is cheap.
     let end = plain.iter().position(|byte| matches!(byte, b'"' | b'\n' | b'\t')).unwrap_or(end);
     out.extend_from_slice(&plain[..end]);
     if end == value.len() { Ok(()) } else { push_rest(out, value, end, true) }

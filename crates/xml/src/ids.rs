@@ -1,9 +1,10 @@
-//! Which elements of a document have an id, for the references of SOAP encoding (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5).
+//! An index of the elements that have an id, for the references of SOAP encoding (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2
+//! §3.1.5).
 //!
-//! Most messages have their multi-referenced elements after the call. They are found by looking for `id` and for tags of one name
-//! ([`trailing`]). If that isn't sure, the tags of the whole document are looked at ([`glance`]). If even that isn't sure, a
-//! [`Reader`] reads the document. All three find the same elements. Nothing is taken for well-formed: a reader reads each element
-//! when a reference leads to it.
+//! Most messages have their multi-referenced elements after the call. They are found by a search for `id` and for tags
+//! of one name ([`trailing`]). If that is not certain to be right, the tags of the whole document are scanned
+//! ([`glance`]). If that is not certain either, a [`Reader`] reads the document. All three find the same elements. None
+//! of them assumes that the document is well-formed: a reader reads each element when a reference leads to it.
 
 mod glance;
 mod repeated;
@@ -27,63 +28,63 @@ pub use repeated::{FoundReference, RepeatedReference};
 /// The namespace of `id` and `ref` in SOAP 1.2 (Part 2 §3.1.5).
 const SOAP12: &str = "http://www.w3.org/2003/05/soap-encoding";
 
-/// The elements of a document that have an id, as far as they are known, and the elements around them.
+/// The elements of a document that have an id, to the extent that they are known, and their ancestors.
 pub struct ElementIds<'a> {
     text: &'a str,
     limits: Limits,
-    /// In the order of the document.
+    /// In document order.
     elements: Vec<Extent<'a>>,
     shapes: Shapes<'a>,
     ids: Known<'a>,
-    /// What was charged for it.
+    /// What was charged for the index.
     charges: Charges,
 }
 
 enum Known<'a> {
-    /// Those of the elements after the call. There may be others.
+    /// The ids of the elements after the call. There may be others.
     Trailing(Trailing<'a>),
-    /// All.
+    /// All ids.
     All(Ids<'a, Identified<'a>>),
 }
 
-/// Where an element lies. It is within a message, and so within 4 GiB.
+/// Where an element is. Offsets are within a message, so they are below 4 GiB.
 #[derive(Clone, Copy)]
 pub struct Extent<'a> {
     pub start: u32,
-    /// The length of the start tag, 0 if that isn't known.
+    /// The length of the start tag, 0 if it is not known.
     pub tag: u32,
-    /// Where it ends; where it starts as long as that isn't known.
+    /// The end of the element, or its start if the end is not known.
     pub end: u32,
-    /// Where the value of its id begins, if it is known to have one and to refer to nothing; else 0.
+    /// The offset of the value of its id, if it is known to have an id and no reference; otherwise 0.
     id: u32,
-    /// The number of the element around it; of itself for the root.
+    /// The number of its parent. The root has its own number.
     pub parent: u32,
-    /// Whether all of it was read, and so checked.
+    /// Whether the whole element was read, and so checked.
     pub is_read: bool,
-    /// The number of its start tag's shape, 0 if it has none that is known, and the prefix in that.
+    /// The number of its start tag's shape, 0 if it has no known one, and the variable prefix in the tag.
     pub shape: u16,
     pub prefix: &'a str,
 }
 
 struct Identified<'a> {
     element: u32,
-    /// What it refers to itself.
+    /// The reference that it has itself.
     to: Option<Cow<'a, str>>,
 }
 
-/// What an id is the id of.
+/// What has an id.
 pub enum Target<'a> {
-    /// The element of this number.
+    /// The element with this number.
     Element(u32),
-    /// What another id is the id of.
+    /// An element that has a reference itself, which is this one.
     Reference(Cow<'a, str>),
     None,
-    /// Two elements, which begin there.
+    /// Two elements with the same id, and their offsets.
     Several([u32; 2]),
 }
 
 impl<'a> Extent<'a> {
-    /// An element of which nothing but its place is known.
+    /// Creates the extent of an element of which only the start is known.
     pub(super) fn starting_at(start: usize) -> Self {
         let start = start as u32;
         Extent { start, tag: 0, end: start, id: 0, parent: 0, is_read: false, shape: 0, prefix: "" }
@@ -114,7 +115,7 @@ impl From<Exhausted> for Stop {
     }
 }
 
-/// The numbers that elements had before, to those that they have.
+/// Maps the previous numbers of elements to their current ones.
 pub struct Renumbered(Vec<u32>);
 
 impl Renumbered {
@@ -125,7 +126,7 @@ impl Renumbered {
 
 const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
 
-/// An element that is open, and its number if it is in the index.
+/// An open element, and its number if it is in the index.
 struct Open {
     start: usize,
     tag: usize,
@@ -133,11 +134,11 @@ struct Open {
 }
 
 impl<'a> ElementIds<'a> {
-    /// Finds the elements of the document of `reader`, which is in the element where the first reference is met.
+    /// Creates an index for the document of `reader`, which is in the element with the first reference.
     ///
     /// # Errors
-    /// The document is not well-formed, or the allowance does not suffice. An error in the document may also be found later, when
-    /// the reader comes to it.
+    /// [`Stop::Xml`] if the document is not well-formed, [`Stop::Exhausted`] if the allowance does not suffice. An
+    /// error in the document may also be found later, when the reader reaches it.
     pub fn new(reader: &Reader<'a>, allowance: &mut Allowance) -> Result<Self, Stop> {
         Self::of(reader.input(), reader.limits(), reader.open_offsets(), allowance)
     }
@@ -158,7 +159,7 @@ impl<'a> ElementIds<'a> {
         }
     }
 
-    /// Finds all elements that have an id.
+    /// Creates an index of all elements that have an id.
     fn whole(
         text: &'a str,
         limits: Limits,
@@ -181,8 +182,9 @@ impl<'a> ElementIds<'a> {
         Ok(ElementIds { text, limits, elements, shapes, ids: Known::All(ids), charges })
     }
 
-    /// Returns what a reference leads to: an id, or `#` and an id. Returns `None` if that takes a look at the
-    /// [whole document](Self::complete). That also reports an allowance that does not suffice.
+    /// Returns the target of a reference, which is an id, or `#` and an id. Returns `None` if the [whole
+    /// document](Self::complete) must be scanned, or if the allowance does not suffice; [`complete`](Self::complete)
+    /// then reports that.
     #[inline]
     pub fn find(&mut self, reference: &str, allowance: &mut Allowance) -> Option<Target<'a>> {
         let id = trim(reference);
@@ -207,13 +209,13 @@ impl<'a> ElementIds<'a> {
         })
     }
 
-    /// Looks at the whole document. Elements have other numbers afterwards.
+    /// Scans the whole document. Elements have other numbers afterwards.
     ///
     /// # Errors
-    /// The document is not well-formed, or the allowance does not suffice.
+    /// [`Stop::Xml`] if the document is not well-formed, [`Stop::Exhausted`] if the allowance does not suffice.
     #[cold]
     pub fn complete(&mut self, allowance: &mut Allowance) -> Result<Renumbered, Stop> {
-        // The memory of what is known is freed first, but for a few bytes of each element.
+        // The memory of the old index is freed first, except for a few bytes of each element.
         self.ids = Known::All(Ids::new(Vec::new(), |found| found.element));
         let before = std::mem::take(&mut self.elements);
         let mut before: Vec<_> = before.into_iter().map(|was| (was.start, was.is_read.then_some(was.end))).collect();
@@ -229,19 +231,19 @@ impl<'a> ElementIds<'a> {
         Ok(Renumbered(renumbered.collect()))
     }
 
-    /// Returns the element of this number.
+    /// Returns the element with this number.
     pub fn extent(&self, number: u32) -> Option<Extent<'a>> {
         self.elements.get(number as usize).copied()
     }
 
-    /// Notes that the element of this number was read to its end, which is at `end`. Returns what is known of it now.
+    /// Notes that the element with this number was read to its end, which is at `end`. Returns its updated extent.
     pub fn note_read(&mut self, number: u32, end: usize) -> Option<Extent<'a>> {
         let extent = self.elements.get_mut(number as usize)?;
         (extent.is_read, extent.end) = (true, end as u32);
         Some(*extent)
     }
 
-    /// Returns where the elements end that follow each other from `offset` on and were all read.
+    /// Returns the end of the last of the consecutive elements from `offset` on that were read completely.
     pub fn end_of_read(&self, offset: usize) -> usize {
         let text = self.text;
         let (mut at, mut guess) = (offset, 0);
@@ -256,24 +258,25 @@ impl<'a> ElementIds<'a> {
         }
     }
 
-    /// Returns the number of the element that begins at `offset`, if it is known.
+    /// Returns the number of the element that begins at `offset`, if it is in the index.
     fn number_at(&self, offset: usize) -> Option<usize> {
         self.elements.binary_search_by_key(&offset, |extent| extent.start as usize).ok()
     }
 }
 
-/// What is found in a document.
+/// The elements that were found in a document.
 #[derive(Default)]
 struct Elements<'a> {
-    /// Those with an id and those around them, in the order of the document.
+    /// The elements with an id and their ancestors, in document order.
     elements: Vec<Extent<'a>>,
     ids: Vec<(Cow<'a, str>, Identified<'a>)>,
 }
 
 impl<'a> Elements<'a> {
-    /// What is found by looking at tags alone: a fraction of the work of a reader, which checks it all when it comes to
-    /// read it. `None` for a document in which more than tags and plain ids must be understood, and for one that is not
-    /// well-formed as far as that was noticed, or nests more than `depth` deep, or takes more room than there is.
+    /// Finds the elements by a scan of the tags, which is a fraction of the work of a reader. The reader checks the
+    /// elements when it reads them. Returns `None` if the scan can't understand something in the document, or notices
+    /// that it is not well-formed. Also returns `None` if it nests more than `depth` deep, or if the allowance does not
+    /// suffice.
     fn glanced(text: &'a str, depth: usize, shapes: &mut Shapes<'a>, room: &mut Room<'_>) -> Option<Self> {
         let bytes = text.as_bytes();
         let mut found = Elements::default();
@@ -293,7 +296,7 @@ impl<'a> Elements<'a> {
                     at = find(bytes, at + 2, b'>')? + 1;
                     true
                 }
-                // Where these stand, not every `<` begins a tag.
+                // With these, not every `<` begins a tag.
                 b'!' | b'?' => return None,
                 _ => {
                     let tag = shapes.glance(text, at)?;
@@ -320,7 +323,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// All elements with an id, found by a reader.
+    /// Finds all elements with an id by a reader.
     fn read(text: &'a str, limits: Limits, room: &mut Room<'_>) -> Result<Self, Stop> {
         let mut found = Elements::default();
         let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
@@ -340,7 +343,8 @@ impl<'a> Elements<'a> {
                     let value = |number: Option<usize>| Some(trimmed(reader.kept_attribute_value(number?)?.0));
                     if let Some(id) = value(id) {
                         let to = value(to);
-                        // Texts take no more than the document, but each that is not in it is a block.
+                        // All texts together are no larger than the document, but each owned one has the overhead of an
+                        // allocation.
                         let is_block = |text: &Cow<'_, str>| matches!(text, Cow::Owned(_));
                         let blocks = usize::from(is_block(&id)) + usize::from(to.as_ref().is_some_and(is_block));
                         let added = room.take(blocks * BLOCK).and_then(|()| found.add(&mut open, id, to, room));
@@ -359,7 +363,7 @@ impl<'a> Elements<'a> {
         }
     }
 
-    /// Adds the element that was opened last, and those around it, outermost first.
+    /// Adds the element that was opened last, and its ancestors, outermost first.
     fn add(
         &mut self,
         open: &mut [Open],
@@ -367,7 +371,7 @@ impl<'a> Elements<'a> {
         to: Option<Cow<'a, str>>,
         room: &mut Room<'_>,
     ) -> Result<(), Refused> {
-        // Those around one that is there are there too.
+        // The ancestors of an element in the index are in the index, too.
         let known = open.iter().rposition(|open| open.number.is_some());
         let mut parent = known.and_then(|known| open.get(known)?.number);
         for open in &mut open[known.map_or(0, |known| known + 1)..] {
@@ -383,7 +387,7 @@ impl<'a> Elements<'a> {
     }
 }
 
-/// A value without the white space around it, which hardly any has.
+/// Returns a value without white space around it. Few values have any.
 pub(super) fn trim(value: &str) -> &str {
     match value.as_bytes() {
         [first, .., last] if *first > b' ' && *last > b' ' => value,

@@ -1,13 +1,13 @@
-//! Looking at many bytes at once. Everything here has a plain twin that the tests compare it with.
+//! Functions that compare many bytes in one step. Tests compare them with plain functions.
 
-/// How many bytes are looked at together.
+/// How many bytes are compared in one step.
 pub(crate) const WIDTH: usize = 16;
 
-/// Where character data that can be taken as it stands ends: at `<`, `&` or a carriage return, at `]]>`, at a
-/// character that XML 1.0 §2.2 forbids, or at the end of `bytes`, which are UTF-8.
+/// Returns the end of character data that needs no change. It ends at `<`, `&`, a carriage return, `]]>`, a character
+/// that XML 1.0 §2.2 forbids, or the end of `bytes`, which must be UTF-8.
 #[inline]
 pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
-    // Most texts are short and end at a tag, which one look finds.
+    // Most texts are short and end at a tag. The first chunk suffices for them.
     let mut from = at;
     if let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>) {
         let hits = hits::<b']', false>(chunk);
@@ -21,12 +21,12 @@ pub fn end_of_character_data(bytes: &[u8], at: usize) -> usize {
     end_of_long_character_data(bytes, from)
 }
 
-/// The first character from `at` on that XML 1.0 doesn't allow, or in a CDATA section its end; the length if there is
-/// none. `bytes` are UTF-8. Markup stands for itself and ends nothing. If there are carriage returns before that, which are
-/// few, `has_returns` is set; it may be set for others as well.
+/// Returns the offset of the first character from `at` on that XML 1.0 doesn't allow, or of the end of a CDATA section.
+/// Returns the length if there is none. `bytes` must be UTF-8. Markup is not recognised. `has_returns` is set if there
+/// are carriage returns before that offset, and possibly if there are others after it.
 pub(crate) fn end_of_legal<const CDATA: bool>(bytes: &[u8], mut at: usize, has_returns: &mut bool) -> usize {
     const BLOCK: usize = 64;
-    // Without branches, so that the compiler looks at many bytes at once. Line ends are in few blocks.
+    // Without branches, so that the compiler can compare many bytes in one step. Line ends are in few blocks.
     let is_rare = |byte: u8| (byte < 0x20) | (byte == 0xEF) | (CDATA & (byte == b']'));
     let is_suspect = |byte: u8| is_rare(byte) & (byte != b'\t') & (byte != b'\n') & (byte != b'\r');
     while at < bytes.len() {
@@ -63,13 +63,13 @@ fn is_any<const LENGTH: usize>(block: &[u8; LENGTH], is_it: impl Fn(u8) -> bool)
     block.iter().fold(false, |any, &byte| any | is_it(byte))
 }
 
-/// The first `length` bytes of a chunk as a number, so that they can be compared at once.
+/// Returns the first `length` bytes of a chunk as a number, so that they can be compared in one step.
 #[inline]
 pub(crate) fn prefix(chunk: &[u8; WIDTH], length: usize) -> u128 {
     u128::from_le_bytes(*chunk) & PREFIXES[length]
 }
 
-/// `PREFIXES[n]` keeps the first n bytes of a chunk.
+/// `PREFIXES[n]` is the mask for the first n bytes of a chunk.
 pub(crate) const PREFIXES: [u128; WIDTH + 1] = {
     let mut masks = [u128::MAX; WIDTH + 1];
     let mut length = 0;
@@ -80,7 +80,7 @@ pub(crate) const PREFIXES: [u128; WIDTH + 1] = {
     masks
 };
 
-/// Whether the same `length` bytes stand at both places.
+/// Whether the `length` bytes at both offsets are equal.
 #[inline]
 pub(crate) fn is_same(bytes: &[u8], one: usize, other: usize, length: usize) -> bool {
     let chunk = |at: usize| bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>);
@@ -102,8 +102,8 @@ fn end_of_long_character_data(bytes: &[u8], mut at: usize) -> usize {
     }
 }
 
-/// Where text ends that can be written as character data as it stands: at `<`, `>`, `&`, a carriage return or a
-/// character that XML 1.0 can't carry. `bytes` are UTF-8.
+/// Returns the end of text that can be written as character data without escapes. It ends at `<`, `>`, `&`, a carriage
+/// return or a character that XML 1.0 can't represent. `bytes` must be UTF-8.
 #[inline]
 pub fn end_of_unescaped(bytes: &[u8]) -> usize {
     let mut at = end_of_plain::<b'>', false>(bytes, 0);
@@ -113,8 +113,8 @@ pub fn end_of_unescaped(bytes: &[u8]) -> usize {
     at.min(bytes.len())
 }
 
-/// Where a piece of an attribute value ends that stands for itself: at `<`, `&`, the quote, white space other than a
-/// blank, or a byte that begins a character which XML 1.0 may not allow.
+/// Returns the end of the part of an attribute value that needs no change. It ends at `<`, `&`, the quote, white space
+/// other than a space, or a byte that may begin a character that XML 1.0 doesn't allow.
 #[inline]
 pub fn end_of_attribute_piece(bytes: &[u8], at: usize, quote: u8) -> usize {
     let end = match quote {
@@ -124,15 +124,16 @@ pub fn end_of_attribute_piece(bytes: &[u8], at: usize, quote: u8) -> usize {
     end.min(bytes.len())
 }
 
-/// Where in a chunk a name ends that begins with it: at white space, `=`, `/` or `>`, or with the chunk. Whether what
-/// stands before is a name is not looked at.
+/// Returns the end of a name at the beginning of a chunk. It ends at white space, `=`, `/` or `>`, or with the chunk.
+/// The bytes before that are not checked.
 #[inline]
 pub(crate) fn end_of_name(chunk: &[u8; WIDTH]) -> usize {
     (name_hits(chunk) | 1 << WIDTH).trailing_zeros() as usize
 }
 
-/// The first byte from `at` on that needs a look: `<`, `&`, the `FOURTH`, the control characters, tab and line feed only
-/// with `WHITE`, or 0xEF, which may begin U+FFFE or U+FFFF. The length if there is none.
+/// Returns the offset of the first byte from `at` on that stops a scan: `<`, `&`, `FOURTH`, a control character, or
+/// 0xEF, which may begin U+FFFE or U+FFFF. Tab and line feed stop it only with `WHITE`. Returns the length if there is
+/// none.
 #[inline]
 fn end_of_plain<const FOURTH: u8, const WHITE: bool>(bytes: &[u8], mut at: usize) -> usize {
     while let Some(chunk) = bytes.get(at..).and_then(<[u8]>::first_chunk::<WIDTH>) {
@@ -149,13 +150,14 @@ fn end_of_plain<const FOURTH: u8, const WHITE: bool>(bytes: &[u8], mut at: usize
     at + (tail_hits::<FOURTH, WHITE>(bytes, rest) | 1 << rest.len()).trailing_zeros() as usize
 }
 
-/// The bits of the hits in the last, shorter piece: what is looked at twice counts once.
+/// Returns the bits of the hits in the last bytes, which are fewer than a chunk. Bytes that are compared twice count
+/// once.
 #[inline]
 fn tail_hits<const FOURTH: u8, const WHITE: bool>(bytes: &[u8], rest: &[u8]) -> u32 {
     if let Some(chunk) = bytes.last_chunk::<WIDTH>() {
         return hits::<FOURTH, WHITE>(chunk) >> (WIDTH - rest.len());
     }
-    // Two halves that overlap: those of the second one stand where they are in the text.
+    // Two halves that overlap. The bits of the second half are moved to where it is in the text.
     if let (Some(first), Some(last)) = (rest.first_chunk::<8>(), rest.last_chunk::<8>()) {
         let mut chunk = [0; WIDTH];
         chunk[..8].copy_from_slice(first);
@@ -179,7 +181,7 @@ fn stops<const FOURTH: u8, const WHITE: bool>(byte: u8) -> bool {
     !passes || byte == b'<' || byte == b'&' || byte == FOURTH || byte == 0xEF
 }
 
-/// A bit for each byte that stops, lowest first.
+/// Returns a bit for each byte that stops a scan, lowest first.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[allow(unsafe_code, reason = "the plain twin costs four times as much on the text of a message")]
@@ -201,7 +203,7 @@ fn hits_sse2<const FOURTH: u8, const WHITE: bool>(chunk: &[u8; WIDTH]) -> u32 {
     _mm_movemask_epi8(_mm_or_si128(hits, control)) as u32
 }
 
-/// A bit for each byte that ends a name, lowest first.
+/// Returns a bit for each byte that ends a name, lowest first.
 #[cfg(target_arch = "x86_64")]
 #[inline]
 #[allow(unsafe_code, reason = "the plain twin costs several times as much, on every name")]
@@ -231,7 +233,7 @@ fn load(chunk: &[u8; WIDTH]) -> std::arch::x86_64::__m128i {
     std::arch::x86_64::_mm_set_epi64x(high, low)
 }
 
-/// The bits of the bytes that end a name, found byte by byte.
+/// Returns the bits of the bytes that end a name, computed byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn name_hits_plain(chunk: &[u8; WIDTH]) -> u32 {
     let ends_name = |byte: u8| byte <= b' ' || byte == b'=' || byte == b'/' || byte == b'>';
@@ -241,7 +243,7 @@ fn name_hits_plain(chunk: &[u8; WIDTH]) -> u32 {
 #[cfg(not(target_arch = "x86_64"))]
 use name_hits_plain as name_hits;
 
-/// The bits of the bytes that are looked for, found byte by byte.
+/// Returns the bits of the bytes that stop a scan, computed byte by byte.
 #[cfg(any(test, not(target_arch = "x86_64")))]
 fn hits_plain<const FOURTH: u8, const WHITE: bool>(chunk: &[u8; WIDTH]) -> u32 {
     chunk.iter().enumerate().fold(0, |hits, (bit, &byte)| hits | u32::from(stops::<FOURTH, WHITE>(byte)) << bit)

@@ -1,8 +1,8 @@
-//! A small owned tree of one document, with positions: what the schema and WSDL front ends are written on.
+//! A small owned tree of one document, with positions. The schema and WSDL front ends are based on it.
 //!
-//! Infoset clauses 2.1 to 2.6 as far as a contract needs them: elements, attributes, character data and the
-//! namespaces in scope (for attribute values that are QNames). Comments and processing instructions are dropped.
-//! Nodes live in one arena and are reached by index, so depth costs neither stack to walk nor stack to drop.
+//! It has the parts of the Infoset (clauses 2.1 to 2.6) that a contract needs: elements, attributes, character data,
+//! and the namespaces in scope (for attribute values that are QNames). Comments and processing instructions are
+//! dropped. Nodes are stored in one arena and addressed by index, so walking or dropping a deep tree needs no stack.
 //!
 //! ```
 //! use castile_xml::tree::Document;
@@ -26,13 +26,13 @@ pub use lines::Lines;
 use crate::name::end_of_ncname;
 use crate::{XML_NAMESPACE, XMLNS_NAMESPACE, is_name_char};
 
-/// One document: an arena of nodes over its own copy of the text.
+/// A document: an arena of nodes, and a copy of the text.
 #[derive(Debug, Clone)]
 pub struct Document {
     text: Arc<str>,
-    /// Found when somebody asks for a position.
+    /// Computed when a position is first requested.
     lines: OnceLock<Lines>,
-    /// Every name and value of the document, end to end; a [`Span`] cuts one out.
+    /// All names and values of the document in one string. A [`Span`] selects one of them.
     strings: String,
     declarations: Vec<Declaration>,
     attributes: Vec<AttributeData>,
@@ -40,40 +40,40 @@ pub struct Document {
 }
 
 impl Document {
-    /// Reads a whole document.
+    /// Parses a whole document.
     ///
-    /// Schema documents of the W3C carry an internal DTD subset, so one is allowed here and read
-    /// ([`DocumentEntity`](crate::DocumentEntity)). What lies outside the document is not fetched: a reference to an
-    /// external entity is an error, for what stands in it would be missing from the tree.
+    /// An internal DTD subset is allowed and read ([`DocumentEntity`](crate::DocumentEntity)), because schema documents
+    /// of the W3C have one. Nothing outside the document is fetched. A reference to an external entity is an error,
+    /// because its content would be missing from the tree.
     pub fn parse(text: &str) -> Result<Self, Error> {
         build::document(text)
     }
 
-    /// The document element.
+    /// Returns the document element.
     #[must_use]
     pub fn root(&self) -> Element<'_> {
         self.element(ElementId(0))
     }
 
-    /// The element that `id` was taken from; `id` must come from this document.
+    /// Returns the element with this id, which must be from this document.
     #[must_use]
     pub fn element(&self, id: ElementId) -> Element<'_> {
         Element { document: self, id: id.0 }
     }
 
-    /// The text as it was given.
+    /// Returns the text that was parsed.
     #[must_use]
     pub fn text(&self) -> &Arc<str> {
         &self.text
     }
 
-    /// Line and column of a byte offset in [`text`](Self::text).
+    /// Returns line and column of a byte offset in [`text`](Self::text).
     #[must_use]
     pub fn position(&self, offset: usize) -> Position {
         self.lines().position(&self.text, offset)
     }
 
-    /// Where the lines of [`text`](Self::text) begin.
+    /// Returns where the lines of [`text`](Self::text) begin.
     #[must_use]
     pub fn lines(&self) -> &Lines {
         self.lines.get_or_init(|| Lines::of(&self.text))
@@ -84,11 +84,11 @@ impl Document {
     }
 }
 
-/// Names an element of a [`Document`] without borrowing it.
+/// The id of an element in a [`Document`]. It does not borrow the document.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ElementId(u32);
 
-/// A place in a text: both count from 1, the column in characters.
+/// A position in a text. Line and column count from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Position {
     /// The line.
@@ -105,62 +105,62 @@ pub struct Element<'d> {
 }
 
 impl<'d> Element<'d> {
-    /// This element's id in its document.
+    /// Returns the id of this element in its document.
     #[must_use]
     pub fn id(self) -> ElementId {
         ElementId(self.id)
     }
 
-    /// The document it stands in.
+    /// Returns the document that contains it.
     #[must_use]
     pub fn document(self) -> &'d Document {
         self.document
     }
 
-    /// Its namespace name, empty for none.
+    /// Returns its namespace name, empty for none.
     #[must_use]
     pub fn namespace(self) -> &'d str {
         self.document.span(self.data().namespace)
     }
 
-    /// Its local name.
+    /// Returns its local name.
     #[must_use]
     pub fn local(self) -> &'d str {
         self.document.span(self.data().local)
     }
 
-    /// Its prefix as written, empty for none.
+    /// Returns its prefix as written, empty for none.
     #[must_use]
     pub fn prefix(self) -> &'d str {
         self.document.span(self.data().prefix)
     }
 
-    /// True if it has this expanded name.
+    /// Whether it has this expanded name.
     #[must_use]
     pub fn is(self, namespace: &str, local: &str) -> bool {
         self.local() == local && self.namespace() == namespace
     }
 
-    /// Its attributes in document order, namespace declarations left out.
+    /// Returns its attributes in document order, without namespace declarations.
     pub fn attributes(self) -> impl ExactSizeIterator<Item = Attribute<'d>> + 'd {
         let (first, last) = self.data().attributes;
         let document = self.document;
         document.attributes[first as usize..last as usize].iter().map(|data| Attribute { document, data })
     }
 
-    /// The value of an attribute in no namespace.
+    /// Returns the value of the attribute with this name in no namespace.
     #[must_use]
     pub fn attribute(self, local: &str) -> Option<&'d str> {
         self.find_attribute("", local).map(Attribute::value)
     }
 
-    /// The attribute with this expanded name.
+    /// Returns the attribute with this expanded name.
     #[must_use]
     pub fn find_attribute(self, namespace: &str, local: &str) -> Option<Attribute<'d>> {
         self.attributes().find(|attribute| attribute.local() == local && attribute.namespace() == namespace)
     }
 
-    /// Its children in document order.
+    /// Returns its children in document order.
     pub fn children(self) -> impl Iterator<Item = Node<'d>> + 'd {
         let document = self.document;
         std::iter::successors(self.data().first_child, |&id| document.nodes[id as usize].next).map(move |id| {
@@ -171,7 +171,7 @@ impl<'d> Element<'d> {
         })
     }
 
-    /// Its child elements in document order.
+    /// Returns its child elements in document order.
     pub fn elements(self) -> impl Iterator<Item = Element<'d>> + 'd {
         self.children().filter_map(|node| match node {
             Node::Element(element) => Some(element),
@@ -179,17 +179,17 @@ impl<'d> Element<'d> {
         })
     }
 
-    /// The element it is a child of.
+    /// Returns its parent, or `None` for the document element.
     #[must_use]
     pub fn parent(self) -> Option<Element<'d>> {
         let document = self.document;
         document.nodes[self.id as usize].parent.map(|id| Element { document, id })
     }
 
-    /// All character data in it, that of its descendants too, in document order.
+    /// Returns all character data in it and its descendants, in document order.
     #[must_use]
     pub fn text(self) -> String {
-        // The arena is in document order and the subtree is one run of it.
+        // The arena is in document order, and a subtree is a contiguous part of it.
         let nodes = &self.document.nodes[self.id as usize..self.data().subtree_end as usize];
         nodes
             .iter()
@@ -200,7 +200,7 @@ impl<'d> Element<'d> {
             .collect()
     }
 
-    /// The namespace name bound to `prefix` here; the empty prefix asks for the default namespace.
+    /// Returns the namespace name that `prefix` is bound to here. The empty prefix stands for the default namespace.
     #[must_use]
     pub fn namespace_of(self, prefix: &str) -> Option<&'d str> {
         match prefix {
@@ -213,7 +213,7 @@ impl<'d> Element<'d> {
         Some(document.span(declaration.namespace)).filter(|namespace| !namespace.is_empty())
     }
 
-    /// The namespace declarations in scope as (prefix, namespace name), innermost first, hidden ones left out.
+    /// Returns the namespace declarations in scope as (prefix, namespace name), innermost first, without hidden ones.
     #[must_use]
     pub fn namespaces(self) -> Vec<(&'d str, &'d str)> {
         let document = self.document;
@@ -225,8 +225,8 @@ impl<'d> Element<'d> {
         found
     }
 
-    /// Those of [`namespaces`](Self::namespaces) whose prefix stands before a colon in `text`, and the default one: all
-    /// that the text can need. An element may have a thousand in scope.
+    /// Returns the [`namespaces`](Self::namespaces) that `text` may use: those whose prefix precedes a colon in it, and
+    /// the default namespace. An element may have a thousand in scope.
     #[must_use]
     pub fn namespaces_in(self, text: &str) -> Vec<(&'d str, &'d str)> {
         let mut seen: HashSet<&str> = HashSet::new();
@@ -246,8 +246,8 @@ impl<'d> Element<'d> {
         names.filter(|(_, namespace)| !namespace.is_empty()).collect()
     }
 
-    /// Resolves a QName in content or in an attribute value as XML Schema does (Part 2, 3.2.18): without a prefix it
-    /// takes the default namespace. White space around it is passed over.
+    /// Resolves a QName in content or in an attribute value as XML Schema does (Part 2, 3.2.18): a QName without a
+    /// prefix is in the default namespace. White space around it is ignored.
     pub fn resolve_qname<'v>(self, value: &'v str) -> Result<(&'d str, &'v str), QNameError> {
         let value = value.trim_matches(is_space);
         let (prefix, local) = value.split_once(':').unwrap_or(("", value));
@@ -261,19 +261,19 @@ impl<'d> Element<'d> {
         }
     }
 
-    /// Byte offset of its start tag in the document's text.
+    /// Returns the byte offset of its start tag in the document's text.
     #[must_use]
     pub fn offset(self) -> usize {
         self.data().start as usize
     }
 
-    /// Where its start tag is.
+    /// Returns the position of its start tag.
     #[must_use]
     pub fn position(self) -> Position {
         self.document.position(self.offset())
     }
 
-    /// Its own text, from the start tag to the end of the end tag, as it stands in the document.
+    /// Returns its source in the document, from the start tag to the end of the end tag.
     #[must_use]
     pub fn source(self) -> &'d str {
         self.document.text.get(self.data().start as usize..self.data().end as usize).unwrap_or_default()
@@ -289,7 +289,7 @@ impl<'d> Element<'d> {
     fn data(self) -> &'d ElementData {
         match &self.document.nodes[self.id as usize].kind {
             NodeKind::Element(data) => data,
-            // Handles are made from element nodes only.
+            // An `Element` is made for element nodes only.
             NodeKind::Text(_) => unreachable!("an element handle names a text node"),
         }
     }
@@ -307,7 +307,7 @@ impl fmt::Debug for Element<'_> {
 pub enum Node<'d> {
     /// A child element.
     Element(Element<'d>),
-    /// Character data, references expanded.
+    /// Character data, with references expanded.
     Text(&'d str),
 }
 
@@ -319,25 +319,25 @@ pub struct Attribute<'d> {
 }
 
 impl<'d> Attribute<'d> {
-    /// Its namespace name, empty for none.
+    /// Returns its namespace name, empty for none.
     #[must_use]
     pub fn namespace(self) -> &'d str {
         self.document.span(self.data.namespace)
     }
 
-    /// Its local name.
+    /// Returns its local name.
     #[must_use]
     pub fn local(self) -> &'d str {
         self.document.span(self.data.local)
     }
 
-    /// Its value, normalised as XML 1.0 §3.3.3 says for CDATA.
+    /// Returns its value, normalised as CDATA (XML 1.0 §3.3.3).
     #[must_use]
     pub fn value(self) -> &'d str {
         self.document.span(self.data.value)
     }
 
-    /// Byte offset of its name in the document's text.
+    /// Returns the byte offset of its name in the document's text.
     #[must_use]
     pub fn offset(self) -> usize {
         self.data.start as usize
@@ -350,12 +350,12 @@ impl fmt::Debug for Attribute<'_> {
     }
 }
 
-/// Why a value is not a QName here.
+/// An error in a QName.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum QNameError {
-    /// It isn't of the form `prefix:local` or `local`.
+    /// The value is not of the form `prefix:local` or `local`.
     NotAQName(String),
-    /// Its prefix isn't bound to a namespace.
+    /// The prefix is not bound to a namespace.
     UndeclaredPrefix(String),
 }
 
@@ -370,7 +370,7 @@ impl fmt::Display for QNameError {
 
 impl std::error::Error for QNameError {}
 
-/// Why a document can't be read, and where.
+/// An error in a document, with its location.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
     message: String,
@@ -383,19 +383,19 @@ impl Error {
         Self { message: message.into(), offset, position: document.position(offset) }
     }
 
-    /// What was found and what was expected.
+    /// Returns what was found and what was expected.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Where: a byte offset in the text.
+    /// Returns the byte offset of the error in the text.
     #[must_use]
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Where, by line and column.
+    /// Returns line and column of the error.
     #[must_use]
     pub fn position(&self) -> Position {
         self.position
@@ -410,12 +410,12 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// White space of XML 1.0 §2.3.
+/// Whether `c` is white space (XML 1.0 §2.3).
 fn is_space(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\r' | '\n')
 }
 
-/// NCName of Namespaces in XML 1.0, by the fifth edition's ranges.
+/// Whether `text` is an NCName (Namespaces in XML 1.0), by the character ranges of the fifth edition of XML 1.0.
 #[must_use]
 pub fn is_ncname(text: &str) -> bool {
     !text.is_empty() && end_of_ncname(text, 0) == text.len()
@@ -427,11 +427,11 @@ struct Span {
     end: u32,
 }
 
-/// One `xmlns` attribute; those in scope of an element are a list from the inside out.
+/// A namespace declaration. The declarations in scope of an element are a linked list, innermost first.
 #[derive(Debug, Clone)]
 struct Declaration {
     prefix: Span,
-    /// Empty in `xmlns=""`, which takes the default namespace back.
+    /// Empty in `xmlns=""`, which undeclares the default namespace.
     namespace: Span,
     outer: Option<u32>,
 }

@@ -1,4 +1,4 @@
-//! Tokens to bytes.
+//! Writes tokens as bytes.
 
 mod prefixes;
 mod scope;
@@ -12,19 +12,19 @@ use crate::{Limits, Location, escape};
 
 use scope::Scope;
 
-/// Writes a document, piece after piece: the counterpart of [`Reader`](crate::Reader).
+/// Writes a document. It is the counterpart of [`Reader`](crate::Reader).
 ///
-/// Whatever the names and values are, what comes out is well-formed and namespace-correct, and reads back as what was
-/// written; what XML can't carry is an error that says where. After an error every call says the same one, so that no
-/// part of a document can be taken for a whole.
+/// The document is well-formed and namespace-correct, and a reader returns what was written, for all names and values.
+/// It is an error to write something that XML can't represent. Errors have a path. After an error, every call returns
+/// that error, so an incomplete document can't be taken for a complete one.
 ///
-/// Names are expanded names. Prefixes come from a plan, [`Prefixes`], and a namespace that nobody planned for is
-/// declared where it is needed, with a prefix that means nothing else there. Only the default namespace is ever
-/// declared anew further in, so a prefix that stands in a value keeps its meaning.
+/// Names are expanded names. Prefixes are planned with [`Prefixes`]. A namespace without a planned prefix is declared
+/// where it is needed, with a prefix that is not in use there. Only the default namespace is ever redeclared on inner
+/// elements, so a prefix in a value keeps its meaning.
 ///
-/// `depth`, `attributes`, `namespaces` and `name_length` of the [`Limits`] hold, so that its own work is linear in what
-/// it writes. A writer is ready for the next document after [`finish`](Self::finish), and allocates nothing then but
-/// the document.
+/// The limits `depth`, `attributes`, `namespaces` and `name_length` of [`Limits`] apply, so that the time is linear in
+/// the size of the document. After [`finish`](Self::finish), a writer can be used for the next document, and allocates
+/// only the document itself.
 ///
 /// ```
 /// use castile_xml::{Limits, Prefixes, Writer};
@@ -48,11 +48,11 @@ pub struct Writer {
     stage: Stage,
     open: Vec<Open>,
     scope: Scope,
-    /// How many of the declarations in scope wait for the next start tag.
+    /// How many of the declarations in scope are for the next start tag.
     waiting: usize,
     /// The attributes of the open start tag.
     attributes: Vec<Written>,
-    /// How many declarations it has.
+    /// How many declarations the open start tag has.
     declarations: usize,
     failed: Option<Error>,
 }
@@ -61,37 +61,37 @@ pub struct Writer {
 enum Stage {
     Start,
     Prolog,
-    /// In a start tag whose `>` is not written.
+    /// In a start tag whose `>` was not written yet.
     Tag,
     Content,
     Epilog,
 }
 
-/// An element whose end was not written.
+/// An element whose end was not written yet.
 #[derive(Clone, Copy, Debug)]
 struct Open {
-    /// Where its name, as written, lies in the document.
+    /// The offset in the document of its name, as written.
     name: usize,
     name_length: usize,
-    /// How many declarations were in scope around it.
+    /// How many declarations were in scope outside it.
     outside: usize,
 }
 
-/// An attribute that stands in the document already.
+/// An attribute that was written.
 #[derive(Clone, Copy, Debug)]
 struct Written {
     prefix: Prefix,
-    /// Where its local name lies.
+    /// The offset of its local name.
     local: usize,
     local_length: usize,
 }
 
-/// What stands before a local name.
+/// The prefix of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Prefix {
     None,
     Xml,
-    /// The prefix of a declaration in scope, which is empty for the default namespace.
+    /// The prefix of the declaration in scope with this index. It is empty for the default namespace.
     Declared(usize),
 }
 
@@ -105,11 +105,11 @@ impl Prefix {
     }
 }
 
-/// What went wrong, still without its place.
+/// An error without its location.
 type Problem = (ErrorKind, String);
 
 impl Writer {
-    /// A writer of documents with these prefixes.
+    /// Creates a writer of documents with these prefixes.
     pub fn new(prefixes: Prefixes, limits: Limits) -> Self {
         let mut writer = Writer {
             out: Vec::new(),
@@ -127,7 +127,7 @@ impl Writer {
         writer
     }
 
-    /// Begins a document in the emptied `buffer`. What was written and not finished is dropped.
+    /// Begins a document in `buffer`, which is cleared. A document that was not finished is dropped.
     pub fn restart(&mut self, mut buffer: Vec<u8>) {
         buffer.clear();
         self.out = buffer;
@@ -138,10 +138,10 @@ impl Writer {
         self.failed = None;
     }
 
-    /// Writes the XML declaration (XML 1.0 §2.8), which comes before all else or not at all.
+    /// Writes the XML declaration (XML 1.0 §2.8). It must be the first call.
     ///
     /// # Errors
-    /// That something was written before.
+    /// If something was written before.
     pub fn declaration(&mut self) -> Result<(), Error> {
         let at = self.begin()?;
         if self.stage != Stage::Start {
@@ -152,10 +152,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes text into the open element. Texts in a row are one text, an empty one is none.
+    /// Writes text into the open element. Consecutive texts become one. An empty text writes nothing.
     ///
     /// # Errors
-    /// A character that XML can't carry, or that no element is open.
+    /// If the text has a character that XML can't represent, or if no element is open.
     pub fn text(&mut self, text: &str) -> Result<(), Error> {
         if text.is_empty() {
             return self.begin().map(|_| ());
@@ -167,11 +167,12 @@ impl Writer {
         }
     }
 
-    /// Writes a qualified name as text (XSD part 2 §3.2.18), by a prefix that is in scope or can still be declared on
-    /// the open start tag.
+    /// Writes a qualified name as text (XSD part 2 §3.2.18). Its prefix is one in scope, or is declared on the open
+    /// start tag.
     ///
     /// # Errors
-    /// That there is no such prefix, that `local` is no name, or that no element is open.
+    /// If no prefix is in scope and none can be declared, if `local` is not a name without a
+    /// colon, or if no element is open.
     pub fn qname(&mut self, namespace: &str, local: &str) -> Result<(), Error> {
         let prefix = self.prefix_of_value(namespace, local)?;
         self.begin_content("a qualified name")?;
@@ -182,8 +183,8 @@ impl Writer {
     /// Writes a comment.
     ///
     /// # Errors
-    /// That `text` has what a comment can't carry: `--`, `-` at its end (XML 1.0 §2.5), a carriage return, a character
-    /// that XML lacks.
+    /// If `text` has something that a comment can't have: `--`, `-` at its end (XML 1.0 §2.5), a carriage return, or a
+    /// character that XML can't represent.
     pub fn comment(&mut self, text: &str) -> Result<(), Error> {
         let at = self.begin_misc("a comment")?;
         if text.contains("--") || text.ends_with('-') {
@@ -200,8 +201,8 @@ impl Writer {
     /// Writes a processing instruction.
     ///
     /// # Errors
-    /// That `target` is not the name of one (XML 1.0 §2.6), or that `data` has what none can carry: `?>`, white space
-    /// at its beginning, a carriage return, a character that XML lacks.
+    /// If `target` is not a valid target (XML 1.0 §2.6), or if `data` has something that an instruction can't have:
+    /// `?>`, white space at its beginning, a carriage return, or a character that XML can't represent.
     pub fn instruction(&mut self, target: &str, data: &str) -> Result<(), Error> {
         let at = self.begin_misc("a processing instruction")?;
         let problem = if !is_ncname(target) || target.eq_ignore_ascii_case("xml") {
@@ -227,10 +228,10 @@ impl Writer {
         Ok(())
     }
 
-    /// The document. The writer is ready for the next one.
+    /// Returns the document. The writer can then be used for the next one.
     ///
     /// # Errors
-    /// The first error of the document, or that it isn't complete.
+    /// The first error of the document, or an error if the document is incomplete.
     pub fn finish(&mut self) -> Result<Vec<u8>, Error> {
         let result = self.check_complete();
         let out = std::mem::take(&mut self.out);
@@ -248,9 +249,9 @@ impl Writer {
         Err(self.misplaced(at, "the end of the document", &place))
     }
 
-    // ---- what may come where ----
+    // ---- order of calls ----
 
-    /// Checks that nothing failed and that no declarations wait; returns where the document ends.
+    /// Checks that nothing failed and that no declarations are pending. Returns the length of the document.
     fn begin(&mut self) -> Result<usize, Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -263,7 +264,7 @@ impl Writer {
         Ok(at)
     }
 
-    /// Begins what may stand in an element only.
+    /// Begins something that may only be in an element.
     fn begin_content(&mut self, what: &str) -> Result<usize, Error> {
         let at = self.begin()?;
         match self.stage {
@@ -274,7 +275,7 @@ impl Writer {
         }
     }
 
-    /// Begins what may stand anywhere between tags.
+    /// Begins something that may be anywhere between tags.
     fn begin_misc(&mut self, what: &str) -> Result<usize, Error> {
         match self.stage {
             Stage::Tag | Stage::Content => self.begin_content(what),
@@ -286,14 +287,14 @@ impl Writer {
         }
     }
 
-    /// Ends the open start tag; returns where the document ends then.
+    /// Ends the open start tag. Returns the length of the document after that.
     fn close_tag(&mut self) -> usize {
         self.out.push(b'>');
         self.stage = Stage::Content;
         self.out.len()
     }
 
-    /// The name of an open element, as written.
+    /// Returns the name of an open element, as written.
     fn name(&self, open: &Open) -> &str {
         std::str::from_utf8(&self.out[open.name..open.name + open.name_length]).unwrap_or_default()
     }
@@ -305,14 +306,14 @@ impl Writer {
         self.fail(at, (ErrorKind::Syntax, format!("found {what} {place}")))
     }
 
-    /// Ends the document with an error, which is located in what was written before `at`.
+    /// Ends the document with an error, and locates it after the first `at` bytes of the document.
     #[cold]
     fn fail(&mut self, at: usize, (kind, message): Problem) -> Error {
         self.out.truncate(at);
         if self.stage == Stage::Tag {
             self.close_tag();
         }
-        // What the writer doesn't limit can't be too much here.
+        // Limits that do not apply to writing must not stop the search for the location.
         let limits = Limits { message_size: usize::MAX, text_length: usize::MAX, ..self.limits };
         let path = Location::of(&self.out, self.out.len(), limits, None).path;
         let error = Error::new(kind, at, message).with_path(path);
@@ -331,7 +332,8 @@ fn is_ncname(name: &str) -> bool {
     !name.is_empty() && end_of_ncname(name, 0) == name.len()
 }
 
-/// Checks text that stands as it is, so that no carriage return can be told from a line end (XML 1.0 §2.11).
+/// Checks text that is not escaped. In such text, a carriage return can't be distinguished from a line end (XML 1.0
+/// §2.11).
 fn check_verbatim(text: &str, what: &str) -> Result<(), Problem> {
     match text.char_indices().find(|&(_, c)| c == '\r' || !escape::is_char(c)) {
         None => Ok(()),
@@ -339,14 +341,14 @@ fn check_verbatim(text: &str, what: &str) -> Result<(), Problem> {
     }
 }
 
-/// That the character at `place` can't be carried.
+/// Returns the error for the character at `place`, which can't be written.
 #[cold]
 fn unwritable(text: &str, place: usize, what: &str) -> Problem {
     let c = text[place..].chars().next().map_or(0, u32::from);
     (ErrorKind::Syntax, format!("found U+{c:04X} at byte {place} of {what}, which can't carry it"))
 }
 
-/// A name of strangers, for messages.
+/// Returns a name in quotes, for error messages.
 fn quoted(name: &str) -> String {
     format!("{:?}", shown(name))
 }

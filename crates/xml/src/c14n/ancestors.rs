@@ -1,34 +1,34 @@
-//! What an element inherits that is taken out of its document (§2.4 of Canonical XML 1.0 and 1.1).
+//! What an element inherits when it is taken out of its document (§2.4 of Canonical XML 1.0 and 1.1).
 
 use crate::error::{Error, ErrorKind};
 use crate::{Reader, XML_NAMESPACE};
 
 use super::{Version, uri};
 
-/// The attributes in the namespace of `xml:` that the open elements have, outermost first.
+/// The attributes of the open elements in the namespace of `xml:`, outermost first.
 #[derive(Default)]
 pub(super) struct Ancestors {
     attributes: Vec<Attribute>,
 }
 
 struct Attribute {
-    /// How many elements were open, its own counted.
+    /// How many elements were open, its own included.
     depth: usize,
-    /// As it is written; the prefix is always `xml`.
+    /// The name as written. Its prefix is always `xml`.
     name: String,
     value: String,
 }
 
-/// What is written on the apex besides what it has, or in place of it.
+/// The attributes that are written on the apex in addition to its own, or instead of them.
 #[derive(Default)]
 pub(super) struct Inherited<'a> {
     attributes: Vec<(&'a str, &'a str)>,
-    /// The joined `xml:base`, if it has to be: it replaces the apex's own, and isn't written if it is empty.
+    /// The joined `xml:base`, if an ancestor has one. It replaces that of the apex. It is not written if it is empty.
     base: Option<String>,
 }
 
 impl Ancestors {
-    /// Keeps the attributes of the start tag that was read last.
+    /// Adds the attributes of the start tag that was read last.
     pub(super) fn open(&mut self, reader: &Reader<'_>) {
         let depth = reader.depth();
         let attributes = reader.attributes().filter(|attribute| attribute.namespace == XML_NAMESPACE);
@@ -39,14 +39,14 @@ impl Ancestors {
         }));
     }
 
-    /// Forgets those of the elements that are closed when `depth` are open.
+    /// Removes the attributes of elements that are closed when `depth` elements are open.
     pub(super) fn close(&mut self, depth: usize) {
         while self.attributes.last().is_some_and(|attribute| attribute.depth > depth) {
             self.attributes.pop();
         }
     }
 
-    /// What the element whose start tag at `offset` was read last inherits.
+    /// Returns what an element inherits. Its start tag is at `offset` and was read last.
     pub(super) fn inherited(
         &self,
         version: Version,
@@ -67,7 +67,7 @@ impl Ancestors {
             Version::Canonical11 => matches!(name, "xml:lang" | "xml:space"),
             Version::Exclusive10 => false,
         };
-        // Innermost first, so that a stable sort leaves the nearest of each name first.
+        // Innermost first, so that the nearest attribute of each name is first after a stable sort.
         let nearest = self.attributes.iter().rev().map(|attribute| (attribute.name.as_str(), attribute.value.as_str()));
         let mut attributes: Vec<_> =
             nearest.filter(|(name, _)| is_inheritable(name) && own.binary_search(name).is_err()).collect();
@@ -80,7 +80,7 @@ impl Ancestors {
         Ok(Inherited { attributes, base })
     }
 
-    /// Joins the values of `xml:base` from the innermost out, if there is one around the element.
+    /// Joins the values of `xml:base` from the innermost to the outermost element. `None` if no ancestor has one.
     fn base(&self, reader: &Reader<'_>, offset: usize) -> Result<Option<String>, Error> {
         let own = reader.attributes().find(|attribute| attribute.name.as_str() == "xml:base");
         let mut joined = own.map(|own| own.value.to_owned());
@@ -94,7 +94,7 @@ impl Ancestors {
                 None => value.clone(),
                 Some(inner) => uri::join(value, &inner),
             };
-            // What was joined is copied for each element around it: it mustn't be long.
+            // The joined value is copied for each ancestor, so its length is limited.
             if value.len() > limit {
                 let message = format!("a joined xml:base longer than {limit} bytes, which is the limit for names");
                 return Err(Error::new(ErrorKind::Limit, offset, message));
@@ -106,12 +106,12 @@ impl Ancestors {
 }
 
 impl Inherited<'_> {
-    /// Whether the apex's own attribute of this local name is not written.
+    /// Whether the apex's own attribute with this local name is replaced or dropped.
     pub(super) fn replaces(&self, local: &str) -> bool {
         local == "base" && self.base.is_some()
     }
 
-    /// Names and values.
+    /// Returns names and values.
     pub(super) fn attributes(&self) -> impl Iterator<Item = (&str, &str)> {
         let base = self.base.as_deref().filter(|base| !base.is_empty()).map(|base| ("xml:base", base));
         self.attributes.iter().copied().chain(base)

@@ -1,4 +1,4 @@
-//! Tokens to canonical text (Canonical XML 1.0 §2.3; Exclusive XML Canonicalization §3).
+//! Writes tokens as canonical text (Canonical XML 1.0 §2.3; Exclusive XML Canonicalization §3).
 
 use crate::error::Error;
 use crate::namespaces::Namespaces;
@@ -13,7 +13,7 @@ pub(super) struct Output<'m, O> {
     out: O,
     /// The tag that is being written.
     tag: String,
-    /// What the tags around have declared in the output, and how much of it around each open element.
+    /// The declarations in scope in the output, and how many of them are outside each open element.
     rendered: Namespaces,
     scopes: Vec<usize>,
     place: Place,
@@ -26,7 +26,7 @@ enum Place {
     AfterRoot,
 }
 
-/// An attribute to be written, in the order in which they are (§2.2: by namespace name, then by local name).
+/// An attribute to be written. The order is that of §2.2: by namespace name, then by local name.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Attribute<'r> {
     namespace: &'r str,
@@ -47,14 +47,14 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
         }
     }
 
-    /// The start tag of an element that is taken out of its document.
+    /// Writes the start tag of an element that is taken out of its document.
     pub(super) fn apex(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, ancestors: &Ancestors) -> Result<(), Error> {
         let inherited = ancestors.inherited(self.method.algorithm.version, reader, tag.offset)?;
         self.tag(reader, tag, Some(&inherited));
         Ok(())
     }
 
-    /// The start tag of the root, or of an element whose parent has been written.
+    /// Writes the start tag of the root element, or of an element whose parent was written.
     pub(super) fn start_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) {
         self.tag(reader, tag, None);
     }
@@ -95,13 +95,13 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
         (self.out)(&self.tag);
     }
 
-    /// Declares what has to be: what the form asks for and the tags around don't say already.
+    /// Writes the declarations that the canonical form requires and that are not in scope in the output.
     fn namespaces(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, is_apex: bool) {
         let mut wanted: Vec<(&str, &str)> = Vec::new();
-        // At the apex all is looked at, since what is undeclared hides what was declared further out.
+        // At the apex all declarations are considered, because one that undeclares a namespace hides an outer one.
         let is_wanted = |&(prefix, name): &(&str, &str)| is_apex || !self.is_rendered(prefix, name);
         if self.method.algorithm.version == Version::Exclusive10 {
-            // Visibly utilised: by the element, and by attributes with a prefix.
+            // Visibly utilised prefixes are those of the element, and of attributes with a prefix.
             let element = (tag.name.prefix(), reader.namespace(tag.namespace));
             let attributes = reader.attributes().filter(|attribute| !attribute.name.prefix().is_empty());
             let attributes = attributes.map(|attribute| (attribute.name.prefix(), attribute.namespace));
@@ -109,7 +109,7 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
         }
         let is_inclusive = |(prefix, _): &(&str, &str)| self.is_inclusive(prefix);
         if is_apex {
-            // Innermost first, so that a stable sort leaves the nearest of each prefix first.
+            // Innermost first, so that the nearest declaration of each prefix is first after a stable sort.
             wanted.extend(reader.namespaces().filter(is_inclusive));
         } else {
             wanted.extend(reader.declarations().filter(is_inclusive).filter(is_wanted));
@@ -127,12 +127,12 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
         }
     }
 
-    /// Whether the tags around have declared just that; `xml` never has to be.
+    /// Whether the declaration is in scope in the output. The prefix `xml` is never declared.
     fn is_rendered(&self, prefix: &str, name: &str) -> bool {
         prefix == "xml" || self.rendered.resolve(prefix).is_some_and(|id| self.rendered.name(id) == name)
     }
 
-    /// Whether declarations of the prefix are written where they stand, used or not.
+    /// Whether a declaration of the prefix is written where it is, used or not.
     fn is_inclusive(&self, prefix: &str) -> bool {
         let prefixes = &self.method.inclusive_prefixes;
         self.method.algorithm.version != Version::Exclusive10
@@ -151,7 +151,7 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
         (self.out)(&self.tag);
     }
 
-    /// An element has ended, whether it was written or not.
+    /// Notes that an element has ended, whether it was written or left out.
     pub(super) fn leave_out(&mut self) {
         if self.scopes.is_empty() {
             self.place = Place::AfterRoot;
@@ -201,8 +201,8 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
         self.after_misc();
     }
 
-    /// A carriage return can only come from an entity. The recommendations don't say what becomes of it here; libxml2
-    /// and Santuario write it as in text, where it is kept by whoever reads it.
+    /// Writes the text of a comment or an instruction. A carriage return in it is from an entity. The recommendations
+    /// do not define its form. libxml2 and Santuario write it as in text, where a reader preserves it.
     fn raw(&mut self, text: &str) {
         let mut pieces = text.split('\r');
         (self.out)(pieces.next().unwrap_or_default());

@@ -1,7 +1,7 @@
-//! References to URIs, as far as canonical forms look into them: the `xml:base` of what is taken out of a document
+//! URI references as canonical forms need them: to join the `xml:base` of elements that are taken out of a document
 //! (Canonical XML 1.1 §2.4, which modifies RFC 3986 §5.2).
 
-/// The scheme of a reference that isn't relative (RFC 3986 §3.1).
+/// Returns the scheme of a reference (RFC 3986 §3.1). `None` if the reference is relative.
 pub(super) fn scheme(reference: &str) -> Option<&str> {
     let (scheme, _) = reference.split_once(':')?;
     let mut bytes = scheme.bytes();
@@ -10,7 +10,7 @@ pub(super) fn scheme(reference: &str) -> Option<&str> {
     is_scheme.then_some(scheme)
 }
 
-/// What `reference` refers to from `base`; either may be relative, and so is then what comes out.
+/// Resolves `reference` against `base`. If both are relative, so is the result.
 pub(super) fn join(base: &str, reference: &str) -> String {
     let base = Parts::of(base);
     let reference = Parts::of(reference);
@@ -40,7 +40,7 @@ pub(super) fn join(base: &str, reference: &str) -> String {
     joined
 }
 
-/// A reference taken apart (RFC 3986 appendix B), without its fragment, which is ignored.
+/// The parts of a reference (RFC 3986 appendix B). The fragment is dropped.
 struct Parts<'a> {
     scheme: Option<&'a str>,
     authority: Option<&'a str>,
@@ -64,13 +64,13 @@ impl<'a> Parts<'a> {
         Parts { scheme, authority, path, query }
     }
 
-    /// The path; where it ends in `..`, that is a directory.
+    /// Returns the path. A path that ends in `..` is a directory, so a slash is added.
     fn directory_path(&self) -> String {
         let is_directory = self.path == ".." || self.path.ends_with("/..");
         format!("{}{}", self.path, if is_directory { "/" } else { "" })
     }
 
-    /// RFC 3986 §5.2.3.
+    /// Merges a relative path with that of the base (RFC 3986 §5.2.3).
     fn merge(&self, path: &str) -> String {
         if self.authority.is_some() && self.path.is_empty() {
             return format!("/{path}");
@@ -81,8 +81,8 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// RFC 3986 §5.2.4, but `..` stays where nothing is before it to be taken away, several slashes are one, and a `..` at
-/// the end becomes `../`.
+/// Removes dot segments (RFC 3986 §5.2.4), with three differences: a `..` without a segment to remove stays in a
+/// relative path, several slashes become one, and a `..` at the end becomes `../`.
 fn without_dot_segments(path: &str) -> String {
     let is_absolute = path.starts_with('/');
     let mut kept: Vec<&str> = Vec::new();
@@ -106,7 +106,7 @@ fn without_dot_segments(path: &str) -> String {
 mod tests {
     use super::*;
 
-    /// Canonical XML 1.1 appendix A, but for its repetitions.
+    /// The examples of Canonical XML 1.1 appendix A, without repetitions.
     #[test]
     fn dot_segments_are_removed_as_the_appendix_says() {
         for (path, expected) in [
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// The examples of Canonical XML 1.1 §2.4 and §3.8, and of RFC 3986 §5.4 where the two don't differ.
+    /// The examples of Canonical XML 1.1 §2.4 and §3.8, and those of RFC 3986 §5.4 that give the same result.
     #[test]
     fn references_are_joined() {
         let base = "http://a/b/c/d;p?q";

@@ -1,4 +1,4 @@
-//! Content models (XML 1.0 §3.2.1, §3.2.2). They are checked and forgotten: only validation needs them.
+//! Content models (XML 1.0 §3.2.1, §3.2.2). They are checked and not stored, because only validation needs them.
 
 use super::cursor::{Cursor, Result};
 use crate::error::{Error, ErrorKind};
@@ -15,7 +15,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<()> {
     if cursor.take("#PCDATA") { mixed(cursor) } else { children(cursor) }
 }
 
-/// The rest of a `Mixed` (production 51).
+/// Reads the rest of a `Mixed` (production 51).
 fn mixed(cursor: &mut Cursor<'_>) -> Result<()> {
     let mut names = false;
     loop {
@@ -34,7 +34,7 @@ fn mixed(cursor: &mut Cursor<'_>) -> Result<()> {
     }
 }
 
-/// The rest of `children` (productions 47 to 50), groups kept on a stack of their separators.
+/// Reads the rest of `children` (productions 47 to 50). `groups` is a stack with the separator of each open group.
 fn children(cursor: &mut Cursor<'_>) -> Result<()> {
     let mut groups: Vec<Option<u8>> = vec![None];
     loop {
@@ -45,7 +45,7 @@ fn children(cursor: &mut Cursor<'_>) -> Result<()> {
         }
         cursor.qname(PLACE)?;
         occurrence(cursor);
-        // Behind a particle: the ends of groups, then another particle.
+        // After a particle: the ends of groups, then another particle.
         loop {
             cursor.space();
             let Some(separator) = groups.last_mut() else { return Ok(()) };

@@ -6,7 +6,7 @@ use crate::{Limits, escape};
 
 pub(super) type Result<T> = std::result::Result<T, Error>;
 
-/// A place in a text that declarations are read from. Offsets in errors are those in this text.
+/// A position in a text from which declarations are read. Errors have offsets in this text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cursor<'s> {
     pub(super) text: &'s str,
@@ -23,7 +23,7 @@ impl<'s> Cursor<'s> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// Takes `expected` if it comes next.
+    /// Consumes `expected` if it is next.
     pub(super) fn take(&mut self, expected: &str) -> bool {
         let found = self.text.as_bytes()[self.at..].starts_with(expected.as_bytes());
         if found {
@@ -36,7 +36,7 @@ impl<'s> Cursor<'s> {
         if self.take(expected) { Ok(()) } else { Err(self.unexpected(&format!("\"{expected}\""), place)) }
     }
 
-    /// Passes over white space and says whether there was any.
+    /// Skips white space. Returns whether there was any.
     pub(super) fn space(&mut self) -> bool {
         let start = self.at;
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
@@ -49,7 +49,7 @@ impl<'s> Cursor<'s> {
         if self.space() { Ok(()) } else { Err(self.unexpected("white space", place)) }
     }
 
-    /// A name without colons: entities, notations (Namespaces in XML 1.0 §7).
+    /// Reads a name without colons, as entities and notations have (Namespaces in XML 1.0 §7).
     pub(super) fn ncname(&mut self, place: &str) -> Result<&'s str> {
         let end = end_of_ncname(self.text, self.at);
         if self.text.as_bytes().get(end) == Some(&b':') {
@@ -59,7 +59,7 @@ impl<'s> Cursor<'s> {
         self.name_to(end, place)
     }
 
-    /// A qualified name: elements and attributes. Its second part is where the local name begins.
+    /// Reads a qualified name, as elements and attributes have. Returns it, and the offset of the local name in it.
     pub(super) fn qname(&mut self, place: &str) -> Result<(&'s str, usize)> {
         let bytes = self.text.as_bytes();
         let start = self.at;
@@ -76,7 +76,7 @@ impl<'s> Cursor<'s> {
         self.name_to(end, place).map(|name| (name, local - start))
     }
 
-    /// A name token (XML 1.0, production 7).
+    /// Reads a name token (XML 1.0, production 7).
     pub(super) fn nmtoken(&mut self, place: &str) -> Result<&'s str> {
         let rest = &self.text[self.at..];
         let length = rest.find(|c| c != ':' && !is_name_char(c)).unwrap_or(rest.len());
@@ -96,7 +96,7 @@ impl<'s> Cursor<'s> {
         Ok(name)
     }
 
-    /// What stands between quotes, and where it begins.
+    /// Reads a quoted literal. Returns the text between the quotes, and its offset.
     pub(super) fn literal(&mut self, place: &str) -> Result<(&'s str, usize)> {
         let quote = match self.peek() {
             Some(b'"') => '"',
@@ -116,7 +116,7 @@ impl<'s> Cursor<'s> {
         Ok((literal, start))
     }
 
-    /// What was found at this place, and what was expected.
+    /// Returns an error with what was found here, and what was expected.
     #[cold]
     pub(super) fn unexpected(&self, expected: &str, place: &str) -> Error {
         let found = match self.text[self.at..].chars().next() {

@@ -10,7 +10,7 @@ use super::{AttributeDeclaration, Entity, EntityKind, Notation};
 use crate::error::{Error, ErrorKind};
 
 impl Subset {
-    /// Behind `<!ELEMENT`.
+    /// Reads what follows `<!ELEMENT`.
     pub(super) fn element(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         const PLACE: &str = "in an element type declaration";
         cursor.need_space(PLACE)?;
@@ -21,7 +21,7 @@ impl Subset {
         cursor.expect(">", PLACE)
     }
 
-    /// Behind `<!NOTATION`.
+    /// Reads what follows `<!NOTATION`.
     pub(super) fn notation(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         const PLACE: &str = "in a notation declaration";
         cursor.need_space(PLACE)?;
@@ -36,7 +36,7 @@ impl Subset {
         cursor.expect(">", PLACE)
     }
 
-    /// Behind `<!ENTITY`.
+    /// Reads what follows `<!ENTITY`.
     pub(super) fn entity(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         const PLACE: &str = "in an entity declaration";
         cursor.need_space(PLACE)?;
@@ -68,7 +68,7 @@ impl Subset {
         Ok(())
     }
 
-    /// `EntityDef` and `PEDef` (productions 73 and 74).
+    /// Reads an `EntityDef` or a `PEDef` (productions 73 and 74).
     fn entity_definition(&mut self, cursor: &mut Cursor<'_>, is_parameter: bool) -> Result<EntityKind> {
         const PLACE: &str = "in an entity declaration";
         if matches!(cursor.peek(), Some(b'"' | b'\'')) {
@@ -89,7 +89,8 @@ impl Subset {
         Ok(EntityKind::Unparsed)
     }
 
-    /// Why `name` may not be declared so: XML 1.0 §4.6 lets the predefined entities be declared, but not changed.
+    /// Returns an error if `name` must not be declared so: predefined entities may be declared, but not changed (XML
+    /// 1.0 §4.6).
     fn changes_predefined(&self, name: &str, is_parameter: bool, kind: &EntityKind) -> Option<String> {
         let (plain, references) = match name {
             "lt" => (None, ["&#60;", "&#x3c;"]),
@@ -105,7 +106,7 @@ impl Subset {
             .then(|| format!("a declaration of the entity \"{name}\" that changes what it stands for"))
     }
 
-    /// Behind `<!ATTLIST`.
+    /// Reads what follows `<!ATTLIST`.
     pub(super) fn attribute_list(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         const PLACE: &str = "in an attribute-list declaration";
         cursor.need_space(PLACE)?;
@@ -146,7 +147,7 @@ impl Subset {
         }
     }
 
-    /// `DefaultDecl` (production 60): the default value, normalised, if there is one.
+    /// Reads a `DefaultDecl` (production 60). Returns the normalised default value, if there is one.
     fn default_value(&mut self, cursor: &mut Cursor<'_>, is_tokenized: bool) -> Result<Option<Box<str>>> {
         const PLACE: &str = "in the default of an attribute";
         if cursor.take("#REQUIRED") || cursor.take("#IMPLIED") {
@@ -165,10 +166,10 @@ impl Subset {
     }
 }
 
-/// `AttType` (production 54): whether it is another than CDATA.
+/// Reads an `AttType` (production 54). Returns whether it is another type than CDATA.
 fn attribute_type(cursor: &mut Cursor<'_>) -> Result<bool> {
     const PLACE: &str = "in the type of an attribute";
-    // Longer keywords before those that they begin with.
+    // A keyword precedes the keywords that are prefixes of it.
     const TOKENIZED: [&str; 7] = ["IDREFS", "IDREF", "ID", "ENTITIES", "ENTITY", "NMTOKENS", "NMTOKEN"];
     if cursor.take("CDATA") {
         return Ok(false);

@@ -14,12 +14,12 @@ pub(super) struct Subset {
     pub(super) limits: Limits,
     pub(super) dtd: Dtd,
     pub(super) expansion: Expansion,
-    /// Parameter entities are read as they come; nothing of them is left in the [`Dtd`].
+    /// Parameter entities are expanded while the subset is read, and are not stored in the [`Dtd`].
     pub(super) parameters: HashMap<Box<str>, usize>,
     pub(super) declared_parameters: Vec<Parameter>,
     /// The parameter entities that are being read, innermost last.
     pub(super) open: Vec<OpenParameter>,
-    /// A parameter entity was not read: what is declared behind it might not be meant (XML 1.0 §5.1).
+    /// Whether a parameter entity was not read. Declarations after it are then ignored (XML 1.0 §5.1).
     pub(super) unread: bool,
 }
 
@@ -38,10 +38,10 @@ pub(super) struct OpenParameter {
 const PLACE: &str = "in the document type declaration";
 
 impl Dtd {
-    /// Reads the document type declaration that stands at `start`.
+    /// Reads the document type declaration at `start`.
     ///
     /// # Errors
-    /// What is not well-formed in it. Offsets within parameter entities are those of the reference to them.
+    /// The first error in it. An error within a parameter entity has the offset of the reference to the entity.
     pub(crate) fn read(text: &str, start: usize, standalone: bool, limits: Limits) -> Result<Dtd> {
         let dtd = Dtd { start, standalone, ..Dtd::default() };
         let subset = Subset {
@@ -81,7 +81,7 @@ impl Subset {
     }
 
     fn internal_subset(&mut self, document: &mut Cursor<'_>) -> Result<()> {
-        // Where the reference stands that led into the parameter entities that are being read.
+        // The offset of the reference to the outermost parameter entity that is being read.
         let mut reference = document.at;
         loop {
             let Some(open) = self.open.last() else {
@@ -93,7 +93,7 @@ impl Subset {
                 self.part(document)?;
                 continue;
             };
-            // The replacement text is shared, so that entities may be declared while it is being read.
+            // The replacement text is shared, so that entities can be declared while it is being read.
             let text = Arc::clone(&open.text);
             let mut cursor = Cursor::new(&text, open.at, self.limits);
             let depth = self.open.len();
@@ -109,7 +109,7 @@ impl Subset {
         }
     }
 
-    /// A declaration, comment, instruction or reference.
+    /// Reads a declaration, comment, instruction or reference.
     fn part(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         let rest = &cursor.text.as_bytes()[cursor.at..];
         if rest.starts_with(b"<!--") || rest.starts_with(b"<?") {
@@ -137,7 +137,7 @@ impl Subset {
         }
     }
 
-    /// `%name;` between declarations (XML 1.0, production 28a).
+    /// Reads the rest of `%name;` between declarations (XML 1.0, production 28a).
     fn parameter_reference(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
         let start = cursor.at - 1;
         let name = cursor.ncname("in a parameter-entity reference")?;
@@ -168,7 +168,8 @@ impl Subset {
         Ok(())
     }
 
-    /// The (public, system) identifiers of `ExternalID` (production 75), or with `public_alone` of `PublicID` (83) too.
+    /// Reads an `ExternalID` (production 75) or, with `public_alone`, also a `PublicID` (83). Returns the public and
+    /// the system identifier.
     pub(super) fn external_id<'s>(
         &self,
         cursor: &mut Cursor<'s>,
@@ -197,13 +198,13 @@ impl Subset {
     }
 }
 
-/// Production 13.
+/// Whether `c` may be in a public identifier (production 13).
 fn is_public_id_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || " \r\n-'()+,./:=?;!*#@$_%".contains(c)
 }
 
-/// The replacement text of an entity whose declaration has the literal `value` (XML 1.0 §4.5): references to
-/// characters are resolved, those to entities are left for where the entity is used.
+/// Returns the replacement text of an entity whose declaration has the literal `value` (XML 1.0 §4.5). References to
+/// characters are resolved. References to entities stay, and are resolved where the entity is used.
 pub(super) fn replacement_text(value: &str, start: usize) -> Result<String> {
     let mut text = String::with_capacity(value.len());
     let mut at = 0;

@@ -1,6 +1,6 @@
 use crate::{DocumentEntity, Error, ErrorKind, Limits, Token};
 
-/// A document as a line of tokens, texts joined, or the error.
+/// Returns a document as a line of tokens, with texts joined, or the error.
 fn read_within(text: &str, limits: Limits) -> Result<String, Error> {
     let document = DocumentEntity::new(text, limits)?;
     let mut reader = document.reader();
@@ -27,7 +27,7 @@ fn read(text: &str) -> Result<String, Error> {
     read_within(text, Limits::default())
 }
 
-/// A document with this internal subset.
+/// Returns a document with this internal subset.
 fn with(subset: &str, root: &str) -> String {
     format!("<!DOCTYPE a [{subset}]>{root}")
 }
@@ -47,7 +47,7 @@ fn declarations_take_effect() {
             "<a>&tricky;</a>",
             "<a>error-prone</a>",
         ),
-        // White space: line ends are the document's, not those that references to characters make.
+        // White space: line ends of the document are normalised, those from references to characters are not.
         ("<!ENTITY e 'x\r\ny&#13;&#10;z'>", "<a b='&e;'>&e;</a>", "<a b=\"x y  z\">x\ny\r\nz</a>"),
         ("<!ENTITY e '<b c=\"&#13;&#10;\"/>'>", "<a>&e;</a>", "<a><b c=\"  \"></b></a>"),
         ("<!ATTLIST a b NMTOKENS #IMPLIED c CDATA ' d  e '>", "<a b=' x\n y '/>", "<a b=\"x y\" c=\" d  e \"></a>"),
@@ -165,7 +165,7 @@ fn the_attributes_of_a_tag_are_gone_with_the_text_that_it_stood_in() {
     assert_eq!(reader.attributes().count(), 0);
 }
 
-/// Entities that each refer to the one before many times.
+/// Returns entities that each refer to the previous one many times.
 fn laughs(first: &str, times: usize, generations: usize) -> String {
     let mut subset = format!("<!ENTITY e0 '{first}'>");
     for generation in 1..=generations {

@@ -5,7 +5,7 @@ use crate::error::ErrorKind;
 use crate::escape;
 use crate::name::end_of_ncname;
 
-/// What is wrong with a reference. The place is the reference's.
+/// An error in a reference. Its location is that of the reference.
 pub(crate) type Failure = (ErrorKind, String);
 
 /// What a reference to a general entity stands for.
@@ -18,13 +18,13 @@ pub(crate) enum Reference<'d> {
         /// The replacement text.
         text: &'d str,
     },
-    /// An entity outside the document. It isn't fetched.
+    /// An entity outside the document. It is not fetched.
     External,
     /// An entity that may be declared outside the document.
     Unread,
 }
 
-/// How much expansion there was, and which entities are being read right now.
+/// How many bytes were expanded, and which entities are being read.
 #[derive(Clone, Debug)]
 pub(crate) struct Expansion {
     used: usize,
@@ -52,7 +52,7 @@ impl Expansion {
         Ok(())
     }
 
-    /// Begins to read an entity: XML 1.0 §4.1, No Recursion.
+    /// Begins to read an entity. It must not be open already (XML 1.0 §4.1, No Recursion).
     pub(crate) fn open(&mut self, index: usize, name: &str, text: &str) -> Result<(), Failure> {
         if self.open.len() <= index {
             self.open.resize(index + 1, false);
@@ -63,15 +63,15 @@ impl Expansion {
         self.add(text.len())
     }
 
-    /// Has read it.
+    /// Ends reading an entity.
     pub(crate) fn close(&mut self, index: usize) {
         self.open[index] = false;
     }
 }
 
 impl Dtd {
-    /// Reads `text[from..]` as (the rest of) an attribute value without its quotes, normalised as CDATA, and appends it
-    /// to `out`. Returns a reference that was passed over because it isn't to be read, if there was one.
+    /// Reads `text` as an attribute value without quotes, normalises it as CDATA and appends it to `out`. Returns the
+    /// first reference that was skipped because its entity may be declared outside the document.
     pub(super) fn push_value<'s>(
         &'s self,
         text: &'s str,
@@ -82,7 +82,8 @@ impl Dtd {
         self.walk(&mut walk, out, expansion)
     }
 
-    /// Appends what the entity `name` stands for in an attribute value; as [`push_value`](Self::push_value).
+    /// Appends what the entity `name` stands for in an attribute value. Returns the first reference that was skipped
+    /// because its entity may be declared outside the document.
     pub(crate) fn push_entity<'s>(
         &'s self,
         name: &'s str,
@@ -133,7 +134,7 @@ impl Dtd {
                 }
                 Some(byte) => {
                     out.push(' ');
-                    // Line ends are one character, but only those of the document itself: XML 1.0 §2.11.
+                    // A line end is one character, but only in the document itself (XML 1.0 §2.11).
                     let pair = *byte == b'\r' && piece.entity.is_none() && rest[length..].starts_with("\r\n");
                     piece.at = at + 1 + usize::from(pair);
                 }
@@ -142,7 +143,8 @@ impl Dtd {
         Ok(unread)
     }
 
-    /// Goes on with the replacement text of `name`, if that is to be read.
+    /// Continues with the replacement text of `name`. Returns `false` if the entity may be declared outside the
+    /// document.
     fn begin<'s>(&'s self, name: &str, walk: &mut Vec<Piece<'s>>, expansion: &mut Expansion) -> Result<bool, Failure> {
         match self.entity(name).map_err(|message| (ErrorKind::WellFormedness, message))? {
             Reference::Internal { index, text } => {
@@ -159,21 +161,21 @@ impl Dtd {
     }
 }
 
-/// A text that is being read, and which entity's replacement text it is.
+/// A text that is being read, and the entity whose replacement text it is.
 struct Piece<'s> {
     text: &'s str,
     at: usize,
     entity: Option<usize>,
 }
 
-/// The name in the reference `&name;` that stands at `at`, and where it ends.
+/// Returns the name in the reference `&name;` at `at`, and where the reference ends.
 pub(crate) fn general_reference(text: &str, at: usize) -> Option<(&str, usize)> {
     let end = end_of_ncname(text, at + 1);
     (end > at + 1 && text.as_bytes().get(end) == Some(&b';')).then(|| (&text[at + 1..end], end + 1))
 }
 
-/// Takes away white space at both ends of a value, and makes one blank of each in between (XML 1.0 §3.3.3, for types
-/// other than CDATA).
+/// Removes spaces at both ends of a value, and replaces several spaces by one in between (XML 1.0 §3.3.3, for types
+/// other than CDATA). Returns `None` if there is nothing to change.
 pub(crate) fn collapse(value: &str) -> Option<String> {
     let is_collapsed = !value.starts_with(' ') && !value.ends_with(' ') && !value.contains("  ");
     (!is_collapsed).then(|| value.split(' ').filter(|token| !token.is_empty()).collect::<Vec<_>>().join(" "))

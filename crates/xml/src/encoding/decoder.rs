@@ -1,30 +1,30 @@
-//! Bytes to text, where they come in pieces.
+//! Decodes bytes that arrive in pieces.
 
 use encoding_rs::DecoderResult;
 
 use super::{Charset, Encoding, LONGEST_DECLARATION, check_declaration, declared, not_in_it};
 use crate::error::Error;
 
-/// What [`decode`](super::decode) does, a piece at a time.
+/// Decodes a document as [`decode`](super::decode) does, one piece at a time.
 pub(crate) struct Decoder {
     charset: Option<Charset>,
     form: Form,
-    /// How many bytes have come before, and the last of them, for messages.
+    /// How many bytes have arrived before, and the last of them for error messages.
     before: usize,
     last: Vec<u8>,
 }
 
 enum Form {
-    /// The encoding is not told yet by what has come.
+    /// The bytes so far do not determine the encoding.
     Unknown(Vec<u8>),
     Ascii,
     Latin1,
-    /// With the first bytes of a character that has not come as a whole.
+    /// With the first bytes of a character that is not complete.
     Utf8(Vec<u8>),
     Other(Encoding, Box<encoding_rs::Decoder>),
 }
 
-/// More bytes than a character or the report of a wrong one reaches back.
+/// How many of the last bytes are retained. An invalid character and its report reach back by fewer bytes.
 const LAST: usize = 8;
 
 impl Decoder {
@@ -33,11 +33,12 @@ impl Decoder {
         Decoder { charset, form, before: 0, last: Vec::new() }
     }
 
-    /// Appends what the bytes that come next are as a text; not what stands in an incomplete character, unless they
-    /// are the last ones. Where they are wrong, what stands before is appended.
+    /// Decodes the bytes that are next and appends the text to `out`. An incomplete character at the end is held back,
+    /// unless these are the last bytes. If bytes are invalid, the text before them is appended.
     ///
     /// # Errors
-    /// As for [`decode`](super::decode). What comes after an error is not defined.
+    /// [`ErrorKind::Encoding`](crate::ErrorKind::Encoding) if the encoding is not supported, if it is not the declared
+    /// one, or if the bytes are not valid in it. Results after an error are unspecified.
     pub(crate) fn decode(&mut self, bytes: &[u8], is_last: bool, out: &mut String) -> Result<(), Error> {
         let Form::Unknown(held) = &mut self.form else { return self.transcode(bytes, is_last, out) };
         held.extend_from_slice(bytes);
@@ -137,8 +138,8 @@ impl Form {
     }
 }
 
-/// Appends the characters that are complete. Returns the first byte that is wrong and its place, counted from the first
-/// one in `cut`.
+/// Appends the complete characters. Returns the index and the value of the first invalid byte. The index counts from
+/// the first byte in `cut`.
 fn utf8(cut: &mut Vec<u8>, bytes: &[u8], is_last: bool, out: &mut String) -> Option<(usize, u8)> {
     let before = cut.len();
     let mut rest = bytes;
@@ -175,10 +176,10 @@ fn utf8(cut: &mut Vec<u8>, bytes: &[u8], is_last: bool, out: &mut String) -> Opt
     None
 }
 
-/// How many of the first bytes tell the encoding, whatever follows: a byte order mark, and the XML declaration if there
-/// is one. Nothing if there are too few.
+/// Returns how many of the first bytes determine the encoding: those of a byte order mark, and of the XML declaration
+/// if there is one. `None` if more bytes are needed.
 fn head_length(bytes: &[u8]) -> Option<usize> {
-    /// The fewest bytes that tell a form (XML 1.0, appendix F.1).
+    /// The fewest bytes that determine the encoding (XML 1.0, appendix F.1).
     const FEWEST: usize = 4;
     const BEGIN: &[u8] = b"<?xml";
     if bytes.len() < FEWEST {
@@ -209,7 +210,7 @@ mod tests {
     use super::*;
     use crate::decode;
 
-    /// The text that comes in pieces of this length, as far as it is right, and the error.
+    /// Decodes bytes in pieces of this length. Returns the text up to the first error, and the result.
     fn in_pieces(bytes: &[u8], charset: Option<Charset>, length: usize) -> (String, Result<(), Error>) {
         let (mut decoder, mut text) = (Decoder::new(charset), String::new());
         for piece in bytes.chunks(length) {

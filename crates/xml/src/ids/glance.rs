@@ -1,32 +1,33 @@
-//! Start tags at a glance: a fraction of the work of a reader, which checks it all when it comes to read them.
+//! A scan of start tags, which is a fraction of the work of a reader. The reader checks the tags when it reads them.
 
 use memchr::memchr;
 
 use super::trim;
 
-/// What a start tag says of references.
+/// The attributes of a start tag that are needed for references.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tag<'a> {
     pub(super) end: usize,
     pub(super) is_empty: bool,
     pub(super) id: Option<&'a str>,
     pub(super) href: Option<&'a str>,
-    /// Where the value of the last of them begins.
+    /// The offset of the value of `id` or `href`, whichever is last.
     pub(super) value: usize,
-    /// What an attribute says whose local name is `type`.
+    /// The value of an attribute with a prefix and the local name `type`.
     type_name: Option<&'a str>,
-    /// The number of the shape that it has, 0 if it has none that was met before.
+    /// The number of its shape, 0 if the shape was not seen before.
     pub(super) shape: u16,
-    /// The prefix that this shape has in this tag, if it may be any. Empty if there is none.
+    /// The variable prefix of the shape, as it is in this tag. Empty if there is none.
     pub(super) prefix: &'a str,
 }
 
 impl<'a> Tag<'a> {
-    /// The start tag at `at`, if there is nothing in it that only a reader understands. Only where values begin and end is
-    /// looked at, and which names stand before them.
+    /// Scans the start tag at `at`. Only the bounds of attribute values and the names before them are examined. Returns
+    /// `None` if the tag has something that only a reader understands.
     pub(super) fn glanced(text: &'a str, at: usize) -> Option<Self> {
         let bytes = text.as_bytes();
-        // What has no name is no tag, and the reader says so. A search for tags of an empty name would not advance.
+        // A tag without a name is an error, which the reader reports. A search for tags of an empty name would not
+        // advance.
         if matches!(bytes.get(at + 1)?, b' ' | b'\t' | b'\n' | b'\r' | b'>' | b'/') {
             return None;
         }
@@ -45,7 +46,7 @@ impl<'a> Tag<'a> {
             let (place, is_reference) = match name {
                 [.., b' ' | b'\t' | b'\n' | b'\r', b'i', b'd'] => (Some(&mut tag.id), true),
                 [.., b' ' | b'\t' | b'\n' | b'\r', b'h', b'r', b'e', b'f'] => (Some(&mut tag.href), true),
-                // Its prefix may be that of SOAP 1.2.
+                // The prefix may be bound to the namespace of SOAP 1.2.
                 [.., b':', b'i', b'd'] | [.., b':', b'r', b'e', b'f'] => return None,
                 [.., b'x', b'm', b'l', b'n', b's', b':', b't', b'y', b'p', b'e'] => (None, false),
                 [.., b':', b't', b'y', b'p', b'e'] => (Some(&mut tag.type_name), false),
@@ -57,7 +58,7 @@ impl<'a> Tag<'a> {
                 let value = text.get(start..at)?;
                 *place = Some(trim(value));
                 if is_reference {
-                    // What stands for something else, or is normalised.
+                    // References and white space that is normalised are left to the reader.
                     if trim(value).bytes().any(|byte| matches!(byte, b'&' | b'\t' | b'\n' | b'\r')) {
                         return None;
                     }
@@ -69,23 +70,23 @@ impl<'a> Tag<'a> {
     }
 }
 
-/// How tags with an id looked that were met. Tags that are equal but for a plain id mean the same, and so do those in which
-/// another prefix is declared and names the type: Apache Axis counts its prefixes up.
+/// The shapes of start tags with an id. Tags that differ only in a plain id have the same meaning. So do tags that
+/// differ only in the prefix that they declare and use for the type: Apache Axis numbers its prefixes.
 #[derive(Default)]
 pub(super) struct Shapes<'a> {
-    /// Numbers are from 1.
+    /// Their numbers begin at 1.
     shapes: Vec<Shape<'a>>,
-    /// The place of the one that came last.
+    /// The index of the shape that was seen last.
     guess: usize,
 }
 
-/// How many shapes are kept.
+/// How many shapes are stored.
 const MOST_SHAPES: usize = 8;
 
-/// The pieces of a tag that are always the same, each with what stands behind it.
+/// The constant parts of a tag, each with the variable part that follows it.
 struct Shape<'a> {
     pieces: Vec<(&'a [u8], Behind)>,
-    /// The prefix that it had in the tag it was found in; empty if it has none that may be another.
+    /// The variable prefix in the tag that this shape was made from. Empty if there is none.
     prefix: &'a str,
 }
 
@@ -97,7 +98,8 @@ enum Behind {
 }
 
 impl<'a> Shapes<'a> {
-    /// The start tag at `at`, as [`Tag::glanced`] has it. If it has an id its shape is noted.
+    /// Scans the start tag at `at`, as [`Tag::glanced`] does but faster for a known shape. If the tag has an id, its
+    /// shape is stored.
     pub(super) fn glance(&mut self, text: &'a str, at: usize) -> Option<Tag<'a>> {
         if let Some(tag) = self.shapes.get(self.guess).and_then(|shape| shape.tag(text, at)) {
             return Some(Tag { shape: self.guess as u16 + 1, ..tag });
@@ -121,11 +123,11 @@ impl<'a> Shapes<'a> {
 }
 
 impl<'a> Shape<'a> {
-    /// The shape of a tag that has an id and refers to nothing, and is not an element by itself.
+    /// Returns the shape of a tag that has an id and no reference, and is not an empty-element tag.
     fn of(tag: &Tag<'a>, text: &'a str, at: usize) -> Option<Self> {
         let bytes = text.as_bytes();
         let id = tag.id.filter(|id| tag.href.is_none() && !tag.is_empty && is_plain(id))?;
-        // All that stands between the quotes, without white space.
+        // The id is all of the value, without white space.
         if bytes[tag.value - 1] != bytes[tag.value + id.len()] {
             return None;
         }
@@ -143,7 +145,7 @@ impl<'a> Shape<'a> {
         Some(Shape { pieces, prefix: prefix.map_or("", |(prefix, _)| prefix) })
     }
 
-    /// The tag at `at`, if it has this shape.
+    /// Returns the tag at `at`, if it has this shape.
     #[inline]
     fn tag(&self, text: &'a str, at: usize) -> Option<Tag<'a>> {
         let bytes = text.as_bytes();
@@ -179,15 +181,15 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// The prefix that says which namespace the type of the tag at `at` is in, and the two places where it stands, if the tag
-/// declares it and uses it for nothing else.
+/// Returns the prefix in the type of the tag at `at`, and the two offsets where it occurs, if the tag declares it and
+/// does not use it for anything else.
 fn prefix_of_type<'a>(tag: &Tag<'a>, text: &'a str, at: usize) -> Option<(&'a str, [usize; 2])> {
     let (prefix, _) = tag.type_name?.split_once(':')?;
     if end_of_prefix(prefix.as_bytes(), 0)? != prefix.len() {
         return None;
     }
     let text = text.get(..tag.end)?;
-    // Whatever it may be part of is taken for a use of it.
+    // An occurrence counts as a use of the prefix, whatever it is a part of.
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.') || !c.is_ascii();
     let mut places = text[at..]
         .match_indices(prefix)
@@ -203,10 +205,10 @@ fn prefix_of_type<'a>(tag: &Tag<'a>, text: &'a str, at: usize) -> Option<(&'a st
     is_so.then_some((prefix, both))
 }
 
-/// Where a prefix ends that stands at `at` and is of ASCII; `None` if there is none or a long one.
+/// Returns the end of the ASCII prefix at `at`. `None` if there is none, or if it is long.
 #[inline]
 fn end_of_prefix(bytes: &[u8], at: usize) -> Option<usize> {
-    /// Hardly any is longer.
+    /// Few prefixes are longer.
     const LONGEST: usize = 16;
     let rest = bytes.get(at..)?;
     if !matches!(rest.first()?, b'a'..=b'z' | b'A'..=b'Z' | b'_') {
@@ -217,7 +219,7 @@ fn end_of_prefix(bytes: &[u8], at: usize) -> Option<usize> {
     (length <= LONGEST).then_some(at + length)
 }
 
-/// Whether the value of an attribute is surely legal and has neither references nor white space.
+/// Whether an attribute value is certainly legal, without references and white space.
 #[inline]
 pub(crate) fn is_plain(value: &str) -> bool {
     value.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b':' | b'#'))
@@ -225,7 +227,7 @@ pub(crate) fn is_plain(value: &str) -> bool {
 
 // ---- bytes ----
 
-/// What stands before `at`, white space left out.
+/// Returns the bytes before `at`, without white space at their end.
 #[inline]
 fn before(bytes: &[u8], mut at: usize) -> &[u8] {
     while let Some(b' ' | b'\t' | b'\n' | b'\r') = at.checked_sub(1).and_then(|last| bytes.get(last)) {
@@ -236,15 +238,16 @@ fn before(bytes: &[u8], mut at: usize) -> &[u8] {
 
 const ONES: u64 = u64::MAX / 255;
 
-/// The highest bits of the bytes of a word that are `byte`: the lowest of them is right, those above may not be.
+/// Returns the highest bit of each byte of a word that equals `byte`. The lowest of these bits is correct, higher ones
+/// may not be.
 #[inline]
 fn equal(word: u64, byte: u8) -> u64 {
     let other = word ^ (ONES * u64::from(byte));
     other.wrapping_sub(ONES) & !other & (ONES << 7)
 }
 
-/// Where `byte` stands first from `at` on. Most are near: eight bytes are looked at first, in fewer steps than a call of
-/// what is fast where they are far.
+/// Returns the offset of the first `byte` from `at` on. The next eight bytes are compared first, because most are near,
+/// and `memchr` is slower for these.
 #[inline]
 pub(crate) fn find(bytes: &[u8], at: usize, byte: u8) -> Option<usize> {
     let rest = bytes.get(at..)?;
@@ -257,7 +260,7 @@ pub(crate) fn find(bytes: &[u8], at: usize, byte: u8) -> Option<usize> {
     memchr(byte, rest).map(|length| at + length)
 }
 
-/// Where one of three bytes stands first from `at` on, which is near.
+/// Returns the offset of the first of three bytes from `at` on, which is usually near.
 #[inline]
 fn find_any(bytes: &[u8], mut at: usize, [one, two, three]: [u8; 3]) -> Option<usize> {
     while let Some(chunk) = bytes.get(at..)?.first_chunk() {

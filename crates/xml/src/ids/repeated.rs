@@ -1,4 +1,4 @@
-//! Elements that are references and nothing else, one after another.
+//! Consecutive elements that consist only of a reference.
 
 use crate::Reader;
 
@@ -7,10 +7,10 @@ use super::glance::{find, is_plain};
 /// The longest reference that is recognised, in bytes.
 const LONGEST: usize = 64;
 
-/// An element that is a reference, as a template for others that follow it. Only what they refer to may differ.
+/// An element that is only a reference, as a template for the next ones. Only the target may differ.
 #[derive(Debug)]
 pub struct RepeatedReference<'a> {
-    /// The bytes before what it refers to, white space before the element included, and those after it.
+    /// The bytes before the target, with the white space before the element, and the bytes after it.
     before: &'a [u8],
     after: &'a [u8],
     /// Where the element and the attribute begin in these bytes.
@@ -18,10 +18,10 @@ pub struct RepeatedReference<'a> {
     attribute: usize,
 }
 
-/// An element that is like a [`RepeatedReference`].
+/// An element that matches a [`RepeatedReference`].
 #[derive(Debug)]
 pub struct FoundReference<'a> {
-    /// What it refers to.
+    /// The target: `#` and an id.
     pub to: &'a str,
     /// The offset of the element.
     pub element: usize,
@@ -30,9 +30,9 @@ pub struct FoundReference<'a> {
 }
 
 impl<'a> Reader<'a> {
-    /// Returns the element that was read last as a template. With white space before it, it begins at `begin`; the offsets of the
-    /// element and of its attribute are `element` and `attribute`, and `to` is what it refers to. Returns `None` if there is more than
-    /// that, or if a limit could be exceeded.
+    /// Returns the element that was read last as a template. It begins at `begin`, with the white space before it;
+    /// `element` and `attribute` are the offsets of the element and its attribute, and `to` is the target. Returns
+    /// `None` if the element has more than that, or if a limit could be exceeded.
     #[doc(hidden)]
     pub fn repeated_reference(
         &self,
@@ -42,9 +42,9 @@ impl<'a> Reader<'a> {
     ) -> Option<RepeatedReference<'a>> {
         let (text, end, limits) = (self.input(), self.offset(), self.limits());
         let all = text.get(begin..end)?;
-        // The tokeniser measures longer ones, and documents in which a text may exceed its limit.
+        // The tokeniser must measure longer elements, and documents in which a text may exceed its limit.
         let is_within = all.len() + LONGEST < limits.markup_length && text.len() <= limits.text_length;
-        // An item with a position of its own is followed by one with another position.
+        // An array item with a position is followed by one with another position.
         let is_first = text.get(begin..element)?.trim_ascii().is_empty();
         if !is_within || !is_first || !to.starts_with('#') || !is_plain(to) || all.contains("position") {
             return None;
@@ -57,7 +57,7 @@ impl<'a> Reader<'a> {
         is_whole.then_some(RepeatedReference { before, after, element: element - begin, attribute: attribute - begin })
     }
 
-    /// Consumes the element that follows, if it is like the template.
+    /// Consumes the next element, if it matches the template.
     #[doc(hidden)]
     pub fn next_reference(&mut self, template: &RepeatedReference<'a>) -> Option<FoundReference<'a>> {
         let (text, begin) = (self.input(), self.offset());

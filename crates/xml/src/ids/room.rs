@@ -1,28 +1,28 @@
-//! What an index takes is charged before it is taken.
+//! Charges the memory of an index before it is allocated.
 
 use castile_budget::{Allowance, Exhausted, next_capacity};
 
-/// What a block of memory takes beside its contents, in bytes, about.
+/// The approximate overhead of an allocation, in bytes.
 pub(super) const BLOCK: usize = 16;
 
 /// What was charged for an index.
 #[derive(Debug, Default)]
 pub struct Charges {
-    /// What it takes now, in bytes.
+    /// How many bytes it takes now.
     taken: usize,
-    /// The most that it took.
+    /// The most bytes that it has taken.
     charged: usize,
-    /// That it was refused more.
+    /// The error, if a charge was refused.
     refused: Option<Exhausted>,
 }
 
-/// What an index may take.
+/// The memory that an index may take.
 pub(super) struct Room<'r> {
     allowance: &'r mut Allowance,
     charges: &'r mut Charges,
 }
 
-/// That there is too little memory: [`Room::is_granted`] tells.
+/// There is too little memory. [`Room::is_granted`] returns the error.
 pub(super) struct Refused;
 
 impl<'r> Room<'r> {
@@ -31,17 +31,17 @@ impl<'r> Room<'r> {
         Room { allowance, charges }
     }
 
-    /// Begins anew: nothing is there any more of what was charged, so that it is there for what comes now.
+    /// Starts again from zero, after all memory of the index was freed. What was charged for it can be used again.
     pub(super) fn begin(&mut self) {
         self.charges.taken = 0;
     }
 
-    /// Whether all was granted.
+    /// Returns an error if a charge was refused.
     pub(super) fn is_granted(&self) -> Result<(), Exhausted> {
         self.charges.refused.map_or(Ok(()), Err)
     }
 
-    /// Takes bytes.
+    /// Charges bytes.
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), Refused> {
         let taken = self.charges.taken.saturating_add(bytes);
         if let Err(exhausted) = self.allowance.charge(taken.saturating_sub(self.charges.charged)) {
@@ -53,7 +53,7 @@ impl<'r> Room<'r> {
         Ok(())
     }
 
-    /// Makes room for `more` values.
+    /// Reserves capacity for `more` values.
     pub(super) fn reserve<T>(&mut self, values: &mut Vec<T>, more: usize) -> Result<(), Refused> {
         let Some(capacity) = next_capacity(values, more) else { return Ok(()) };
         self.take((capacity - values.capacity()).saturating_mul(size_of::<T>()))?;

@@ -1,30 +1,30 @@
-//! What ids are the ids of.
+//! A sorted index of ids.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-/// Something for each id, found fast where ids are asked for in their order.
+/// A map from ids, which is fast if ids are looked up in order.
 pub(super) struct Ids<'a, T> {
-    /// In the order of [`by_length`]; of those with one id the first in the document comes first.
+    /// In the order of [`by_length`]. Equal ids are in document order.
     ids: Vec<(Cow<'a, str>, T)>,
-    /// Whether some are there twice.
+    /// Whether there are equal ids.
     has_duplicates: bool,
-    /// The place of the one that is guessed to be asked for next.
+    /// The index of the entry that will probably be looked up next.
     guess: usize,
 }
 
-/// What an id is the id of.
+/// The result of a lookup.
 pub(super) enum Found<'i, T> {
     None,
     One(&'i mut T),
-    /// These two at least.
+    /// At least these two.
     Several(&'i T, &'i T),
 }
 
 impl<'a, T> Ids<'a, T> {
-    /// `place` tells the order of the document.
+    /// Creates a map. `place` returns a number that increases in document order.
     pub(super) fn new(mut ids: Vec<(Cow<'a, str>, T)>, place: impl Fn(&T) -> u32) -> Self {
-        // One pass over what has that order already. It takes no memory, as a stable sort does.
+        // If the ids are already in that order, this takes one pass. Unlike a stable sort, it allocates nothing.
         ids.sort_unstable_by(|(one, first), (other, second)| {
             by_length(one, other).then_with(|| place(first).cmp(&place(second)))
         });
@@ -32,7 +32,7 @@ impl<'a, T> Ids<'a, T> {
         Ids { ids, has_duplicates, guess: 0 }
     }
 
-    /// What `id` is the id of. References mostly come in the order of ids.
+    /// Looks up an id. Most references are in the order of ids.
     #[inline]
     pub(super) fn find(&mut self, id: &str) -> Found<'_, T> {
         let is_guessed = !self.has_duplicates && self.ids.get(self.guess).is_some_and(|(found, _)| **found == *id);
@@ -47,7 +47,7 @@ impl<'a, T> Ids<'a, T> {
         }
     }
 
-    /// Sets the guess to the first place of an id, if it is there.
+    /// Sets the guess to the first entry with this id, if there is one.
     fn seek(&mut self, id: &str) -> bool {
         let place = self.ids.partition_point(|(found, _)| by_length(found, id) == Ordering::Less);
         let is_there = self.ids.get(place).is_some_and(|(found, _)| **found == *id);
@@ -63,7 +63,7 @@ impl<'a, T> Ids<'a, T> {
     }
 }
 
-/// Shorter ones first: so are numbers in their order, which many ids end with.
+/// Orders ids by length first. So numbers at the end of ids are in their order.
 fn by_length(one: &str, other: &str) -> Ordering {
     one.len().cmp(&other.len()).then_with(|| one.cmp(other))
 }

@@ -1,8 +1,8 @@
-//! Elements behind the call: what references mostly lead to (SOAP 1.1 §5.1, independent elements).
+//! Elements after the call, to which most references lead (SOAP 1.1 §5.1, independent elements).
 //!
-//! Nobody reads ahead to know them. Where ids may stand is found by looking for these two letters; which elements have them
-//! is found one element after another, as far as references ask for it, and most have been read by then. Wherever that isn't
-//! sure the [whole document](super::index) is looked at.
+//! They are not read in advance. Possible ids are found by a search for these two letters. The elements with these ids
+//! are found one after another, only up to the one that a reference needs; most of them have been read by then. If the
+//! result is not certain, the [whole document](super::ElementIds::complete) is scanned.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -15,9 +15,9 @@ use super::glance::{Shapes, Tag, find, is_plain};
 use super::room::{Refused, Room};
 use super::sorted::{Found, Ids};
 
-/// The elements around and behind the one that the first reference is in.
+/// The elements around and after the one with the first reference.
 pub(super) struct Trailing<'a> {
-    /// All that may be ids, anywhere in the document.
+    /// All possible ids in the document.
     ids: Ids<'a, Candidate>,
     ends: Ends<'a>,
 }
@@ -25,23 +25,23 @@ pub(super) struct Trailing<'a> {
 /// Finds where elements end.
 #[derive(Default)]
 struct Ends<'a> {
-    /// The name whose tags were looked for last.
+    /// The name whose tags were searched last.
     name: Option<(&'a [u8], Box<Finder<'a>>)>,
 }
 
-/// What looks like an id.
+/// A possible id.
 struct Candidate {
-    /// Where its value begins.
+    /// The offset of its value.
     value: u32,
-    /// The number of the element that has it, once that is known.
+    /// The number of the element that has it, once it is known.
     element: Option<u32>,
 }
 
-/// The numbers of the elements that are always there: the root, the one around the call, and the call.
+/// The numbers of two elements that are always in the index, after the root: the parent of the call, and the call.
 const AROUND: u32 = 1;
 const CALL: u32 = 2;
 
-/// That it takes a look at the whole document, or more room than there is.
+/// The whole document must be scanned, or the allowance does not suffice.
 pub(super) struct Unsure;
 
 impl From<Refused> for Unsure {
@@ -51,8 +51,8 @@ impl From<Refused> for Unsure {
 }
 
 impl<'a> Trailing<'a> {
-    /// What is known when the first reference is met in the third of the `open` elements, whose offsets these are, or
-    /// further inside, and these elements.
+    /// Creates the index when the first reference is found. `open` are the offsets of the open elements; the reference
+    /// is in the third of them, which is the call. Returns the index, and the first three elements.
     pub(super) fn new(
         text: &'a str,
         open: impl Iterator<Item = usize>,
@@ -74,7 +74,7 @@ impl<'a> Trailing<'a> {
         Ok((Trailing { ids, ends: Ends::default() }, elements))
     }
 
-    /// The number of the element that has an id; `None` if there is none with that id anywhere.
+    /// Returns the number of the element that has an id, or `None` if the id does not occur in the document.
     #[inline]
     pub(super) fn find(
         &mut self,
@@ -97,7 +97,7 @@ impl<'a> Trailing<'a> {
 }
 
 impl<'a> Ends<'a> {
-    /// The number of the element that stands behind the call and has an id whose value begins at `value`.
+    /// Returns the number of the element after the call that has an id whose value begins at `value`.
     fn locate(
         &mut self,
         value: u32,
@@ -131,8 +131,8 @@ impl<'a> Ends<'a> {
         }
     }
 
-    /// Where an element ends, found by the tags of its name; the reader finds the same when it comes to read it. `None` where
-    /// not every `<` begins a tag.
+    /// Returns the end of an element, which is found by the tags of its name. The reader finds the same end later.
+    /// `None` if not every `<` begins a tag.
     fn end_of_element(&mut self, text: &'a str, element: &Extent<'a>, shapes: &mut Shapes<'a>) -> Option<u32> {
         let bytes = text.as_bytes();
         let start = element.start as usize;
@@ -172,7 +172,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// The element that comes next from `at` on, beside the call.
+/// Returns the element that is next from `at` on, a sibling of the call.
 fn next_element<'a>(text: &'a str, at: usize, shapes: &mut Shapes<'a>) -> Option<Extent<'a>> {
     let start = text.len() - text[at..].trim_start_matches([' ', '\t', '\n', '\r']).len();
     match text.as_bytes().get(start..start + 2)? {
@@ -182,7 +182,7 @@ fn next_element<'a>(text: &'a str, at: usize, shapes: &mut Shapes<'a>) -> Option
     }
     let tag = shapes.glance(text, start)?;
     let end = if tag.is_empty { tag.end } else { start };
-    // One that is a reference itself takes a longer look.
+    // An element that is itself a reference needs a scan of the whole document.
     let id = if tag.id.is_some() && tag.href.is_none() { tag.value as u32 } else { 0 };
     Some(Extent {
         end: end as u32,
@@ -195,8 +195,8 @@ fn next_element<'a>(text: &'a str, at: usize, shapes: &mut Shapes<'a>) -> Option
     })
 }
 
-/// All that may be an attribute `id`, with or without a prefix: each that is one is among them. Where a value must be
-/// normalised before it is compared they aren't known.
+/// Returns everything that may be an attribute `id`, with or without a prefix. All real ones are among them. Fails if a
+/// value must be normalised before it is compared.
 fn candidates<'a>(text: &'a str, room: &mut Room<'_>) -> Result<Vec<(Cow<'a, str>, Candidate)>, Unsure> {
     static ID: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("id"));
     static ID_IS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("id="));
@@ -204,7 +204,7 @@ fn candidates<'a>(text: &'a str, room: &mut Room<'_>) -> Result<Vec<(Cow<'a, str
     let is_white = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     let behind_white = |at: usize| at + bytes[at..].iter().take_while(|byte| is_white(byte)).count();
     let mut found = Vec::new();
-    // Hardly anybody leaves room there.
+    // White space before `=` is rare.
     let finder = if has_white_before_equals(bytes) { &ID } else { &ID_IS };
     for at in finder.find_iter(bytes) {
         if !matches!(bytes[..at], [.., b' ' | b'\t' | b'\n' | b'\r' | b':']) {
@@ -220,7 +220,7 @@ fn candidates<'a>(text: &'a str, room: &mut Room<'_>) -> Result<Vec<(Cow<'a, str
         let Some(end) = find(bytes, start, quote) else { continue };
         let id = text.get(start..end).filter(|id| is_plain(id)).ok_or(Unsure)?;
         if found.is_empty() {
-            // As many as there is room for, if others are like it, and not too many.
+            // The capacity that suffices if all are as far apart as the first is from the beginning, up to a maximum.
             room.reserve(&mut found, (bytes.len() / (at + 1)).min(64))?;
         }
         room.push(&mut found, (Cow::Borrowed(id), Candidate { value: start as u32, element: None }))?;
@@ -228,12 +228,12 @@ fn candidates<'a>(text: &'a str, room: &mut Room<'_>) -> Result<Vec<(Cow<'a, str
     Ok(found)
 }
 
-/// Whether white space stands before an equals sign anywhere.
+/// Whether there is white space before an equals sign anywhere.
 fn has_white_before_equals(bytes: &[u8]) -> bool {
     const BLOCK: usize = 64;
     let is_it = |(one, other): (&u8, &u8)| (*one <= b' ') & (*other == b'=');
     let mut at = 0;
-    // Without branches, so that the compiler looks at many bytes at once.
+    // Without branches, so that the compiler can compare many bytes in one step.
     while let (Some(one), Some(other)) =
         (bytes[at..].first_chunk::<BLOCK>(), bytes.get(at + 1..).and_then(<[u8]>::first_chunk::<BLOCK>))
     {
@@ -245,7 +245,7 @@ fn has_white_before_equals(bytes: &[u8]) -> bool {
     bytes[at..].iter().zip(bytes.get(at + 1..).unwrap_or_default()).any(is_it)
 }
 
-/// Whether each `<` begins a tag, if these are part of a document.
+/// Whether each `<` in this part of a document begins a tag.
 fn has_tags_alone(bytes: &[u8]) -> bool {
     let mut rest = bytes;
     while let Some(at) = memchr2(b'!', b'?', rest) {

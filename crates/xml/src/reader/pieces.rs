@@ -67,9 +67,9 @@ struct State {
     frames: Frames,
     begun: bool,
     ended: bool,
-    /// Why nothing more is taken into the window: told when what is in it was read.
+    /// Why no more bytes are taken into the window. It is reported after everything in the window was read.
     refused: Option<Error>,
-    /// What reading ended with: the end of the document, or an error.
+    /// The result of reading: the end of the document, or an error.
     outcome: Option<Result<(), Error>>,
 }
 

@@ -1,6 +1,6 @@
 use super::*;
 
-/// A document as a line of tokens, or the error.
+/// Returns a document as a line of tokens, or the error.
 fn tokens(input: &str) -> Result<String, Error> {
     let mut reader = Reader::new(input.as_bytes(), Limits::default())?;
     let mut line = String::new();
@@ -157,7 +157,7 @@ fn many_attributes_are_told_apart() {
 
 #[test]
 fn a_second_attribute_of_one_name_is_found_wherever_it_stands() {
-    // All of one length, with the same letters at both ends and in the middle.
+    // All have the same length, with the same letters at both ends and in the middle.
     let name = |n: usize| format!("a{}b{}c", n / 8, n % 8);
     for count in [1, 2, 8, 31, 32, 33, 60] {
         let names: Vec<String> = (0..count).map(|n| format!("p:{0}='' {0}='{n}'", name(n))).collect();
@@ -175,7 +175,7 @@ fn a_second_attribute_of_one_name_is_found_wherever_it_stands() {
 
 #[test]
 fn an_attribute_with_the_place_of_its_element_leaves_namespaces_alone() {
-    // Among so many names some take the place of the element's, whatever the places are.
+    // Among so many names, some replace the element's name in the cache.
     for number in 0..500 {
         let document = format!("<r xmlns:p='urn:p'><e xmlns='urn:x' p:n{number}=''><p:n{number}/></e></r>");
         let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
@@ -249,7 +249,7 @@ fn the_encoding_that_a_decoded_text_declares_is_ignored() {
     assert_eq!((error.kind(), error.offset()), (ErrorKind::Encoding, ascii.find('\u{e9}').unwrap()));
 }
 
-/// Memory is kept for each thread: what one message took must not stay taken.
+/// Memory is retained for each thread, so the memory for one message must not stay large.
 #[test]
 fn an_unusual_document_leaves_usual_buffers() {
     let limits = Limits { depth: 100_000, ..Limits::default() };

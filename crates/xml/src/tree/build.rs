@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use super::{AttributeData, Declaration, Document, ElementData, Error, NodeData, NodeKind, Span};
 use crate::{DocumentEntity, Limits, Token};
 
-/// Contracts are larger than messages and nest no deeper.
+/// Contracts are larger than messages, but do not nest deeper.
 const LIMITS: Limits = Limits {
     message_size: 256 << 20,
     depth: 512,
@@ -26,9 +26,9 @@ pub(super) fn document(text: &str) -> Result<Document, Error> {
 
 struct Builder {
     document: Document,
-    /// Strings that come again and again are kept once: names, prefixes, namespace names.
+    /// Names, prefixes and namespace names. Each is stored once.
     names: HashMap<String, Span>,
-    /// Those that came last, by what is seen of them at a glance: to hash them takes longer than to compare them.
+    /// The names that were used last, by a cheap hash. Comparing two names takes less time than a lookup in `names`.
     recent: [Span; RECENT],
     open: Vec<Open>,
 }
@@ -38,7 +38,7 @@ const RECENT: usize = 256;
 struct Open {
     node: u32,
     last_child: Option<u32>,
-    /// How many namespace declarations are in scope in it.
+    /// How many namespace declarations are in scope in its content.
     declarations: usize,
 }
 
@@ -86,7 +86,8 @@ impl Builder {
         }
     }
 
-    /// Opens an element with its (namespace, prefix, local name); `inside` declarations are in scope in it.
+    /// Opens an element with this (namespace, prefix, local name). `inside` is the number of declarations in scope in
+    /// its content.
     fn start<'n>(
         &mut self,
         (namespace, prefix, local): (&str, &str, &str),

@@ -1,20 +1,20 @@
 use super::Position;
 
-/// The bytes between two places whose number of characters before them is known.
+/// The size of a block in bytes. The number of characters before each block is stored.
 const BLOCK: usize = 1 << 10;
 
-/// Where the lines of a text begin. A position is found in a time that depends neither on the number of lines nor on
-/// their length: a contract may be one line of megabytes, with a problem in every tag.
+/// Where the lines of a text begin. The time to find a position hardly depends on the number of lines, and not on their
+/// length. A contract may be a single line of megabytes, with a problem in every tag.
 #[derive(Debug, Clone)]
 pub struct Lines {
-    /// The byte at which each line begins.
+    /// The offset of the beginning of each line.
     starts: Vec<u32>,
     /// How many characters begin before each block of the text.
     blocks: Vec<u32>,
 }
 
 impl Lines {
-    /// The lines of `text`, which has less than 4 GiB.
+    /// Finds the lines of `text`, which must have less than 4 GiB.
     #[must_use]
     pub fn of(text: &str) -> Self {
         let bytes = text.as_bytes();
@@ -28,7 +28,7 @@ impl Lines {
         Self { starts: std::iter::once(0).chain(starts).collect(), blocks: blocks.collect() }
     }
 
-    /// Line and column of a byte offset in `text`, which is the text of these lines.
+    /// Returns line and column of a byte offset in `text`, which must be the text of these lines.
     #[must_use]
     pub fn position(&self, text: &str, offset: usize) -> Position {
         let line = self.starts.partition_point(|&start| start as usize <= offset).max(1);
@@ -37,14 +37,15 @@ impl Lines {
         Position { line: line as u32, column }
     }
 
-    /// The byte at which a line begins, which counts from 1; that of the last line for those behind it.
+    /// Returns the offset of the beginning of a line. Lines count from 1. After the last line, it is the beginning of
+    /// the last line.
     #[must_use]
     pub fn start(&self, line: u32) -> usize {
         let index = (line.max(1) as usize).min(self.starts.len()) - 1;
         self.starts[index] as usize
     }
 
-    /// How many characters begin before `offset`.
+    /// Returns how many characters begin before `offset`.
     fn before(&self, text: &str, offset: usize) -> u32 {
         let bytes = &text.as_bytes()[..offset.min(text.len())];
         let block = (bytes.len() / BLOCK).min(self.blocks.len().saturating_sub(1));
@@ -53,7 +54,7 @@ impl Lines {
     }
 }
 
-/// How many characters begin in `bytes`: all bytes but those that continue one.
+/// Returns how many characters begin in `bytes`. Continuation bytes are not counted.
 fn count(bytes: &[u8]) -> u32 {
     bytes.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u32
 }

@@ -3,10 +3,10 @@ use crate::{XML_NAMESPACE, XMLNS_NAMESPACE, escape};
 
 use super::{Problem, is_ncname, quoted, unwritable};
 
-/// Which prefix shall stand for which namespace in what a [`Writer`](super::Writer) writes.
+/// The prefixes that a [`Writer`](super::Writer) uses for namespaces.
 ///
-/// The empty prefix means the default namespace, which serves elements only. A namespace may have several prefixes: the
-/// one that was planned last is used, if it can be.
+/// The empty prefix stands for the default namespace, which is used for elements only. A namespace may have several
+/// prefixes. The one that was planned last is used, if possible.
 #[derive(Clone, Debug, Default)]
 pub struct Prefixes {
     planned: Vec<Planned>,
@@ -20,18 +20,18 @@ pub(super) struct Planned {
 }
 
 impl Prefixes {
-    /// Plans `prefix` for `namespace`, declared on the root element.
+    /// Plans `prefix` for `namespace`, to be declared on the root element.
     ///
     /// # Errors
-    /// That the two can't be bound, or that the prefix is planned for another namespace.
+    /// If the prefix can't be bound to the namespace, or if it is planned already.
     pub fn on_root(self, prefix: &str, namespace: &str) -> Result<Self, Error> {
         self.plan(prefix, namespace, true)
     }
 
-    /// Plans `prefix` for `namespace`, declared on the elements that need it and have it not in scope.
+    /// Plans `prefix` for `namespace`, to be declared on each element that needs it, unless it is in scope there.
     ///
     /// # Errors
-    /// As for [`on_root`](Self::on_root).
+    /// If the prefix can't be bound to the namespace, or if it is planned already.
     pub fn where_needed(self, prefix: &str, namespace: &str) -> Result<Self, Error> {
         self.plan(prefix, namespace, false)
     }
@@ -50,7 +50,7 @@ impl Prefixes {
         Ok(self)
     }
 
-    /// What is planned, last first.
+    /// Returns the planned prefixes, last first.
     pub(super) fn last_first(&self) -> impl Iterator<Item = &Planned> {
         self.planned.iter().rev()
     }
@@ -59,13 +59,13 @@ impl Prefixes {
         &self.planned
     }
 
-    /// The highest number of a planned prefix that looks like a generated one.
+    /// Returns the highest number of a planned prefix that has the form of a generated one.
     pub(super) fn highest_number(&self) -> u64 {
         self.planned.iter().filter_map(|planned| number(&planned.prefix)).max().unwrap_or(0)
     }
 }
 
-/// The number of a prefix that looks like a generated one.
+/// Returns the number of a prefix that has the form of a generated one.
 pub(super) fn number(prefix: &str) -> Option<u64> {
     prefix.strip_prefix("ns")?.parse::<u32>().ok().map(u64::from)
 }
@@ -86,7 +86,7 @@ pub(super) fn check_binding(prefix: &str, namespace: &str) -> Result<(), Problem
     Err((ErrorKind::Namespace, problem))
 }
 
-/// Checks that XML can carry the name of a namespace.
+/// Checks that XML can represent the name of a namespace.
 pub(super) fn check_namespace(namespace: &str) -> Result<(), Problem> {
     match namespace.char_indices().find(|&(_, c)| !escape::is_char(c)) {
         None => Ok(()),

@@ -2,15 +2,15 @@ use std::fmt::Write as _;
 
 use super::prefixes::number;
 
-/// The declarations of all open elements, innermost last, and which of them hold.
+/// The declarations of all open elements, innermost last, and which of them are hidden.
 ///
-/// Prefixes and names lie one after another in one buffer. There are never more than the limit on namespaces in scope,
-/// so that looking through all of them is bounded; most documents have three.
+/// Prefixes and names are stored in one buffer. Searching all declarations is bounded, because their number is at most
+/// the limit for namespaces in scope. Most documents have three.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
     text: String,
     bindings: Vec<Binding>,
-    /// No generated prefix in scope has a higher number, and no other that looks like one.
+    /// No generated prefix in scope, or other prefix of that form, has a higher number.
     highest: u64,
 }
 
@@ -19,23 +19,23 @@ struct Binding {
     prefix: usize,
     namespace: usize,
     end: usize,
-    /// A later declaration of the prefix hides this one.
+    /// Whether a later declaration of the prefix hides this one.
     is_hidden: bool,
     /// The earlier declaration that this one hides.
     hides: Option<usize>,
-    /// What [`Scope::highest`] was before.
+    /// The previous value of [`Scope::highest`].
     highest: u64,
 }
 
 impl Scope {
-    /// Forgets all. Generated prefixes get numbers above `highest`.
+    /// Removes all declarations. Generated prefixes get numbers above `highest`.
     pub(super) fn restart(&mut self, highest: u64) {
         self.text.clear();
         self.bindings.clear();
         self.highest = highest;
     }
 
-    /// How many declarations are in scope.
+    /// Returns how many declarations are in scope.
     pub(super) fn len(&self) -> usize {
         self.bindings.len()
     }
@@ -48,12 +48,13 @@ impl Scope {
         self.bindings.get(index).map_or("", |binding| self.namespace_of(binding))
     }
 
-    /// The declaration of `prefix` that holds.
+    /// Returns the declaration of `prefix` that is not hidden.
     pub(super) fn bound(&self, prefix: &str) -> Option<usize> {
         self.bindings.iter().rposition(|binding| !binding.is_hidden && self.prefix_of(binding) == prefix)
     }
 
-    /// A declaration of `namespace` that holds; one of the default namespace only for elements.
+    /// Returns a declaration of `namespace` that is not hidden. One of the default namespace is returned only for
+    /// elements.
     pub(super) fn find(&self, namespace: &str, for_element: bool) -> Option<usize> {
         self.bindings.iter().rposition(|binding| {
             !binding.is_hidden
@@ -69,7 +70,7 @@ impl Scope {
         self.add(start, namespace, number(prefix))
     }
 
-    /// Adds a declaration with a prefix that means nothing else here.
+    /// Adds a declaration with a generated prefix that is not in scope.
     pub(super) fn declare_generated(&mut self, namespace: &str) -> usize {
         let start = self.text.len();
         let mut number = self.highest;
@@ -78,8 +79,8 @@ impl Scope {
             self.text.truncate(start);
             // Writing to a string can't fail.
             let _ = write!(self.text, "ns{number}");
-            // Numbers are above all others in scope; past those of 32 bits, which are all that is kept account of, one
-            // more may be needed.
+            // The number is above those of all prefixes in scope whose number has up to 32 bits. Higher ones are not
+            // tracked, so the prefix may exist.
             if self.bound(&self.text[start..]).is_none() {
                 return self.add(start, namespace, Some(number));
             }
@@ -100,7 +101,7 @@ impl Scope {
         self.bindings.len() - 1
     }
 
-    /// Forgets all but the first `len` declarations.
+    /// Removes all but the first `len` declarations.
     pub(super) fn truncate(&mut self, len: usize) {
         while self.bindings.len() > len
             && let Some(binding) = self.bindings.pop()

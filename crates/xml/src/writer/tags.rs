@@ -7,12 +7,12 @@ use super::prefixes::{check_binding, check_namespace};
 use super::{Open, Prefix, Problem, Stage, Writer, Written, is_ncname, quoted, unwritable};
 
 impl Writer {
-    /// Declares `prefix` for `namespace` on the element that starts next. Needed only where a certain prefix, or a
-    /// certain place, is wished for. With both empty it says that there is no default namespace.
+    /// Declares `prefix` for `namespace` on the element that starts next. Call it only to choose a prefix, or to choose
+    /// where it is declared. If both are empty, it declares that there is no default namespace.
     ///
     /// # Errors
-    /// That the two can't be bound, that the prefix was declared otherwise for the same element, or that no element
-    /// can start.
+    /// If the prefix can't be bound to the namespace, if it is already declared for another namespace on the same
+    /// element, or if no element can start.
     pub fn declare(&mut self, prefix: &str, namespace: &str) -> Result<(), Error> {
         if let Some(error) = &self.failed {
             return Err(error.clone());
@@ -30,7 +30,7 @@ impl Writer {
                     let message = format!("the prefix {prefix} is declared for {other} on the same element");
                     Err((ErrorKind::Namespace, message))
                 }
-                // The prefix `xml` is declared always.
+                // The prefix `xml` is always declared.
                 None if prefix == "xml" => Ok(true),
                 None => self.check_room(prefix, namespace, self.waiting).map(|()| false),
             }
@@ -42,10 +42,10 @@ impl Writer {
         Ok(())
     }
 
-    /// Starts an element; an empty `namespace` means none. Attributes may follow until anything else does.
+    /// Starts an element. An empty `namespace` means none. Attributes may follow until something else is written.
     ///
     /// # Errors
-    /// That `local` is no name, that the namespace can't be declared here, or that the root element is closed.
+    /// If `local` is not a name, if the namespace can't be declared here, or if the root element has ended.
     pub fn start(&mut self, namespace: &str, local: &str) -> Result<(), Error> {
         let outside = self.scope.len() - self.waiting;
         let waiting = std::mem::take(&mut self.waiting);
@@ -71,11 +71,11 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes an attribute of the element that was started; an empty `namespace` means none.
+    /// Writes an attribute of the element that was started. An empty `namespace` means none.
     ///
     /// # Errors
-    /// That there is no open start tag, that `local` is no name, that the element has such an attribute already, or a
-    /// character that XML can't carry.
+    /// If no start tag is open, if `local` is not a name, if the element already has this attribute, or if the value
+    /// has a character that XML can't represent.
     pub fn attribute(&mut self, namespace: &str, local: &str, value: &str) -> Result<(), Error> {
         let at = self.open_attribute(namespace, local)?;
         if let Err(place) = escape::push_attribute(&mut self.out, value) {
@@ -86,10 +86,12 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes an attribute whose value is a qualified name, such as `xsi:type`; see [`prefix`](Self::prefix).
+    /// Writes an attribute whose value is a qualified name, such as `xsi:type`. [`prefix`](Self::prefix) selects its
+    /// prefix.
     ///
     /// # Errors
-    /// As for [`attribute`](Self::attribute) and [`qname`](Self::qname).
+    /// If no start tag is open, if `local` or the local name of the value is not a name, if the element already has this attribute, or if there
+    /// is no prefix for the value.
     pub fn qname_attribute(
         &mut self,
         namespace: &str,
@@ -103,22 +105,22 @@ impl Writer {
         Ok(())
     }
 
-    /// The prefix that stands for `namespace` in a value here, such as a qualified name. It is declared on the start
-    /// tag if that is open and nothing in scope serves. It is empty for no namespace, and only then: not all readers
-    /// take the default namespace to apply in values.
+    /// Returns the prefix that stands for `namespace` in a value here, such as in a qualified name. If no prefix in
+    /// scope does, one is declared on the start tag, which must be open. The prefix is empty only for no namespace,
+    /// because not all readers apply the default namespace to values.
     ///
     /// # Errors
-    /// That there is no such prefix, and it is too late to declare one.
+    /// If there is no such prefix, and no open start tag to declare one on.
     pub fn prefix(&mut self, namespace: &str) -> Result<&str, Error> {
         let at = self.begin()?;
         let prefix = self.prefix_of_namespace(namespace).map_err(|problem| self.fail(at, problem))?;
         Ok(prefix.text(&self.scope))
     }
 
-    /// Ends the element that was started last and is open, as an empty one if nothing came.
+    /// Ends the innermost open element. If it has no content, an empty-element tag is written.
     ///
     /// # Errors
-    /// That none is open.
+    /// If no element is open.
     pub fn end(&mut self) -> Result<(), Error> {
         let at = self.begin()?;
         let Some(open) = self.open.pop() else {
@@ -139,8 +141,8 @@ impl Writer {
 
     // ---- prefixes ----
 
-    /// The prefix of an element's name, declared if it wasn't. `outside` is how many declarations are in scope around
-    /// the element.
+    /// Returns the prefix for the name of an element, and declares it if necessary. `outside` is the number of
+    /// declarations in scope outside the element.
     fn prefix_of_element(&mut self, namespace: &str, local: &str, outside: usize) -> Result<Prefix, Problem> {
         check_local(local)?;
         if self.open.len() >= self.limits.depth {
@@ -165,16 +167,16 @@ impl Writer {
         Ok(prefix)
     }
 
-    /// Declares what is planned for the root element, whose namespace is `namespace`.
+    /// Adds the declarations that are planned for the root element, whose namespace is `namespace`.
     fn declare_planned(&mut self, namespace: &str) -> Result<(), Problem> {
-        // Plans are looked through as often as scopes are.
+        // A plan is searched as often as a scope is, so it has the same limit.
         let (planned, limit) = (self.prefixes.planned().len(), self.limits.namespaces);
         if planned > limit {
             return Err((ErrorKind::Limit, format!("{planned} planned prefixes, more than the limit of {limit}")));
         }
         for index in 0..self.prefixes.planned().len() {
             let planned = &self.prefixes.planned()[index];
-            // What was declared for it is more to the point, and an element of no namespace needs the empty prefix.
+            // A declaration by the caller takes precedence. An element in no namespace needs the empty prefix.
             let is_free = self.scope.bound(&planned.prefix).is_none();
             if planned.on_root && is_free && !(planned.prefix.is_empty() && namespace.is_empty()) {
                 self.check_room(&planned.prefix, &planned.namespace, self.in_tag())?;
@@ -185,8 +187,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes the empty prefix stand for no namespace, in a tag that has declared what is in scope from `outside` on.
-    /// Whether that needed a declaration.
+    /// Makes the empty prefix stand for no namespace, in a tag whose own declarations are those from `outside` on.
+    /// Returns whether a declaration was necessary.
     fn undeclare_default(&mut self, outside: usize) -> Result<bool, Problem> {
         let Some(index) = self.scope.bound("").filter(|&index| !self.scope.namespace(index).is_empty()) else {
             return Ok(false);
@@ -202,8 +204,8 @@ impl Writer {
         Ok(true)
     }
 
-    /// Declares `namespace` in the tag that is being written: for an element's name if the number of declarations
-    /// around it is given, otherwise for an attribute or a value.
+    /// Declares `namespace` in the current tag. For the name of an element, `element` is the number of declarations in
+    /// scope outside it. For an attribute or a value it is `None`.
     fn declare_needed(&mut self, namespace: &str, element: Option<usize>) -> Result<usize, Problem> {
         if namespace == XMLNS_NAMESPACE {
             let message = format!("found a name in {XMLNS_NAMESPACE:?}, where only declarations are");
@@ -213,7 +215,7 @@ impl Writer {
         let planned = self.prefixes.last_first().find(|planned| {
             planned.namespace == namespace
                 && match (self.scope.bound(&planned.prefix), planned.prefix.is_empty()) {
-                    // The default namespace of the elements outside may be replaced.
+                    // The default namespace of outer elements may be replaced.
                     (bound, true) => element.is_some_and(|outside| bound.is_none_or(|index| index < outside)),
                     (bound, false) => bound.is_none(),
                 }
@@ -226,7 +228,7 @@ impl Writer {
         })
     }
 
-    /// The prefix of an attribute's name, declared and written if it wasn't.
+    /// Returns the prefix for the name of an attribute. It is declared and written if necessary.
     fn prefix_of_attribute(&mut self, namespace: &str, local: &str) -> Result<Prefix, Problem> {
         check_local(local)?;
         let prefix = match namespace {
@@ -251,7 +253,7 @@ impl Writer {
         Ok(prefix)
     }
 
-    /// A declaration with a prefix, which is written into the open tag if there was none.
+    /// Returns a declaration with a prefix. If there is none, it is added and written into the open tag.
     fn find_or_declare(&mut self, namespace: &str) -> Result<usize, Problem> {
         if let Some(index) = self.scope.find(namespace, false) {
             return Ok(index);
@@ -261,7 +263,7 @@ impl Writer {
         Ok(index)
     }
 
-    /// The prefix of a name that stands in a value.
+    /// Returns the prefix for a name in a value.
     pub(super) fn prefix_of_value(&mut self, namespace: &str, local: &str) -> Result<Prefix, Error> {
         let at = self.begin()?;
         let prefix = check_local(local).and_then(|()| self.prefix_of_namespace(namespace));
@@ -281,7 +283,7 @@ impl Writer {
     }
 
     fn prefix_of_no_namespace(&mut self) -> Result<Prefix, Problem> {
-        // The name of the open tag may need the default namespace, and then nothing can be done about it.
+        // If the name of the open tag has no prefix, it may need the default namespace, which then can't be undeclared.
         let outside = self.open.last().map_or(0, |open| {
             let may_change = self.stage == Stage::Tag && self.name(open).contains(':');
             if may_change { open.outside } else { 0 }
@@ -294,7 +296,7 @@ impl Writer {
 
     // ---- bytes ----
 
-    /// Checks and writes an attribute up to its value; returns where the document ended before.
+    /// Checks an attribute and writes it up to its value. Returns the length of the document before that.
     fn open_attribute(&mut self, namespace: &str, local: &str) -> Result<usize, Error> {
         let at = self.begin()?;
         if self.stage != Stage::Tag {
@@ -317,7 +319,7 @@ impl Writer {
         self.out.extend_from_slice(local.as_bytes());
     }
 
-    /// Writes a declaration. That XML can carry the namespace was checked when it came into scope.
+    /// Writes a declaration. The characters of the namespace were checked when it came into scope.
     fn push_declaration(&mut self, index: usize) {
         let (prefix, namespace) = (self.scope.prefix(index), self.scope.namespace(index));
         self.out.extend_from_slice(if prefix.is_empty() { b" xmlns" } else { b" xmlns:" });
@@ -329,7 +331,8 @@ impl Writer {
 
     // ---- limits ----
 
-    /// Checks that there is room for one more declaration, in a tag that has so many attributes and declarations.
+    /// Checks the limits for one more declaration in a tag. `in_tag` is the number of attributes and declarations that
+    /// it has.
     fn check_room(&self, prefix: &str, namespace: &str, in_tag: usize) -> Result<(), Problem> {
         let limit = self.limits.namespaces;
         if self.scope.len() >= limit {
@@ -340,12 +343,12 @@ impl Writer {
         if length > self.limits.name_length { Err(self.name_too_long(length)) } else { Ok(()) }
     }
 
-    /// How many attributes and declarations the tag that is being written has.
+    /// Returns how many attributes and declarations the current tag has.
     fn in_tag(&self) -> usize {
         self.attributes.len() + self.declarations
     }
 
-    /// Checks that there is room for one more attribute.
+    /// Checks the limit for one more attribute.
     fn check_attributes(&self, in_tag: usize) -> Result<(), Problem> {
         let limit = self.limits.attributes;
         if in_tag < limit {

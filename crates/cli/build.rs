@@ -1,4 +1,4 @@
-//! Says of which commit the program is built, by which compiler, and how: reports have that.
+//! Stores in the program its commit, its compiler and how it was built, for reports.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,7 +7,7 @@ fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let git = |arguments: &[&str]| said(Command::new("git").arg("-C").arg(&root).args(arguments));
     println!("cargo::rerun-if-changed=build.rs");
-    // The source may stand in a repository that is not its own, or in none.
+    // The source may be in a repository of another project, or in none.
     let is_own = git(&["rev-parse", "--show-toplevel"]).is_some_and(|top| is_same(Path::new(&top), &root));
     let commit = git(&["rev-parse", "--short=12", "HEAD"]).filter(|_| is_own);
     if let Some(commit) = commit {
@@ -17,7 +17,7 @@ fn main() {
         {
             println!("cargo::rustc-env=CASTILE_CHANGED=yes");
         }
-        // A commit, a checkout, and changes in what is compiled.
+        // A commit, a checkout, and changes to the sources trigger a new build.
         let log = git(&["rev-parse", "--git-path", "logs/HEAD"]).map(|log| root.join(log));
         let sources = std::fs::read_dir(root.join("crates"))
             .into_iter()
@@ -35,7 +35,7 @@ fn main() {
     println!("cargo::rustc-env=CASTILE_PROFILE={}, opt-level {}", variable("PROFILE"), variable("OPT_LEVEL"));
 }
 
-/// What a command says on its standard output, if it succeeds.
+/// Returns the standard output of a command, if it succeeds.
 fn said(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())

@@ -1,4 +1,4 @@
-//! Compiles the contract whose messages have what those of the suites lack, and a schema of documents.
+//! Compiles a contract whose messages have what those of the suites lack, and a schema of documents.
 
 fn main() {
     let mut options = castile_codegen::Options::default();

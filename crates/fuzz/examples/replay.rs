@@ -1,4 +1,4 @@
-//! Runs a check on all files of directories, each once: `replay TARGET DIRECTORY…`. `fuzz/run --coverage` measures with it.
+//! Runs a check once on each file in the given directories: `replay TARGET DIRECTORY…`. `fuzz/run --coverage` uses it.
 
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
-//! What is generated from changed contracts compiles. The check `generate` parses it; the compiler, which knows names and types,
-//! takes seconds, so it judges a few, all in one crate.
+//! The code that is generated from changed contracts compiles. The check `generate` only parses it. The compiler also
+//! checks names and types, but takes seconds, so it compiles a few modules in one crate.
 //!
-//! `FUZZ_CONTRACTS=NUMBER` compiles that many, `FUZZ_SEED=NUMBER` others.
+//! `FUZZ_CONTRACTS=NUMBER` compiles that many; `FUZZ_SEED=NUMBER` selects other contracts.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,7 +12,7 @@ use castile_fuzz::{generated, mutate, seeds};
 
 /// How many changed contracts are compiled.
 const CONTRACTS: u64 = 24;
-/// How many changes are tried for one that code is generated from.
+/// How many changes are tried for each module.
 const TRIES: u64 = 50;
 /// The longest contract, in bytes.
 const LONGEST: usize = 16 << 10;
@@ -35,7 +35,7 @@ fn what_is_generated_from_changed_contracts_compiles() {
         let mut random = fastrand::Rng::with_seed(seed);
         let [one, other] = [(); 2].map(|()| &seeds[random.usize(..seeds.len())]);
         let contract = mutate(one, other, seed, LONGEST);
-        // What differs from what the contracts of the tests become; those compile.
+        // The code of the unchanged contracts is skipped, because it is known to compile.
         if let Some(source) = generated(&contract)
             && seen.insert(source.clone())
         {
@@ -62,14 +62,14 @@ fn what_is_generated_from_changed_contracts_compiles() {
         fs::write(path(format!("src/contract{number}.wsdl")), contract).expect("a contract is written");
     }
     fs::write(path("src/lib.rs".into()), library).expect("the root is written");
-    // Modules include their documents by names that are the same for all of them, and what stands in them is no matter here.
+    // All modules include their documents by the same names. The content of these files does not matter here.
     for (_, source) in &modules {
         for name in source.split("include_str!(\"").skip(1).filter_map(|rest| rest.split('"').next()) {
             assert!(name.starts_with("contract.") && !name.contains(['/', '\\']), "a module includes {name:?}");
             fs::write(path(format!("src/{name}")), "").expect("a document is written");
         }
     }
-    // What Castile depends on may be checked there already.
+    // The dependencies of Castile may already be checked in this directory.
     let target = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a folder in the target directory");
     let done = Command::new(env!("CARGO"))
         .args(["check", "--offline", "--quiet"])

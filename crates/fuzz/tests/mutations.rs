@@ -1,6 +1,8 @@
-//! Changed messages go through the checks: what fuzzing does for hours, for seconds, on stable, and the same each time.
+//! Runs the checks on changed messages. This is a short form of fuzzing: it takes seconds, needs only a stable
+//! toolchain, and does the same each time.
 //!
-//! `FUZZ_MUTATIONS=NUMBER` runs that many for each check, `FUZZ_SEED=NUMBER` others, `FUZZ_TARGET=NAME` one check alone.
+//! `FUZZ_MUTATIONS=NUMBER` runs that many for each check, `FUZZ_SEED=NUMBER` runs others, and `FUZZ_TARGET=NAME` runs
+//! only one check.
 
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
@@ -14,7 +16,7 @@ const MUTATIONS: u64 = 150;
 const PLANS: u64 = 500;
 /// The longest input, in bytes.
 const LONGEST: usize = 16 << 10;
-/// How much processor time an input may take. It takes milliseconds; what hangs takes any time.
+/// How much processor time an input may take. A usual one takes milliseconds; one that hangs exceeds any limit.
 const MOST_TIME: Duration = Duration::from_secs(20);
 
 #[test]
@@ -31,7 +33,7 @@ fn number(name: &str, default: u64) -> u64 {
     }
 }
 
-/// Anybody can write the plan that a bundle keeps.
+/// A bundle contains a plan, which anybody could have written.
 #[test]
 fn changed_plans_pass_in_bounded_time() {
     let check = Check { name: "plan", run: plan, work: 0, work_per_byte: 0, is_structured: false };
@@ -67,13 +69,13 @@ fn changed_inputs_pass_in_bounded_time() {
     }
 }
 
-/// Runs a check on a thread of its own, which is watched: an input that hangs fails the test.
+/// Runs a check on a separate thread and watches it, so that an input that hangs fails the test.
 fn run(check: Check, inputs: impl Iterator<Item = Vec<u8>> + Send + 'static) {
     let (sender, receiver) = channel();
     let worker = thread::spawn(move || {
         let clock = Clock::of_this_thread();
         for (number, input) in inputs.enumerate() {
-            // The watcher has gone if the test has failed.
+            // The receiver is gone if the test has failed.
             let _ = sender.send((number, input.clone(), clock.clone()));
             (check.run)(&input);
         }
@@ -100,7 +102,7 @@ fn run(check: Check, inputs: impl Iterator<Item = Vec<u8>> + Send + 'static) {
     }
 }
 
-/// What the system says of the processor time of a thread, so that other work on the machine does not count.
+/// Reads the processor time of a thread from the system, so that other work on the machine does not count.
 #[derive(Clone)]
 struct Clock(std::path::PathBuf);
 

@@ -1,4 +1,4 @@
-//! What fuzzing found, and inputs that are known to be hard, go through the checks again.
+//! Runs the checks on inputs that fuzzing found, and on inputs that are known to be hard.
 
 use std::path::Path;
 
@@ -13,14 +13,14 @@ fn inputs_of_old() {
         assert!(!files.is_empty(), "{} is empty", folder.display());
         for file in files {
             let input = std::fs::read(&file).expect("a readable file");
-            // The name, for the messages of failed checks tell the input only.
+            // Prints the name, because the message of a failed check has only the input.
             println!("{}", file.display());
             (check.run)(&input);
         }
     }
 }
 
-/// A check that `fuzz/run` did not list was never fuzzed.
+/// A check that is not in `fuzz/run` would never be fuzzed.
 #[test]
 fn each_check_is_a_target() {
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/run");

@@ -2,8 +2,9 @@
 //!
 //!     cargo run -p castile-xml --example c14n -- URI FILE [PREFIXES [APEX [WITHOUT]]]
 //!
-//! URI names the algorithm, PREFIXES is the PrefixList of an InclusiveNamespaces. APEX and WITHOUT are byte offsets of
-//! start tags, for an element to be taken out of the document and for one to be left out; `-` for none.
+//! URI is that of the algorithm, PREFIXES is the PrefixList of an InclusiveNamespaces. APEX and WITHOUT are byte
+//! offsets of start tags: of an element to be taken out of the document, and of one to be left out. `-` stands for
+//! none.
 
 use std::error::Error;
 use std::io::{Write, stdout};

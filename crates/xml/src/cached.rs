@@ -18,10 +18,10 @@
 //!
 //! # State
 //!
-//! A [`CachedReader`] is a [`Reader`] and a few values beside it. Each value says for which moment it holds, so that none has to
-//! be reset when the reader moves on by itself:
+//! A [`CachedReader`] is a [`Reader`] with a few more values. Each value has a condition under which it is valid, so that no value
+//! must be reset when the reader moves:
 //!
-//! | value | holds while | set by |
+//! | value | valid while | set by |
 //! |---|---|---|
 //! | `scope`: the declarations that cached tags are for | the reader is in this scope, and no end of an empty-element tag is pending | [`use_cached_tags`](CachedReader::use_cached_tags), [`extend_cached_tags`](CachedReader::extend_cached_tags), [`open_like`](CachedReader::open_like) |
 //! | `last`: the cached tag that was consumed last | the reader is at its end | every `cached_…` and `cache_…` that consumes or caches a tag |
@@ -141,9 +141,9 @@ impl Memory {
 /// No scope has this number.
 const NO_SCOPE: u64 = u64::MAX;
 
-/// A [`Reader`] that recognises tags which it has read before. The [module](self) says what is cached.
+/// A [`Reader`] that recognises tags which it has read before. The [module](self) documents what is cached.
 ///
-/// Its tokens, errors and offsets are those of the reader. It dereferences to that.
+/// Its tokens, errors and offsets are those of the [`Reader`], to which it dereferences.
 #[derive(Debug)]
 pub struct CachedReader<'a> {
     reader: Reader<'a>,
@@ -245,7 +245,7 @@ impl<'a> CachedReader<'a> {
     /// that was opened last, wherever nothing else is declared.
     pub fn use_cached_tags(&mut self) {
         self.scope = NO_SCOPE;
-        // A prediction is one of other tags.
+        // A prediction may be about tags of another set.
         self.last = (usize::MAX, TagId::NONE);
         self.prediction = Prediction::NONE;
         if !self.cache.used.tags || !self.reader.may_be_recognised(pattern::LONGEST) {
@@ -275,15 +275,15 @@ impl<'a> CachedReader<'a> {
         self.scope == self.reader.namespaces_in_scope().scope()
     }
 
-    /// Whether a tag means the same where only the declarations are in scope that the cache was selected for: it has no prefix of
-    /// a later one. A part of a tag that only looks like a prefix counts as one.
+    /// Whether a tag has the same meaning if only the declarations are in scope that the cache was selected for. It must not use
+    /// the prefix of a later declaration. A part of the tag that only looks like a prefix counts as one.
     fn holds_outside(&self, tag: &[u8]) -> bool {
         let namespaces = self.reader.namespaces_in_scope();
         let has = |prefix: &str| {
             let prefix = prefix.as_bytes();
             tag.windows(prefix.len() + 1).any(|name| name.starts_with(prefix) && name.ends_with(b":"))
         };
-        // A reference to a character may stand for one of a prefix.
+        // A reference to a character may stand for a character of a prefix.
         namespaces.len() == self.outside
             || !tag.contains(&b'&')
                 && !namespaces.inside(self.outside).any(|(prefix, _)| prefix.is_empty() || has(prefix))

@@ -39,7 +39,7 @@ struct Entry {
     local: u8,
 }
 
-/// No text has the byte 0xFF in it, and no declaration the last number.
+/// No text has the byte 0xFF, and no scope has the highest number.
 const NOTHING: Entry =
     Entry { first: u128::MAX, second: 0, scope: u64::MAX, namespace: NamespaceId::NONE, length: 0, local: 0 };
 
@@ -64,7 +64,7 @@ impl Interned {
 }
 
 impl Entry {
-    /// Whether the rest of the name is at `at`, and nothing more.
+    /// Whether exactly the rest of the name is at `at`.
     #[inline(never)]
     fn goes_on(&self, input: &[u8], at: usize) -> bool {
         let Some(chunk) = input.get(at..).and_then(<[u8]>::first_chunk) else { return false };

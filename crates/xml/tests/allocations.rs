@@ -1,6 +1,6 @@
-//! A warm reader allocates nothing: neither by tokenising nor by recognising what it read before.
+//! A warm reader allocates nothing, neither when it tokenises nor when it recognises cached tags.
 //!
-//! Allocations of the whole process are counted, so there is no test harness, whose own thread allocates when it likes.
+//! Allocations of the whole process are counted. So there is no test harness, whose own thread allocates at any time.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use castile_xml::{CachedReader, Limits, Memory, Reader, SlotId, Token};
@@ -8,7 +8,8 @@ use castile_xml::{CachedReader, Limits, Memory, Reader, SlotId, Token};
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// With attributes, declarations, a value to be normalised, more attributes than are compared pairwise, a comment.
+/// Returns a document with attributes, declarations, a value to be normalised, more attributes than are compared in
+/// pairs, and a comment.
 fn document(number: usize) -> String {
     let many: String = (0..20).map(|index| format!(" a{index}='{number}'")).collect();
     let items: String =
@@ -45,7 +46,7 @@ fn tokenise(document: &str, memory: &mut Memory) {
     *memory = reader.into_memory();
 }
 
-/// Reads as a decoder does, which tells where in a schema it is.
+/// Reads as a decoder does, which knows the slots from a schema.
 fn recognise(document: &str, memory: &mut Memory) {
     let slot = |index: u16| SlotId { index, owner: 1 + usize::from(index) };
     let mut reader = CachedReader::with_memory(document.as_bytes(), Limits::default(), memory).unwrap();

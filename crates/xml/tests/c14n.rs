@@ -1,5 +1,5 @@
-//! Canonical forms are those that the recommendations ask for. The documents stand in `c14n/`, `c14n/cases.tsv` says
-//! what becomes of which.
+//! Canonical forms are those that the recommendations require. The documents are in `c14n/`; `c14n/cases.tsv` lists the
+//! expected forms.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 #[path = "w3c/catalogue.rs"]
@@ -54,7 +54,7 @@ fn every_file_belongs_to_a_case() {
     let known: BTreeSet<&Path> = cases.iter().flat_map(|case| [&*case.input, &*case.expected]).collect();
     for folder in fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
         for file in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
-            // Those are only refused.
+            // These are only rejected.
             assert!(known.contains(&*file) || file.ends_with("spec/3.5.xml"), "{} is in no case", file.display());
         }
     }
@@ -125,7 +125,7 @@ fn a_joined_base_is_limited() {
     }
 }
 
-/// Attributes that are inherited are as many as the limits allow, and so are namespaces in scope.
+/// Inherited attributes and namespaces in scope are as many as the limits allow.
 #[test]
 fn crowded_ancestors_cost_no_more_than_they_say() {
     let limits = Limits::default();
@@ -160,7 +160,7 @@ fn documents_that_say_the_same_are_equal() {
     }
 }
 
-/// Whatever the W3C's suite has: the canonical form is a document, and its own canonical form.
+/// For every document of the W3C's suite, the canonical form is a document, and is its own canonical form.
 #[castile_corpus::needs("corpus/conformance/xml/xmlts20130923.zip")]
 #[test]
 fn documents_of_the_w3c_have_one_form() {
@@ -219,7 +219,7 @@ impl Case {
     }
 }
 
-/// The subset of which the tags begin with these texts.
+/// Returns the subset whose tags begin with these texts.
 fn subset(document: &str, apex: Option<&str>, without: Option<&str>) -> Subset {
     let offset = |text: &str| document.find(text).expect(text);
     Subset { apex: apex.map(offset), without: without.map(offset) }

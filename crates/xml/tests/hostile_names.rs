@@ -1,4 +1,4 @@
-//! Names that are too long or no names at all end in an error that is short and at the right place.
+//! Names that are too long or invalid cause an error that is short and at the right offset.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use castile_xml::{Error, ErrorKind, Limits, Reader, Token};
@@ -9,7 +9,7 @@ fn read(input: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A character of several bytes behind a colon once cut the message in its middle, which is a panic.
+/// A character of several bytes after a colon once caused a panic, because the message was cut inside it.
 #[test]
 fn a_colon_may_be_followed_by_anything() {
     for (input, expected) in [
@@ -55,7 +55,7 @@ fn messages_do_not_repeat_what_is_long() {
     }
 }
 
-/// Names of namespaces are compared again and again, and kept: long ones cost what their document never pays for.
+/// Names of namespaces are compared and copied many times, so long ones would cost far more than the document is large.
 #[test]
 fn names_of_namespaces_have_the_length_of_names() {
     let name = |length| format!("<a xmlns='{}'/>", "n".repeat(length));

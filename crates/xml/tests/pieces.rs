@@ -1,4 +1,4 @@
-//! A document that comes in pieces has the tokens and the errors of the whole, wherever it is cut.
+//! A document that arrives in pieces has the tokens and the errors of the whole document, wherever it is cut.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod splits;
@@ -8,14 +8,14 @@ use std::path::{Path, PathBuf};
 use castile_xml::{Error, ErrorKind, Limits, Piece, Pieces, Token};
 use splits::compare;
 
-/// The documents of a directory, with their names.
+/// Returns the documents in a directory, with their names.
 fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = std::fs::read_dir(directory).unwrap();
     let paths = entries.map(|entry| entry.unwrap().path()).filter(|path| path.extension().is_some_and(|e| e == "xml"));
     paths.map(|path| (path.clone(), std::fs::read(path).unwrap())).collect()
 }
 
-/// The documents of `pieces/documents.txt`.
+/// Returns the documents of `pieces/documents.txt`.
 fn documents() -> Vec<Vec<u8>> {
     include_str!("pieces/documents.txt").lines().skip(1).map(unescaped).collect()
 }
@@ -47,7 +47,7 @@ fn read(mut piece: Piece<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// The default limits but for some.
+/// Returns the default limits with some changes.
 fn limits(change: impl FnOnce(&mut Limits)) -> Limits {
     let mut limits = Limits::default();
     change(&mut limits);
@@ -64,7 +64,7 @@ fn documents_are_the_same_wherever_they_are_cut() {
     }
 }
 
-/// Each limit is passed by some document, and at the same place.
+/// Each limit is exceeded by a document, and at the same offset.
 #[test]
 fn limits_are_the_same_wherever_a_document_is_cut() {
     let documents = [
@@ -160,7 +160,8 @@ fn memory_does_not_grow_with_the_document() {
     }
 }
 
-/// What is not complete is not looked at again for each byte that comes, and open elements are not moved for it.
+/// Incomplete markup is not scanned again for each byte that arrives, and the names of open elements are not moved for
+/// it.
 #[test]
 fn long_markup_and_deep_elements_cost_what_they_are_long() {
     let limits = limits(|limits| limits.depth = 50_000);
@@ -181,7 +182,7 @@ fn long_markup_and_deep_elements_cost_what_they_are_long() {
     }
 }
 
-/// Whoever sends a tag or a reference without an end is cut off.
+/// A tag or a reference without an end is rejected, and not buffered without limit.
 #[test]
 fn markup_is_not_kept_for_ever() {
     let limits = limits(|limits| (limits.message_size, limits.markup_length) = (usize::MAX, 10_000));
@@ -215,7 +216,7 @@ fn what_is_not_read_of_one_piece_is_read_with_the_next() {
     assert_eq!(tokens.len(), 5, "{tokens:?}");
 }
 
-/// Each reference made the rest of the text be searched for tags again.
+/// Once, each reference caused another search of the rest of the text for tags.
 #[test]
 fn many_references_in_one_long_text_take_linear_time() {
     for (repeated, behind) in [("&amp;", "</a>"), ("\r", "</a>"), ("&amp;", "<!-- --></a>")] {

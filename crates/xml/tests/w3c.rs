@@ -1,7 +1,7 @@
-//! The W3C XML Conformance Test Suite, driven by its own catalogues.
+//! The W3C XML Conformance Test Suite, as its own catalogues describe it.
 //!
-//! `cargo test -p castile-xml --test w3c -- --nocapture` prints the tally. What is left out stands in
-//! `w3c-left-out.tsv`; a test that stands there and passes is a failure too, so that the file only shrinks.
+//! `cargo test -p castile-xml --test w3c -- --nocapture` prints the tally. `w3c-left-out.tsv` lists the tests that are
+//! left out. A test in that file that passes is a failure too, so that the file only shrinks.
 
 #![allow(clippy::unwrap_used, reason = "a suite that can't be read fails the test")]
 
@@ -56,7 +56,7 @@ fn every_document_is_judged_as_the_catalogues_say() {
     assert!(failures.is_empty(), "{} failures:\n{}", failures.len(), failures.join("\n"));
 }
 
-/// A document that comes in pieces is read as the whole, also to the document type declaration that stops both.
+/// A document in pieces is read as the whole document. Both readers stop at a document type declaration.
 #[castile_corpus::needs("corpus/conformance/xml/xmlts20130923.zip")]
 #[test]
 fn documents_are_the_same_in_pieces() {
@@ -72,7 +72,7 @@ fn documents_are_the_same_in_pieces() {
     assert!(compared > 1_000, "{compared} documents");
 }
 
-/// Documents that are cut off anywhere end in an error or are read; nothing else.
+/// A document that is cut off anywhere is read or causes an error. It never causes a panic.
 #[castile_corpus::needs("corpus/conformance/xml/xmlts20130923.zip")]
 #[test]
 fn no_beginning_of_a_document_panics() {
@@ -115,14 +115,15 @@ fn judge(
     }
 }
 
-/// A document in the suite's second canonical form.
+/// Returns a document in the suite's second canonical form.
 fn read(bytes: &[u8]) -> Result<String, Error> {
     let text = decode(bytes, None)?;
     let document = DocumentEntity::new(&text, Limits::default())?;
     canonical::write(&document)
 }
 
-/// A message without a document type declaration is read alike; one with it is refused.
+/// A document without a document type declaration is read in the same way as a message. One with it is rejected as a
+/// message.
 fn compare_with_message_reader(bytes: &[u8], as_document: &Result<String, Error>) -> Result<(), String> {
     let as_message = Reader::new(bytes, Limits::default()).and_then(|mut reader| {
         while reader.next()? != Token::End {}
@@ -132,18 +133,18 @@ fn compare_with_message_reader(bytes: &[u8], as_document: &Result<String, Error>
     match (as_message, as_document) {
         (Ok(()), Ok(_)) => Ok(()),
         (Err(message), Err(document)) if message == *document => Ok(()),
-        // Messages are decoded by the caller, if they may be in another encoding. Who decodes finds other faults first.
+        // A message in another encoding must be decoded by the caller. The decoder reports other errors first.
         (Err(error), _) if error.kind() == ErrorKind::Doctype || is_encoding(&error) => Ok(()),
         (Err(_), Err(error)) if is_encoding(error) => Ok(()),
         (message, document) => Err(format!("as a message {message:?}, as a document {document:?}")),
     }
 }
 
-/// What is not expected of us, from the file of tab-separated lines: key, what, reason.
+/// The tests that are left out, from a file of tab-separated lines: key, what, reason.
 struct LeftOut {
-    /// Whole groups by an attribute of the catalogue, which don't apply to us.
+    /// Groups of tests that are left out, by an attribute of the catalogue.
     groups: Vec<(String, String)>,
-    /// Tests that don't pass, by ID and by what of them doesn't.
+    /// Tests that fail, by their ID and by the part that fails.
     tests: BTreeMap<(String, String), String>,
 }
 
@@ -172,7 +173,7 @@ impl LeftOut {
 
 #[derive(Default)]
 struct Tally {
-    /// Passed and all, by class.
+    /// The number of tests that passed and of all tests, by class.
     classes: BTreeMap<&'static str, (usize, usize)>,
     left_out: BTreeMap<String, usize>,
 }

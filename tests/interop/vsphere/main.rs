@@ -11,7 +11,7 @@ mod vim;
 use vim::vim25::*;
 use vim::{LoginFault, VimPortTypeClient};
 
-/// Of fields that the contract has as optional.
+/// The message for fields that are optional in the contract.
 const OF_A_VCENTER: &str = "a vCenter has it";
 
 #[tokio::main]
@@ -20,10 +20,10 @@ async fn main() -> Result<(), Box<dyn Error>> {
         <[String; 5]>::try_from(args().collect::<Vec<_>>()).map_err(|_| "expected URL CERTIFICATE USER PASSWORD")?;
 
     let mut options = Options::default();
-    // The session is a cookie.
+    // The session is identified by a cookie.
     options.cookies = true;
     let mut tls = TlsOptions::default();
-    // A vCenter comes with a certificate that it made itself.
+    // A vCenter has a self-signed certificate.
     tls.roots = Roots::Only(vec![Pem::file(certificate)]);
     options.tls = Tls::with_options(tls)?;
     let client = VimPortTypeClient::with_transport(&url, Transport::with_options(options))?;
@@ -77,7 +77,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
 
     let machine = &machines[0].obj;
     let off = PowerOffVmRequestType { this: machine.clone() };
-    // The answer to the one waits for the other.
+    // The response to the first request waits for the second request.
     let (next, off) =
         tokio::join!(updates(&client, &collector, Some(first.version)), client.power_off_vm_task(&off).into_future());
     println!("a {} turns it off", off?.returnval.r#type.unwrap_or_default());
@@ -101,17 +101,18 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// One of each kind of value that a property has.
+/// One property for each kind of value.
 const PROPERTIES: [&str; 6] =
     ["name", "runtime", "summary.config.numCpu", "config.template", "config.hardware.device", "network"];
 
-/// The properties of all machines of a view.
+/// Returns a specification of these properties of all machines in a view.
 fn in_view(view: &ManagedObjectReference, properties: &[&str]) -> PropertyFilterSpec {
     let to_its_objects = TraversalSpec { r#type: "ContainerView".into(), path: "view".into(), ..Default::default() };
     specification(view, vec![to_its_objects.into()], properties)
 }
 
-/// The names of all machines below a folder, however deep: a selection may name another one, and itself.
+/// Returns a specification of the names of all machines below a folder, at any depth. A selection may name another one,
+/// or itself.
 fn below(folder: &ManagedObjectReference) -> PropertyFilterSpec {
     let to = |name: &str| SelectionSpec { name: Some(name.into()) }.into();
     let from_folders = TraversalSpec {
@@ -147,7 +148,7 @@ fn specification(
     }
 }
 
-/// Two objects at a time, so that some are left for the next page.
+/// Retrieves two objects at a time, so that several pages are needed.
 async fn retrieve(
     client: &VimPortTypeClient,
     collector: &ManagedObjectReference,
@@ -170,7 +171,7 @@ async fn retrieve(
     Ok(objects)
 }
 
-/// What changed since a version; there is nothing if nothing did within ten seconds.
+/// Returns what changed since a version, or `None` if nothing did within ten seconds.
 async fn updates(
     client: &VimPortTypeClient,
     collector: &ManagedObjectReference,
@@ -188,7 +189,7 @@ fn changed(updates: &UpdateSet) -> impl Iterator<Item = &ObjectUpdate> {
     updates.filter_set.iter().flat_map(|filter| &filter.object_set)
 }
 
-/// A value of any type, in words.
+/// Returns a value of any type as text.
 fn told(value: &AnyType) -> Result<String, Box<dyn Error>> {
     let name = value.type_name.as_ref().map_or("", |name| &name.local);
     let told = match name {
@@ -211,7 +212,7 @@ fn told(value: &AnyType) -> Result<String, Box<dyn Error>> {
     Ok(format!("{told} ({name})"))
 }
 
-/// Devices of some kinds.
+/// Returns the text for devices of some kinds.
 fn device(device: &VirtualDeviceOrDerived) -> Option<String> {
     use VirtualDeviceBackingInfoOrDerived::VirtualDiskFlatVer2BackingInfo;
     match device {
@@ -228,7 +229,7 @@ fn device(device: &VirtualDeviceOrDerived) -> Option<String> {
     }
 }
 
-/// The type of a fault that the operation doesn't declare.
+/// Returns the type of a fault that the operation doesn't declare.
 fn kind<D>(fault: &Fault<D>) -> Option<String> {
     let Detail::Other(xml) = &fault.detail else { return None };
     let detail = Any::parse(xml).ok()?.read::<AnyType>().ok()?;

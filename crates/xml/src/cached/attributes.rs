@@ -87,7 +87,7 @@ impl<'a> CachedReader<'a> {
         }
     }
 
-    /// Consumes the attribute tag that follows, if it is one of the slot `id`, in whose list it has this number or comes later.
+    /// Consumes the attribute tag that follows, if it is in the list of the slot `id`, from this number on.
     pub(super) fn cached_tag_of(&mut self, cached: TagId, id: u64, mut number: u16) -> Option<StartTag<'a>> {
         let (bytes, at) = (self.reader.bytes(), self.reader.position());
         let (tag, end) = loop {
@@ -193,7 +193,7 @@ impl<'a> CachedReader<'a> {
 }
 
 impl AttributeTag {
-    /// Returns the element that it opens if it is at `at` and is one of the slot `id`.
+    /// Returns the element that this tag opens if it is at `at`. `id` is the id of its slot.
     #[inline]
     fn opens(&self, at: usize, id: u64) -> Open {
         Open::new(at + usize::from(self.name_at), self.name_length.into(), self.local.into(), id)

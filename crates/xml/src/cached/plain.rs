@@ -28,8 +28,8 @@ impl<'a> CachedReader<'a> {
         self.cache_start_as_plain(slot);
     }
 
-    /// Caches the start tag that was read last as one without attributes. The caller has checked that its attributes say only
-    /// what holds for all elements of `slot`. It must have no declarations.
+    /// Caches the start tag that was read last as one without attributes. It must have no declarations. The caller has checked that
+    /// its attributes express only what is true of all elements of `slot`.
     pub fn cache_start_as_plain(&mut self, slot: SlotId) {
         if !self.holds() || !self.reader.is_behind_tag() {
             return;

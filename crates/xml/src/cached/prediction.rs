@@ -44,7 +44,7 @@ impl Prediction {
 }
 
 impl<'a> CachedReader<'a> {
-    /// Returns the tag that follows, if it followed the last tag before. `None` says nothing.
+    /// Returns the tag that follows, if it followed the last tag before. `None` means that nothing is predicted.
     pub fn predict(&mut self) -> Option<Predicted<'a>> {
         if !self.holds() {
             return None;
@@ -119,7 +119,7 @@ impl<'a> CachedReader<'a> {
     }
 
     /// Returns the number of the empty-element tag without attributes that is predicted here for `slot`, and where it ends. The
-    /// number is 0 if another tag of the slot is predicted. `None` says nothing.
+    /// number is 0 if another tag of the slot is predicted. `None` means that nothing is predicted.
     #[inline]
     pub(super) fn predicted_empty(&self, slot: SlotId) -> Option<(u16, usize)> {
         let Prediction { moment, next, empty, empty_end, .. } = self.prediction;

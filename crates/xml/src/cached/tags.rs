@@ -17,7 +17,7 @@ pub struct SlotId {
 }
 
 impl SlotId {
-    /// How many slots there are. Declarations with higher numbers share them best.
+    /// How many slots there are. If there are more declarations, it is best to give several of them the same number.
     pub const COUNT: u16 = 4096;
 }
 
@@ -120,7 +120,7 @@ impl Tags {
         (found.owner == slot.owner).then_some(found)
     }
 
-    /// Returns the slot of a tag, whatever declaration it is of.
+    /// Returns the slot of a tag, for any declaration.
     #[inline]
     pub(super) fn slot_of(&self, tag: TagId) -> Option<&Slot> {
         self.current.slots.get(tag.slot())

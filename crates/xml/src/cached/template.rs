@@ -1,7 +1,7 @@
 //! Elements that references of SOAP encoding lead to.
 //!
-//! Each declares its namespaces again, perhaps by a prefix of its own, and says again of which type it is. The start tag of one
-//! is a template for the tags of others.
+//! Each of them repeats its type and its namespace declarations, perhaps with a different prefix. The start tag of one is a
+//! template for the tags of the others.
 
 use crate::reader::Open;
 

@@ -25,7 +25,7 @@ mod tags {
         reader
     }
 
-    /// Reads `<…>text</…>` the long way and learns it.
+    /// Reads `<…>text</…>` with the tokeniser and caches it.
     fn learn(reader: &mut CachedReader<'_>) {
         while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
         reader.cache_start(ITEM);
@@ -122,7 +122,7 @@ mod tags {
         assert_eq!(reader.next().unwrap_err().kind(), ErrorKind::Limit);
     }
 
-    /// Reads the next start tag the long way, learns it and leaves the element.
+    /// Reads the next start tag with the tokeniser, caches it and leaves the element.
     fn learn_tag(reader: &mut CachedReader<'_>) {
         while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
         reader.cache_start(ITEM);
@@ -132,7 +132,7 @@ mod tags {
     /// The name of a tag, its attributes, and whether it is empty.
     type Seen = (String, Vec<(String, String)>, bool);
 
-    /// The tag at [`ITEM`] if it is known.
+    /// Returns the tag at [`ITEM`] if it is cached.
     fn known(reader: &mut CachedReader<'_>) -> Option<Seen> {
         let before = reader.offset();
         let Some(tag) = reader.cached_tag(ITEM) else {
@@ -307,7 +307,7 @@ mod predictions {
     const B: SlotId = SlotId { index: 1, owner: 2 };
     const G: SlotId = SlotId { index: 2, owner: 3 };
 
-    /// Reads `<g>…</g>` with elements `a` and `b` in it, and learns all that comes.
+    /// Reads `<g>…</g>` with elements `a` and `b` in it, and caches all its tags.
     fn learn(input: &str) -> Memory {
         let mut reader = CachedReader::from(Reader::new(input.as_bytes(), Limits::default()).unwrap());
         reader.next().unwrap();
@@ -449,7 +449,8 @@ mod templates {
 
     const KNOWN: SlotId = SlotId { index: 0, owner: 1 };
 
-    /// Opens the children of the root one after another, with `<c>` in each. Tells where it was known, and its namespace.
+    /// Opens the children of the root one after another, with `<c>` in each. Returns whether `<c>` was cached, and the
+    /// namespace of its attribute.
     fn read(document: &str) -> Vec<(bool, String)> {
         let mut reader = CachedReader::from(Reader::new(document.as_bytes(), Limits::default()).unwrap());
         let mut found = Vec::new();
@@ -476,15 +477,15 @@ mod templates {
     #[test]
     fn tags_are_known_where_more_is_declared() {
         for (inside, known) in [
-            // Nothing, prefixes of their own, and what is declared already.
+            // No declarations, other prefixes, and repeated declarations.
             (["", ""], true),
             ([" xmlns:a='urn:a'", " xmlns:b='urn:b'"], true),
             (["", " xmlns:p='urn:p'"], true),
             ([" xmlns:a='urn:a'", ""], true),
-            // Its prefix is declared where it is learned, so that nobody else knows what it means.
+            // The prefix is declared on the element where the tag is cached, so its meaning elsewhere is unknown.
             ([" xmlns:p='urn:p'", ""], false),
             ([" xmlns:p='urn:p'", " xmlns:p='urn:p'"], false),
-            // It means something else.
+            // The prefix has another meaning.
             (["", " xmlns:p='urn:q'"], false),
             ([" xmlns:p='urn:q'", ""], false),
             (["", " xmlns='urn:q'"], false),
@@ -493,7 +494,7 @@ mod templates {
             let [one, other] = inside;
             let document =
                 format!("<r xmlns:p='urn:p'><x{one}><c p:a='1'></c></x><x{other}><c p:a='2'></c></x><x/></r>");
-            // Tags are not looked for near to the end.
+            // Tags are not recognised near the end of a document.
             let document = document.replace("<x/>", "") + &" ".repeat(100);
             let found = read(&document);
             let namespace =

@@ -1,6 +1,6 @@
 use super::*;
 
-/// Room for anything.
+/// A budget that is never exceeded.
 macro_rules! room {
     () => {
         &mut Room::new(&mut Allowance::unlimited(), &mut Charges::default())
@@ -17,7 +17,7 @@ fn whole(text: &str) -> Result<ElementIds<'_>, Stop> {
     ElementIds::whole(text, Limits::default(), Shapes::default(), Charges::default(), allowance!())
 }
 
-/// What is found in a document, to be compared.
+/// Returns what was found in a document, in a form to compare.
 fn shown(found: &Elements<'_>) -> Vec<String> {
     let mut ids: Vec<_> =
         found.ids.iter().map(|(id, found)| format!("{id} {} {:?}", found.element, found.to)).collect();
@@ -42,7 +42,7 @@ fn what_a_glance_finds_is_what_a_reader_finds() {
         ("<a ident='1' xid='2' id='3'/>", true),
         // Tags of one shape.
         ("<a><b id='1' x='y'>1</b><b id='2' x='y'>2</b><b id='3' x='z'>3</b></a>", true),
-        // Only a reader knows.
+        // Only a reader understands these.
         ("<a><!--<b id='1'/>--><b id='2'/></a>", false),
         ("<a><![CDATA[<b id='1'>]]><b id='2'/></a>", false),
         ("<a><?b <c id='1'>?><b id='2'/></a>", false),
@@ -62,15 +62,15 @@ fn what_a_glance_finds_is_what_a_reader_finds() {
     }
 }
 
-/// An index as it is when the first reference is met in the third element of the document.
+/// Creates an index as it is when the first reference is found in the third element of the document.
 fn behind(text: &str) -> ElementIds<'_> {
     let tags = text.match_indices('<').filter(|(at, _)| !text[at + 1..].starts_with(['?', '!', '/']));
     let open: Vec<usize> = tags.map(|(at, _)| at).take(3).collect();
     ElementIds::of(text, Limits::default(), open.into_iter(), allowance!()).unwrap()
 }
 
-/// Asks for all ids, each twice, and compares what is found behind the call with what is found in the whole document. Tells
-/// how many were found behind the call.
+/// Looks up all ids, each twice, and compares what is found after the call with what is found in the whole document.
+/// Returns how many were found after the call.
 fn compare(text: &str, order: impl Fn(&mut Vec<String>)) -> usize {
     let Ok(mut whole) = whole(text) else { return 0 };
     let Known::All(all) = &whole.ids else { panic!("all are known") };
@@ -113,16 +113,16 @@ fn what_is_found_behind_the_call_is_what_is_there() {
     for (body, count) in [
         ("<m id='1'>1</m><m id='2'>2</m><m id='3'>3</m>", 6),
         ("\n<m id='1'>1</m>\n<m a='b' id = '2' >2</m>\n<n/><m>0</m><m id='3'>3</m>", 6),
-        // Elements of one name in each other, others whose names begin so, and texts that look like them.
+        // Elements of one name in each other, elements whose names begin with it, and texts that look like them.
         ("<m id='1'><m><m/><mm/></m>m&lt;/m></m ><m id='2'>2</m>", 4),
         ("<m id='1'><mm></mm></m><mm id='2'>2</mm><m.x id='3'></m.x>", 6),
         ("<m id='1' x='/>'/><m id='2' x='a id=\"5\"'>2</m><m id='4' x='>'>2</m>", 6),
-        // Not behind the call.
+        // Not after the call.
         ("<m id='1'><n id='2'/></m><m id='3'/>", 1),
         ("<m id='1'/>, <m id='2'/>", 1),
         ("<m id='1'/><!-- <m id='2'/> --><m id='3'/>", 1),
         ("<m id='1'><![CDATA[</m>]]></m><m id='2'/>", 1),
-        // More than a glance.
+        // These need more than a scan.
         ("<m id='1'/><m id='&#50;'/>", 0),
         ("<m id='1'/><m id='2' href='#1'/>", 1),
         ("<m id='1'/><m id='1'/>", 0),
@@ -132,14 +132,14 @@ fn what_is_found_behind_the_call_is_what_is_there() {
         compare(&envelope(body), |ids| ids.reverse());
     }
     assert_eq!(compare("<a><b id='1'/></a>", |_| {}), 0, "there is nothing behind it");
-    // Two letters that are no attribute.
+    // The letters `id` that are not an attribute.
     let mut index = behind("<?xml version='1.0' id='2'?><e><b><c> id='3'</c><m id='1'> id='4'</m><m/></b></e>");
     assert!(matches!(index.find("1", allowance!()), Some(Target::Element(_))));
     assert!(["2", "3", "4"].iter().all(|id| index.find(id, allowance!()).is_none()));
     assert!(matches!(index.find("5", allowance!()), Some(Target::None)));
 }
 
-/// Runs `search` on a thread of its own and panics if it does not end: one that hangs must not hang the tests.
+/// Runs `search` on a separate thread and panics if it does not end, so that an endless search can't block the tests.
 fn ends(text: &'static str, search: fn(&'static str)) {
     let (done, is_done) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
@@ -179,10 +179,10 @@ fn tags_of_one_shape_have_their_own_prefixes() {
         }
         _ => panic!("{id}"),
     });
-    // One that isn't of ASCII is not changed, nor one that is used for something else.
+    // A prefix that isn't ASCII is not variable, nor one that is used for anything else.
     let expected = [(1, "ns9"), (1, "ns10"), (1, "a"), (1, "ns-1.2"), (2, ""), (1, "y"), (3, "")];
     assert_eq!(found, expected);
-    // What declares a prefix called `type` says no type.
+    // A declaration of a prefix with the name `type` does not specify a type.
     let text = "<e><b><c><r/></c><m id='1' xmlns:type='urn:t' xmlns:urn='u'>1</m></b></e>";
     let mut index = behind(text);
     let Some(Target::Element(number)) = index.find("1", allowance!()) else { panic!("it is there") };

@@ -1,10 +1,10 @@
-//! A document read as a whole and in pieces, as something to compare.
+//! A document read as a whole and in pieces, in a form to compare.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, reason = "each test uses some of it")]
 
 use castile_xml::{Attribute, Error, ErrorKind, Limits, Memory, Piece, Pieces, Reader, Token, decode};
 
-/// A token of a document, or neighbouring texts joined.
+/// A token of a document, or consecutive texts joined.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Item {
     StartTag {
@@ -18,15 +18,15 @@ pub enum Item {
     Text(String),
     Comment(String),
     Instruction(String, String),
-    /// What the reader says of itself behind a tag: depth, offset, default namespace.
+    /// The state of the reader after a tag: depth, offset, default namespace.
     Place(usize, usize, String),
 }
 
-/// What a document is: its tokens, and how it ends.
+/// The tokens of a document, and its end or error.
 pub type Outcome = (Vec<Item>, Result<(), Error>);
 
-/// What a reader of the whole finds, as if it were the order of the document that it goes by: there may be two answers
-/// where a whole is judged before it is read.
+/// Returns the outcomes that a reader of pieces may have, by a reader of the whole document. There may be two, because
+/// the latter checks the whole document before it reads it.
 pub fn whole(bytes: &[u8], limits: Limits) -> Vec<Outcome> {
     let read = |bytes: &[u8]| -> Outcome {
         let mut items = Vec::new();
@@ -51,24 +51,24 @@ pub fn whole(bytes: &[u8], limits: Limits) -> Vec<Outcome> {
         && error.offset() < length
         && error.offset() < bytes.len()
     {
-        // What stands before the place for which the whole was refused comes first.
+        // An error before the offset at which the whole document was rejected is reported first.
         length = error.offset();
         if error.kind() == ErrorKind::Limit {
-            // Whole characters.
+            // Cuts between characters.
             length -= bytes[..=length].iter().rev().take_while(|&&byte| byte & 0xC0 == 0x80).count();
         }
         let before = read(&bytes[..length]);
         outcomes.insert(0, (before.0.clone(), Err(error.clone())));
         outcomes.push(before);
     }
-    // What only the beginning lacks is no error of the document.
+    // An error that is caused only by the cut is not an error of the document.
     if length <= bytes.len() && outcomes.last().is_some_and(|(_, result)| result.is_ok()) {
         outcomes.pop();
     }
     outcomes
 }
 
-/// What a reader of pieces finds, however it is cut: the lengths of the pieces.
+/// Returns the outcome of a reader of pieces. `lengths` are the lengths of the pieces.
 pub fn in_pieces(bytes: &[u8], lengths: impl IntoIterator<Item = usize>, limits: Limits) -> Outcome {
     let mut pieces = Pieces::new(None, limits);
     let mut items = Vec::new();
@@ -137,7 +137,7 @@ fn add<'n>(
     items.push(Item::Place(depth, offset, default.to_owned()));
 }
 
-/// How much of a text comes before an error in it depends on where it was cut.
+/// The amount of text that precedes an error depends on where the text was cut.
 fn finish(mut items: Vec<Item>, result: Result<(), Error>) -> Outcome {
     if result.is_err() && matches!(items.last(), Some(Item::Text(_))) {
         items.pop();
@@ -145,7 +145,8 @@ fn finish(mut items: Vec<Item>, result: Result<(), Error>) -> Outcome {
     (items, result)
 }
 
-/// Compares the whole with all in one piece, with pieces of one byte and with pieces of these lengths.
+/// Compares the outcome of the whole document with that of one piece, of pieces of one byte and of pieces of these
+/// lengths.
 pub fn compare(bytes: &[u8], limits: Limits, splits: impl IntoIterator<Item = Vec<usize>>) {
     let show = || String::from_utf8_lossy(&bytes[..bytes.len().min(300)]).into_owned();
     let outcomes = whole(bytes, limits);

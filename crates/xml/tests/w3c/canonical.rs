@@ -45,7 +45,7 @@ fn notations(document: &DocumentEntity<'_>, out: &mut String) {
     out.push_str("]>\n");
 }
 
-/// Declarations are attributes here, and all attributes come in the order of their names as written.
+/// Writes declarations as attributes, and all attributes in the order of their names as written.
 fn start_tag(reader: &Reader<'_>, tag: StartTag<'_>, scopes: &mut Vec<usize>, out: &mut String) {
     let inside = reader.namespaces().count();
     let own = inside - scopes.last().unwrap();

@@ -1,4 +1,4 @@
-//! The suite's catalogues, read with our own reader.
+//! The suite's catalogues, read with our reader.
 
 use std::collections::{BTreeSet, HashMap};
 use std::io::Read;
@@ -17,7 +17,7 @@ pub(crate) enum Type {
     Error,
 }
 
-/// One test.
+/// A test case.
 pub(crate) struct Case {
     pub(crate) id: String,
     pub(crate) type_: Type,
@@ -47,7 +47,7 @@ impl Suite {
         self.0.get(name).unwrap_or_else(|| panic!("{name} is not in the archive"))
     }
 
-    /// The tests of all catalogues that `xmlconf.xml` declares as entities and refers to.
+    /// Returns the tests of all catalogues that `xmlconf.xml` declares as entities and refers to.
     pub(crate) fn cases(&self) -> Vec<Case> {
         let main = std::str::from_utf8(self.file("xmlconf/xmlconf.xml")).unwrap();
         let mut cases = Vec::new();
@@ -62,7 +62,7 @@ impl Suite {
 
     fn catalogue(&self, name: &str, cases: &mut Vec<Case>) {
         let text = std::str::from_utf8(self.file(name)).unwrap();
-        // An external entity: it may begin with a text declaration, and have more than one element.
+        // An external entity may begin with a text declaration, and may have more than one element.
         let content = match text.strip_prefix("<?xml ") {
             Some(rest) => rest.split_once("?>").unwrap().1,
             None => text,
@@ -101,7 +101,7 @@ impl Case {
         }
     }
 
-    /// The groups it belongs to that one may want to leave out.
+    /// Returns the groups of the test that may be left out.
     pub(crate) fn groups(&self) -> BTreeSet<String> {
         let mut groups = BTreeSet::new();
         groups.extend(self.version.as_ref().map(|version| format!("VERSION={version}")));

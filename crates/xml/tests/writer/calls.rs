@@ -1,8 +1,8 @@
-//! Calls of a writer, made at random: such as it must take, or of any kind.
+//! Random calls of a writer, either only valid ones or any.
 
 use castile_xml::{Error, Writer, XML_NAMESPACE, XMLNS_NAMESPACE};
 
-/// Xorshift: enough for tests, and the same everywhere.
+/// Xorshift, which suffices for tests and gives the same numbers everywhere.
 pub struct Random(u64);
 
 impl Random {
@@ -17,12 +17,12 @@ impl Random {
         self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 11
     }
 
-    /// A number from 0 to `end`, which is left out.
+    /// Returns a number from 0 to `end`, exclusive.
     pub fn below(&mut self, end: usize) -> usize {
         (self.next() % end as u64) as usize
     }
 
-    /// True once in `times`.
+    /// Returns true once in `times` on average.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0
     }
@@ -41,7 +41,7 @@ pub enum Call {
     Attribute(&'static str, &'static str, String),
     QNameAttribute((&'static str, &'static str), (&'static str, &'static str)),
     Text(String),
-    /// A qualified name as the whole content, with its element around it.
+    /// A qualified name as the whole content of an element, with that element.
     QName(&'static str, &'static str),
     Comment(String),
     Instruction(&'static str, String),
@@ -102,7 +102,7 @@ const PIECES: &[&str] = &[
     "<![CDATA[",
     "a longer text of more than 16 bytes",
 ];
-/// What may not stand at all.
+/// Characters that are not allowed anywhere.
 const ILLEGAL: &[&str] = &["\0", "\u{1}", "\u{B}", "\u{1F}", "\u{FFFE}", "\u{FFFF}"];
 const NO_NAMES: &[&str] = &["", "a:b", ":a", "a:", "1", "-", "a b", "a>", "xmlns", "×", "a\u{FFFE}"];
 
@@ -110,12 +110,12 @@ pub fn text(random: &mut Random) -> String {
     (0..random.below(6)).map(|_| random.pick(PIECES)).collect()
 }
 
-/// Text for comments and instructions, which escape nothing.
+/// Returns text for comments and instructions, in which nothing is escaped.
 fn verbatim(random: &mut Random) -> String {
     text(random).replace('\r', "").replace("--", "").replace("?>", "").trim_start().to_owned()
 }
 
-/// What any call may be made with, right or wrong.
+/// Returns text for any call, valid or not.
 fn any_text(random: &mut Random) -> String {
     let mut text = text(random);
     if random.once_in(8) {
@@ -138,7 +138,7 @@ fn any_local(random: &mut Random) -> &'static str {
     random.pick(names)
 }
 
-/// Any call at all.
+/// Returns any call, valid or not.
 pub fn any(random: &mut Random) -> Call {
     match random.below(16) {
         0 => Call::Declaration,
@@ -155,7 +155,7 @@ pub fn any(random: &mut Random) -> Call {
     }
 }
 
-/// A document's worth of calls that are all right.
+/// Returns valid calls that write a document.
 pub fn document(random: &mut Random) -> Vec<Call> {
     let mut calls = Vec::new();
     if random.once_in(2) {
@@ -193,7 +193,7 @@ fn misc(random: &mut Random, calls: &mut Vec<Call>) {
     }
 }
 
-/// An element's declarations, its start and its attributes.
+/// Adds the calls for the declarations, the start and the attributes of an element.
 fn start(random: &mut Random, calls: &mut Vec<Call>) {
     let mut declared = Vec::new();
     for _ in 0..random.below(8).saturating_sub(5) {
@@ -204,7 +204,7 @@ fn start(random: &mut Random, calls: &mut Vec<Call>) {
             calls.push(Call::Declare(prefix, namespace));
         }
     }
-    // With a default namespace declared for it, the element must be in one.
+    // If a default namespace is declared for the element, the element must be in a namespace.
     let has_default = declared.iter().any(|(prefix, namespace)| prefix.is_empty() && !namespace.is_empty());
     let namespace = match random.below(8) {
         0 => XML_NAMESPACE,

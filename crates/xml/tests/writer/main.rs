@@ -1,4 +1,4 @@
-//! What is written reads back as it was meant, and what XML can't carry is never written.
+//! A reader returns what was written, and what XML can't represent is never written.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod calls;
@@ -12,7 +12,7 @@ type Write = fn(&mut Writer) -> Result<(), Error>;
 
 fn written(prefixes: &Prefixes, write: Write) -> Result<String, Error> {
     let mut writer = Writer::new(prefixes.clone(), Limits::default());
-    // Ignored errors must not lead to a document.
+    // Ignoring an error must not lead to a document.
     let _ = write(&mut writer);
     let document = String::from_utf8(writer.finish()?).unwrap();
     let mut reader = Reader::new(document.as_bytes(), Limits::default())?;
@@ -32,7 +32,7 @@ fn prefixes_stand_where_they_were_planned() {
         (&none, |w| w.start("urn:p", "a").and_then(|()| w.end()), r#"<ns1:a xmlns:ns1="urn:p"/>"#),
         (&root, |w| w.start("urn:p", "a").and_then(|()| w.end()), r#"<p:a xmlns:p="urn:p" xmlns="urn:d"/>"#),
         (&root, |w| w.start("urn:d", "a").and_then(|()| w.end()), r#"<a xmlns:p="urn:p" xmlns="urn:d"/>"#),
-        // The root is in no namespace: the default can't stand on it.
+        // The root is in no namespace, so the default namespace can't be declared on it.
         (
             &root,
             |w| {
@@ -60,7 +60,7 @@ fn prefixes_stand_where_they_were_planned() {
             },
             r#"<a><p:b xmlns:p="urn:p" p:c="1"/><b xmlns="urn:d" xmlns:p="urn:p" p:c="1"/><p:b xmlns:p="urn:p" p:c="1"/></a>"#,
         ),
-        // The default namespace serves no attributes.
+        // The default namespace does not apply to attributes.
         (
             &needed,
             |w| {
@@ -79,7 +79,7 @@ fn prefixes_stand_where_they_were_planned() {
             },
             r#"<a xmlns="urn:d" xmlns:d="urn:d" d:b="1"/>"#,
         ),
-        // Generated prefixes are above all others that look like them, and come again in siblings.
+        // Generated prefixes have higher numbers than all others of that form, and are used again in siblings.
         (
             &generated,
             |w| {
@@ -93,7 +93,7 @@ fn prefixes_stand_where_they_were_planned() {
             },
             r#"<a xmlns:ns7="urn:7"><ns8:b xmlns:ns8="urn:a" xmlns:ns9="urn:c" ns9:c=""/><ns8:b xmlns:ns8="urn:b" xmlns:ns9="urn:c" ns9:c=""/></a>"#,
         ),
-        // What is declared for the element itself comes before the plan.
+        // A declaration for the element itself takes precedence over the plan.
         (
             &root,
             |w| {
@@ -157,7 +157,7 @@ fn values_have_their_prefixes() {
             },
             r#"<a xmlns:ns1="urn:q">ns1:x ns1:yxml:lang</a>"#,
         ),
-        // The element has a prefix, so that its default namespace is free.
+        // The element has a prefix, so its default namespace can be undeclared.
         (
             &default,
             |w| {
@@ -169,7 +169,7 @@ fn values_have_their_prefixes() {
             },
             r#"<a xmlns="urn:d"><ns1:b xmlns:ns1="urn:p" xmlns="" c="d"/></a>"#,
         ),
-        // A value never says the default namespace.
+        // The default namespace is never used for a value.
         (
             &default,
             |w| {
@@ -209,7 +209,7 @@ fn what_would_be_markup_is_escaped() {
     assert_eq!(written(&Prefixes::default(), write).as_deref(), Ok(expected));
 }
 
-/// What is asked of a writer in which the second `b` of the root `a` is open and has nothing yet.
+/// These are calls of a writer in which the second `b` of the root `a` is open and empty.
 #[test]
 fn what_cant_be_written_is_refused_with_its_place() {
     let cases: &[(Write, ErrorKind, &str)] = &[
@@ -324,14 +324,14 @@ fn what_cant_be_written_is_refused_with_its_place() {
             }
         }
         let told = write(&mut writer);
-        // Whatever comes behind an error is no document.
+        // Nothing that follows an error makes a document.
         for _ in 0..2 {
             let _ = writer.end();
         }
         let error = writer.finish().unwrap_err();
         assert!(error.to_string().starts_with(expected), "{error}\n{expected}");
         assert_eq!((error.kind(), told), (*kind, Err(error.clone())), "{error}");
-        // The next document knows nothing of it.
+        // The error does not affect the next document.
         writer.start("", "c").and_then(|()| writer.end()).unwrap();
         assert_eq!(writer.finish().unwrap(), b"<c/>");
     }

@@ -1,10 +1,10 @@
-//! read(write(x)) = x for x made at random.
+//! read(write(x)) = x for random x.
 
 use castile_xml::{Error, Limits, Prefixes, Reader, Token, Writer};
 
 use crate::calls::{self, Call, NAMESPACES, PREFIXES, Random};
 
-/// What a document says.
+/// An item of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Said {
     Start(String, String),
@@ -22,7 +22,7 @@ enum Value {
     QName(String, String),
 }
 
-/// What calls that were taken should say.
+/// Returns the items that valid calls should write.
 fn meant(calls: &[Call]) -> Vec<Said> {
     let mut said = Vec::new();
     for call in calls.iter().cloned() {
@@ -50,7 +50,7 @@ fn meant(calls: &[Call]) -> Vec<Said> {
     said
 }
 
-/// What a reader finds. `meant` says what is to be taken for a qualified name.
+/// Returns the items that a reader finds. `meant` shows which texts are qualified names.
 fn found(document: &[u8], meant: &[Said]) -> Result<Vec<Said>, Error> {
     let mut reader = Reader::new(document, Limits::default())?;
     let mut said = Vec::new();
@@ -110,7 +110,7 @@ fn what_is_written_is_read() {
     for seed in 0..1_000 {
         let mut random = Random::new(seed);
         let mut writer = Writer::new(plan(&mut random), Limits::default());
-        // The second document finds what the first one left.
+        // The second document is written with the same writer as the first.
         for _ in 0..2 {
             let calls = calls::document(&mut random);
             for call in &calls {
@@ -157,6 +157,6 @@ fn calls_of_any_kind_never_write_what_is_wrong() {
             }
         }
     }
-    // Both ways were gone often.
+    // Both outcomes were frequent.
     assert!(right > 500 && refused > 500, "{right} documents, {refused} refusals");
 }

@@ -26,9 +26,10 @@ pub struct Limits {
     /// How many bytes entities and attribute defaults may add to a document. An entity is counted each time it is
     /// expanded, also within other entities. Only a [`DocumentEntity`](crate::DocumentEntity) can have entities.
     pub entity_expansion: usize,
-    /// How many bytes SOAP encoding may add to a document. Each element that is read through a reference counts, each time,
-    /// once their sum exceeds the size of the document. An absent array item counts with its memory and its form when
-    /// written. A document may use a 16th of this limit, and 2 bytes for each of its own bytes. A reader ignores it.
+    /// How many bytes SOAP encoding may add to a document. An element counts each time it is read through a reference, but
+    /// only the part of the sum that exceeds the size of the document counts toward the limit. An absent array item counts
+    /// with its memory and its form when written. A document may use a 16th of this limit, and 2 bytes for each of its own
+    /// bytes. A reader ignores it.
     pub encoding_expansion: usize,
     /// The size of a document that is written as the response to a message, in bytes. A reader ignores it.
     pub written_size: usize,

@@ -171,8 +171,8 @@ impl Writer {
     /// start tag.
     ///
     /// # Errors
-    /// If no prefix is in scope and none can be declared, if `local` is not a name without a
-    /// colon, or if no element is open.
+    /// If no prefix is in scope and none can be declared, if `local` is not a name without a colon,
+    /// or if no element is open.
     pub fn qname(&mut self, namespace: &str, local: &str) -> Result<(), Error> {
         let prefix = self.prefix_of_value(namespace, local)?;
         self.begin_content("a qualified name")?;

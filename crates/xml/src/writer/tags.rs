@@ -90,8 +90,8 @@ impl Writer {
     /// prefix.
     ///
     /// # Errors
-    /// If no start tag is open, if `local` or the local name of the value is not a name, if the element already has this attribute, or if there
-    /// is no prefix for the value.
+    /// If no start tag is open, if `local` or the local name of the value is not a name, if the element already has this
+    /// attribute, or if there is no prefix for the value.
     pub fn qname_attribute(
         &mut self,
         namespace: &str,

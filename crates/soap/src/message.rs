@@ -97,8 +97,10 @@ fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Resul
     Ok(reader?)
 }
 
-/// Stores the buffers of a finished reader for the next message. After an error, the cached tags are still valid.
-pub(crate) fn keep(memory: Memory) {
+/// Stores the memory that the next reader of this thread takes. It may come from a reader that failed: what that has cached is
+/// right.
+#[doc(hidden)]
+pub fn keep(memory: Memory) {
     MEMORY.set(memory);
 }
 

@@ -92,6 +92,23 @@ impl Caches {
         predictions: false,
         names: false,
     };
+
+    /// Returns these caches without those in a list of fields, separated by commas. Returns `None` if there is no such field.
+    pub fn without(mut self, list: &str) -> Option<Self> {
+        for name in list.split(',') {
+            let field = match name {
+                "prologues" => &mut self.prologues,
+                "tags" => &mut self.tags,
+                "attribute_tags" => &mut self.attribute_tags,
+                "attribute_indexes" => &mut self.attribute_indexes,
+                "predictions" => &mut self.predictions,
+                "names" => &mut self.names,
+                _ => return None,
+            };
+            *field = false;
+        }
+        Some(self)
+    }
 }
 
 /// What was cached. It is handed from one document to the next as a part of [`Memory`].

@@ -23,7 +23,7 @@
 //!
 //! `decode` and `encode` do only that, N times, and reuse the output buffer. `roundtrip` prints the message as it is encoded again.
 //! Under `valgrind --tool=callgrind`, the difference between two N, divided by their difference, is the cost of one message in
-//! instructions.
+//! instructions. `--without CACHE,…` at the end switches [caches](Caches) off.
 
 use std::error::Error;
 use std::hint::black_box;
@@ -39,8 +39,9 @@ use castile_suites::open::contract as open;
 use castile_suites::seismic::document::contract::quakes::Results;
 use castile_suites::seismic::{self, queries};
 use castile_suites::styles::{self, contract::DocPtServer};
+use castile_soap::message;
 use castile_suites::wstest::contract as wstest;
-use castile_xml::{Limits, Memory, Reader, Token};
+use castile_xml::{Caches, Limits, Memory, Reader, Token};
 use http::Request;
 use http_body_util::BodyExt;
 use tokio::runtime::Builder;
@@ -51,12 +52,20 @@ const USAGE: &str = "usage: codec echo|order|own-echo|own-order|any FILE decode|
        codec quakes|own-quakes QUERY decode|encode|roundtrip N
        codec literal|encoded|multiref|axis STRUCTS decode|encode|roundtrip N
        codec document|cdata 2KB|50KB|200KB serve|tokenise N
-       codec swa|mtom|stream BYTES serve N";
+       codec swa|mtom|stream BYTES serve N
+       each with --without CACHE,…: prologues, tags, attribute_tags, attribute_indexes, predictions, names";
 
 mod own;
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut caches = Caches::ALL;
+    if let Some(at) = arguments.iter().position(|argument| argument == "--without") {
+        let options: Vec<String> = arguments.drain(at..).collect();
+        let [_, list] = options.as_slice() else { return Err(USAGE.into()) };
+        caches = caches.without(list).ok_or(USAGE)?;
+    }
+    message::keep(Memory::with_caches(caches));
     let [kind, of, work, count] = arguments.as_slice() else { return Err(USAGE.into()) };
     let read = || std::fs::read(of).map_err(|error| format!("{of}: {error}"));
     let count = number("N", count)?;
@@ -88,7 +97,7 @@ fn main() -> Result<(), Box<dyn Error>> {
                 return Err(USAGE.into());
             };
             match work.as_str() {
-                "tokenise" => tokenise(&message.body, count),
+                "tokenise" => tokenise(&message.body, count, caches),
                 "serve" => {
                     let request = || Request::post("/").header("soapaction", format!("\"{}\"", message.action));
                     serve(DocPtServer::new(styles::Service), request, &message.content_type, &message.body, count)
@@ -159,8 +168,8 @@ where
 }
 
 /// Reads all tokens of a document repeatedly.
-fn tokenise(document: &[u8], count: usize) -> Result<(), Box<dyn Error>> {
-    let mut memory = Memory::default();
+fn tokenise(document: &[u8], count: usize, caches: Caches) -> Result<(), Box<dyn Error>> {
+    let mut memory = Memory::with_caches(caches);
     for _ in 0..count {
         let mut reader = Reader::with_memory(black_box(document), Limits::default(), &mut memory)?;
         while !matches!(black_box(reader.next()?), Token::End) {}

@@ -194,8 +194,7 @@ impl<'a> CachedReader<'a> {
     /// [`ErrorKind::Encoding`](crate::ErrorKind::Encoding) if the document is not UTF-8, [`ErrorKind::Limit`](crate::ErrorKind::Limit)
     /// if it is too large. The memory then stays where it is.
     pub fn with_memory(input: &'a [u8], limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
-        let reader = Reader::with_memory(input, limits, memory)?;
-        Ok(Self::of(reader, memory))
+        Reader::with_memory(input, limits, memory).map(Self::from)
     }
 
     /// Creates a reader of a decoded text from the memory of an earlier one, which it takes. The encoding that the document
@@ -204,8 +203,7 @@ impl<'a> CachedReader<'a> {
     /// # Errors
     /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the text is too large. The memory then stays where it is.
     pub fn decoded(text: &'a str, limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
-        let reader = Reader::decoded(text, limits, memory)?;
-        Ok(Self::of(reader, memory))
+        Reader::decoded(text, limits, memory).map(Self::from)
     }
 
     /// Creates a reader of content in the scope of declarations, from the memory of an earlier one, which it takes
@@ -219,21 +217,7 @@ impl<'a> CachedReader<'a> {
         limits: Limits,
         memory: &mut Memory,
     ) -> Result<Self, Error> {
-        let reader = Reader::of_content_with(content, declarations, limits, memory)?;
-        Ok(Self::of(reader, memory))
-    }
-
-    fn of(reader: Reader<'a>, memory: &mut Memory) -> Self {
-        CachedReader {
-            reader,
-            cache: memory.cache.take().unwrap_or_default(),
-            scope: NO_SCOPE,
-            outside: 0,
-            last: (usize::MAX, TagId::NONE),
-            attribute_tag: (usize::MAX, 0, 0),
-            prediction: Prediction::NONE,
-            prologue: false,
-        }
+        Reader::of_content_with(content, declarations, limits, memory).map(Self::from)
     }
 
     /// Returns the memory, for the next document.
@@ -247,8 +231,8 @@ impl<'a> CachedReader<'a> {
     }
 
     /// Creates a reader of the same document, at its beginning.
-    pub fn fork(&self, mut memory: Memory) -> CachedReader<'a> {
-        Self::of(self.reader.fork(&mut memory), &mut memory)
+    pub fn fork(&self, memory: Memory) -> CachedReader<'a> {
+        self.reader.fork(memory).into()
     }
 
     /// Continues at `offset` ([`Reader::seek`]).
@@ -330,9 +314,18 @@ impl<'a> CachedReader<'a> {
 }
 
 impl<'a> From<Reader<'a>> for CachedReader<'a> {
-    /// A reader with nothing cached.
-    fn from(reader: Reader<'a>) -> Self {
-        Self::of(reader, &mut Memory::default())
+    /// A reader with what was cached in its memory.
+    fn from(mut reader: Reader<'a>) -> Self {
+        CachedReader {
+            cache: reader.take_cache().unwrap_or_default(),
+            reader,
+            scope: NO_SCOPE,
+            outside: 0,
+            last: (usize::MAX, TagId::NONE),
+            attribute_tag: (usize::MAX, 0, 0),
+            prediction: Prediction::NONE,
+            prologue: false,
+        }
     }
 }
 

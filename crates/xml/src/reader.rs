@@ -30,6 +30,8 @@ pub struct Reader<'a> {
     /// The next byte to be read.
     at: usize,
     memory: Box<Buffers>,
+    /// What a [`CachedReader`](crate::CachedReader) has cached. It is only carried along.
+    cache: Option<Box<Cache>>,
     stage: Stage,
     /// Whether an empty-element tag was read whose end has not been returned as a token yet.
     end_is_due: bool,
@@ -175,7 +177,7 @@ impl<'a> Reader<'a> {
                 return Err(Error::new(ErrorKind::Encoding, offset, message));
             }
         };
-        Ok(Self::over(input, limits, memory.buffers.take(), false))
+        Ok(Self::over(input, limits, std::mem::take(memory), false))
     }
 
     /// Creates a reader of text that was decoded already ([`decode`](crate::decode)). The encoding that the text
@@ -186,7 +188,7 @@ impl<'a> Reader<'a> {
     #[doc(hidden)]
     pub fn decoded(text: &'a str, limits: Limits, memory: &mut Memory) -> Result<Self, Error> {
         check_size(text.len(), limits)?;
-        Ok(Self::over(text, limits, memory.buffers.take(), true))
+        Ok(Self::over(text, limits, std::mem::take(memory), true))
     }
 
     /// Creates a reader of the content of an element: text and child elements. `declarations` are the namespace
@@ -216,7 +218,7 @@ impl<'a> Reader<'a> {
         memory: &mut Memory,
     ) -> Result<Self, Error> {
         check_size(content.len(), limits)?;
-        let mut reader = Self::over(content, limits, memory.buffers.take(), true);
+        let mut reader = Self::over(content, limits, std::mem::take(memory), true);
         // In content, a byte order mark is text.
         reader.at = 0;
         for (prefix, name) in declarations {
@@ -227,7 +229,8 @@ impl<'a> Reader<'a> {
         Ok(reader)
     }
 
-    fn over(input: &'a str, limits: Limits, buffers: Option<Box<Buffers>>, is_decoded: bool) -> Self {
+    fn over(input: &'a str, limits: Limits, memory: Memory, is_decoded: bool) -> Self {
+        let Memory { buffers, cache } = memory;
         let mut memory = buffers.unwrap_or_default();
         memory.open.clear();
         memory.namespaces.clear();
@@ -237,6 +240,7 @@ impl<'a> Reader<'a> {
             input,
             at: if input.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 },
             memory,
+            cache,
             stage: Stage::Start,
             end_is_due: false,
             tag_end: 0,
@@ -259,7 +263,7 @@ impl<'a> Reader<'a> {
         self.memory.values.shrink_to(KEPT_VALUES);
         self.memory.text.clear();
         self.memory.text.shrink_to(KEPT_VALUES);
-        Memory { buffers: Some(self.memory), cache: None }
+        Memory { buffers: Some(self.memory), cache: self.cache }
     }
 
     /// Returns the text of the document.
@@ -667,7 +671,7 @@ fn too_large(limits: Limits) -> Error {
 
 /// Reads the comment or processing instruction at `at` in a document type declaration. Returns it, and where it ends.
 pub(crate) fn read_misc(text: &str, at: usize, limits: Limits) -> Result<(Token<'_>, usize), Error> {
-    let mut reader = Reader::over(text, limits, None, true);
+    let mut reader = Reader::over(text, limits, Memory::default(), true);
     reader.stage = Stage::Prolog;
     reader.at = at;
     let token = reader.markup()?;

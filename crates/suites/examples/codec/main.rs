@@ -31,6 +31,7 @@ use std::io::Write;
 
 use bytes::Bytes;
 use castile::http::Body;
+use castile_soap::message;
 use castile_suites::attachments::{self, Kind, contract::AttachmentsServer};
 use castile_suites::codec::contract::{EchoStructs, Order};
 use castile_suites::codec::encoded::EchoStructsRequest;
@@ -39,7 +40,6 @@ use castile_suites::open::contract as open;
 use castile_suites::seismic::document::contract::quakes::Results;
 use castile_suites::seismic::{self, queries};
 use castile_suites::styles::{self, contract::DocPtServer};
-use castile_soap::message;
 use castile_suites::wstest::contract as wstest;
 use castile_xml::{Caches, Limits, Memory, Reader, Token};
 use http::Request;

@@ -4,6 +4,7 @@
 //! Apart from reading tokens, only the functions `consume_…` and `restore` change the state of a reader. They leave the state
 //! that tokenising the same bytes would leave.
 
+use crate::cached::Cache;
 use crate::namespaces::{NamespaceId, Namespaces};
 use crate::{Limits, QName, escape, scan};
 
@@ -372,10 +373,15 @@ impl<'a> Reader<'a> {
 
     // ---- other readers ----
 
-    /// Creates a reader of the same document, at its beginning. It takes the memory of an earlier reader.
+    /// Creates a reader of the same document, at its beginning, from the memory of an earlier one.
     #[doc(hidden)]
-    pub fn fork(&self, memory: &mut Memory) -> Reader<'a> {
+    pub fn fork(&self, memory: Memory) -> Reader<'a> {
         // The encoding was checked here.
-        Reader::over(self.input, self.memory.limits, std::mem::take(&mut memory.buffers), true)
+        Reader::over(self.input, self.memory.limits, memory, true)
+    }
+
+    /// Takes what is cached.
+    pub(crate) fn take_cache(&mut self) -> Option<Box<Cache>> {
+        self.cache.take()
     }
 }

@@ -7,7 +7,7 @@ use crate::error::{Error, ErrorKind};
 use crate::token::Token;
 use crate::{Limits, QName};
 
-use super::{RawAttribute, Reader, Source, Span, Stage};
+use super::{Memory, RawAttribute, Reader, Source, Span, Stage};
 
 #[derive(Debug)]
 pub(super) struct Document<'a> {
@@ -58,7 +58,7 @@ impl<'a> Document<'a> {
 
 impl<'a> Reader<'a> {
     pub(crate) fn of_document(entity: &'a DocumentEntity<'_>, limits: Limits) -> Self {
-        let mut reader = Reader::over(entity.text, limits, None, true);
+        let mut reader = Reader::over(entity.text, limits, Memory::default(), true);
         reader.document = entity.dtd.as_ref().map(|dtd| {
             Box::new(Document {
                 text: entity.text,

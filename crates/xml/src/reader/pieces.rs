@@ -6,7 +6,7 @@ use crate::token::{Attribute, StartTag, Token};
 use crate::{Limits, NamespaceId};
 
 use super::frames::Frames;
-use super::{Buffers, Reader, Stage, too_large};
+use super::{Buffers, Memory, Reader, Stage, too_large};
 
 /// A reader of a document that arrives in pieces. It tokenises the part that is complete, and discards it.
 ///
@@ -187,7 +187,7 @@ impl Pieces {
         let is_too_long = state.frames.is_too_long();
         let is_last = state.ended && state.refused.is_none() && !is_too_long;
         let complete = if is_last { window.len() } else { state.frames.complete() };
-        let mut reader = Reader::over(&window[..complete], state.memory.limits, None, true);
+        let mut reader = Reader::over(&window[..complete], state.memory.limits, Memory::default(), true);
         if is_too_long {
             state.refused = Some(reader.markup_too_long(state.offset + complete));
         }

@@ -26,7 +26,7 @@ mod tags {
     }
 
     /// Reads `<…>text</…>` with the tokeniser and caches it.
-    fn learn(reader: &mut CachedReader<'_>) {
+    fn cache_all(reader: &mut CachedReader<'_>) {
         while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
         reader.cache_start(ITEM);
         while !matches!(reader.next().unwrap(), Token::EndTag(_)) {}
@@ -39,12 +39,12 @@ mod tags {
     }
 
     #[test]
-    fn what_was_read_once_is_recognised() {
+    fn a_tag_that_was_read_once_is_recognised() {
         let input =
             "<p:r xmlns:p='u' xmlns:q='u'>\n <p:i>one</p:i>\n <p:i>two</p:i>\n <p:i></p:i></p:r>  <!-- room -->";
         let mut reader = at_payload(input, Memory::default());
-        assert_eq!(reader.cached_leaf(ITEM, text, |_| None), None, "nothing was learned yet");
-        learn(&mut reader);
+        assert_eq!(reader.cached_leaf(ITEM, text, |_| None), None, "nothing is cached yet");
+        cache_all(&mut reader);
         assert_eq!(reader.cached_leaf(ITEM, text, |_| None), Some("two"));
         assert_eq!(reader.cached_leaf(ITEM, text, |_| None), Some(""));
         assert_eq!(reader.cached_leaf(ITEM, text, |_| None), None);
@@ -57,7 +57,7 @@ mod tags {
     fn a_start_tag_is_never_closed_by_the_end_tag_of_another_prefix() {
         let first = "<p:r xmlns:p='u' xmlns:q='u'><p:i>1</p:i></p:r>                ";
         let mut reader = at_payload(first, Memory::default());
-        learn(&mut reader);
+        cache_all(&mut reader);
         let bad = "<p:r xmlns:p='u' xmlns:q='u'><q:i>1</p:i></p:r>                ";
         let mut reader = at_payload(bad, reader.into_memory());
         assert_eq!(reader.cached_leaf(ITEM, text, |_| None), None);
@@ -71,7 +71,7 @@ mod tags {
     #[test]
     fn other_declarations_make_other_tags() {
         let mut reader = at_payload("<r xmlns='u'><i>1</i></r>                ", Memory::default());
-        learn(&mut reader);
+        cache_all(&mut reader);
         let mut other = at_payload("<r xmlns='v'><i>1</i></r>                ", reader.into_memory());
         assert_eq!(other.cached_leaf(ITEM, text, |_| None), None);
         let mut same = at_payload("<r xmlns='u'><i>1</i></r>                ", other.into_memory());
@@ -79,9 +79,9 @@ mod tags {
     }
 
     #[test]
-    fn a_declaration_inside_suspends_what_was_learned() {
+    fn a_declaration_inside_suspends_cached_tags() {
         let mut reader = at_payload("<r xmlns='u'><i>1</i></r>                ", Memory::default());
-        learn(&mut reader);
+        cache_all(&mut reader);
         let inside = "<r xmlns='u'><g xmlns='v'><i>1</i></g><i>2</i></r>                ";
         let mut reader = at_payload(inside, reader.into_memory());
         reader.next().unwrap();
@@ -91,10 +91,10 @@ mod tags {
     }
 
     #[test]
-    fn names_are_measured_where_a_learned_one_could_be_too_long() {
+    fn names_are_measured_where_a_cached_one_could_be_too_long() {
         let input = "<r><a-long-name>1</a-long-name></r>                ";
         let mut reader = at_payload(input, Memory::default());
-        learn(&mut reader);
+        cache_all(&mut reader);
         let limits = Limits { name_length: 8, ..Limits::default() };
         let mut reader = CachedReader::with_memory(input.as_bytes(), limits, &mut reader.into_memory()).unwrap();
         reader.next().unwrap();
@@ -115,7 +115,7 @@ mod tags {
             reader
         };
         let mut reader = read(short.leak(), Memory::default());
-        learn(&mut reader);
+        cache_all(&mut reader);
         let mut reader = read(long.leak(), reader.into_memory());
         assert_eq!(reader.cached_leaf(ITEM, text, |_| None), None);
         reader.next().unwrap();
@@ -123,7 +123,7 @@ mod tags {
     }
 
     /// Reads the next start tag with the tokeniser, caches it and leaves the element.
-    fn learn_tag(reader: &mut CachedReader<'_>) {
+    fn cache_tag(reader: &mut CachedReader<'_>) {
         while !matches!(reader.next().unwrap(), Token::StartTag(_)) {}
         reader.cache_start(ITEM);
         reader.skip_element().unwrap();
@@ -133,7 +133,7 @@ mod tags {
     type Seen = (String, Vec<(String, String)>, bool);
 
     /// Returns the tag at [`ITEM`] if it is cached.
-    fn known(reader: &mut CachedReader<'_>) -> Option<Seen> {
+    fn cached(reader: &mut CachedReader<'_>) -> Option<Seen> {
         let before = reader.offset();
         let Some(tag) = reader.cached_tag(ITEM) else {
             assert_eq!(reader.offset(), before);
@@ -154,7 +154,7 @@ mod tags {
     #[test]
     fn a_tag_is_recognised_whatever_the_values_of_its_attributes_are() {
         let root = "<p:r xmlns:p='u' xmlns:q='v'>";
-        let learned = "\n <p:i a='1' q:b = \"2\"/>";
+        let first = "\n <p:i a='1' q:b = \"2\"/>";
         for (tag, expected) in [
             ("\n <p:i a='' q:b = \"other value\"/>", Some(("", "other value"))),
             ("\n <p:i a='&amp;\t&#9;' q:b = \"'\"/>", Some(("& \t", "'"))),
@@ -167,10 +167,10 @@ mod tags {
             ("\n <q:i a='1' q:b = \"2\"/>", None),
             ("\n <p:i a='1' q:c = \"2\"/>", None),
         ] {
-            let input = format!("{root}{learned}{tag}</p:r>                ");
+            let input = format!("{root}{first}{tag}</p:r>                ");
             let mut reader = at_payload(&input, Memory::default());
-            learn_tag(&mut reader);
-            let found = known(&mut reader);
+            cache_tag(&mut reader);
+            let found = cached(&mut reader);
             let expected = expected.map(|(a, b)| {
                 let attributes = [("{}a", a), ("{v}b", b)].map(|(name, value)| (name.to_owned(), value.to_owned()));
                 ("{u}i".to_owned(), attributes.to_vec(), true)
@@ -184,7 +184,7 @@ mod tags {
         for value in ["<", "&", "&x;", "\u{1}", "\u{FFFE}"] {
             let input = format!("<r><i a='1'>2</i><i a='{value}'>3</i></r>                ");
             let mut reader = at_payload(&input, Memory::default());
-            learn_tag(&mut reader);
+            cache_tag(&mut reader);
             assert_eq!(reader.cached_tag(ITEM), None, "{value:?}");
             let plain = Reader::new(input.as_bytes(), Limits::default()).and_then(|mut reader| {
                 while !matches!(reader.next()?, Token::End) {}
@@ -199,30 +199,30 @@ mod tags {
         let input = "<r><i a='1'>2</i><i>3</i><i/><i b='4'/><i a='5'>6</i><i>7</i><i/><i b='8'/></r>                ";
         let mut reader = at_payload(input, Memory::default());
         for _ in 0..4 {
-            assert_eq!(known(&mut reader), None);
-            learn_tag(&mut reader);
+            assert_eq!(cached(&mut reader), None);
+            cache_tag(&mut reader);
         }
         let names = |found: Option<Seen>| found.map(|(_, names, empty)| (names, empty));
         let attribute = |name: &str, value: &str| vec![(format!("{{}}{name}"), value.to_owned())];
-        assert_eq!(names(known(&mut reader)), Some((attribute("a", "5"), false)));
+        assert_eq!(names(cached(&mut reader)), Some((attribute("a", "5"), false)));
         assert!(reader.cached_start(ITEM));
         reader.skip_element().unwrap();
-        assert_eq!(names(known(&mut reader)), Some((vec![], true)));
-        assert_eq!(names(known(&mut reader)), Some((attribute("b", "8"), true)));
+        assert_eq!(names(cached(&mut reader)), Some((vec![], true)));
+        assert_eq!(names(cached(&mut reader)), Some((attribute("b", "8"), true)));
     }
 
     #[test]
-    fn tags_that_declare_are_not_learned() {
+    fn tags_that_declare_are_not_cached() {
         for declaration in ["xmlns='u'", "xmlns:p='u'"] {
             let input = format!("<r><i {declaration}/><i {declaration}/></r>                ");
             let mut reader = at_payload(&input, Memory::default());
-            learn_tag(&mut reader);
+            cache_tag(&mut reader);
             assert_eq!(reader.cached_tag(ITEM), None);
         }
     }
 
     #[test]
-    fn limits_hold_for_tags_that_were_learned_under_others() {
+    fn limits_hold_for_tags_that_were_cached_under_others() {
         let input = format!("<r><i a='1' b='{}'/><i a='1' b='{}'/></r>                ", "1", "2".repeat(2_000));
         for (limits, is_known) in [
             (Limits::default(), true),
@@ -231,7 +231,7 @@ mod tags {
             (Limits { depth: 1, ..Limits::default() }, false),
         ] {
             let mut reader = at_payload(&input, Memory::default());
-            learn_tag(&mut reader);
+            cache_tag(&mut reader);
             let offset = reader.offset();
             let mut reader = CachedReader::with_memory(input.as_bytes(), limits, &mut reader.into_memory()).unwrap();
             reader.next().unwrap();
@@ -248,8 +248,8 @@ mod tags {
     fn an_element_without_content_is_recognised() {
         let input = "<r><i/><i/> <i/><i a='1'/><i></i><i /></r>                ";
         let mut reader = at_payload(input, Memory::default());
-        assert_eq!(reader.cached_empty_leaf(ITEM, || Some(())), None, "nothing was learned yet");
-        learn_tag(&mut reader);
+        assert_eq!(reader.cached_empty_leaf(ITEM, || Some(())), None, "nothing is cached yet");
+        cache_tag(&mut reader);
         assert_eq!(reader.cached_empty_leaf(ITEM, || None::<()>), None, "nothing is no value here");
         assert_eq!(reader.cached_empty_leaf(ITEM, || Some(1)), Some(1));
         assert_eq!(reader.depth(), 1);
@@ -257,7 +257,7 @@ mod tags {
             let before = reader.offset();
             assert_eq!(reader.cached_empty_leaf(ITEM, || Some(())), None, "{}", &input[before..]);
             assert_eq!(reader.offset(), before);
-            learn_tag(&mut reader);
+            cache_tag(&mut reader);
         }
         while !matches!(reader.next().unwrap(), Token::End) {}
     }
@@ -281,7 +281,7 @@ mod tags {
         for (content, expected) in pairs {
             let input = format!("<r><i>1</i><i>{content}</i></r>                ");
             let mut reader = at_payload(&input, Memory::default());
-            learn(&mut reader);
+            cache_all(&mut reader);
             let before = reader.offset();
             let refused = reader.cached_leaf(ITEM, |_, _| None, |_| None::<()>);
             assert_eq!((refused, reader.offset()), (None, before), "{content:?}");
@@ -308,7 +308,7 @@ mod predictions {
     const G: SlotId = SlotId { index: 2, owner: 3 };
 
     /// Reads `<g>…</g>` with elements `a` and `b` in it, and caches all its tags.
-    fn learn(input: &str) -> Memory {
+    fn cache_all(input: &str) -> Memory {
         let mut reader = CachedReader::from(Reader::new(input.as_bytes(), Limits::default()).unwrap());
         reader.next().unwrap();
         reader.use_cached_tags();
@@ -347,10 +347,10 @@ mod predictions {
     }
 
     #[test]
-    fn what_came_behind_a_tag_predicted_there() {
+    fn the_successors_of_a_tag_are_predicted() {
         let text = |input: &str, at: usize| Some(((), at + input[at..].find('<')?));
         let input = "<r><g><a>1</a><b>2</b></g><g><b>3</b></g></r>                ";
-        let mut reader = at_payload(input, &mut learn(input));
+        let mut reader = at_payload(input, &mut cache_all(input));
         assert!(reader.predict().is_none(), "what the payload's own tag is isn't known");
         assert!(reader.cached_start(G));
         assert!(matches!(reader.predict(), Some(Predicted::Start(1, _))));
@@ -368,27 +368,27 @@ mod predictions {
     }
 
     #[test]
-    fn only_what_stands_there_predicted() {
-        let learned = "<r><g><a>1</a><b>2</b></g></r>                ";
+    fn a_prediction_is_compared_with_the_document() {
+        let first = "<r><g><a>1</a><b>2</b></g></r>                ";
         for other in
             ["<g><c>1</c></g>", "<g> <a>1</a></g>", "<g><!-- --><a>1</a></g>", "<g><p:a xmlns:p='u'/></g>", "<g>"]
         {
             let input = format!("<r>{other}</r>                ");
-            let mut reader = at_payload(&input, &mut learn(learned));
+            let mut reader = at_payload(&input, &mut cache_all(first));
             assert!(reader.cached_start(G));
             assert!(reader.predict().is_none(), "{other}");
             assert!(!reader.predicts_other(crate::name_hash("x")), "{other}");
         }
-        let mut reader = at_payload("<r><g><g><a>1</a></g></g></r>                ", &mut learn(learned));
+        let mut reader = at_payload("<r><g><g><a>1</a></g></g></r>                ", &mut cache_all(first));
         assert!(reader.cached_start(G) && reader.cached_start(G));
         assert!(matches!(reader.predict(), Some(Predicted::Start(1, _))));
     }
 
     #[test]
-    fn what_has_no_place_is_skip_predictioned() {
+    fn elements_without_a_slot_are_skipped() {
         let input = "<r><g><a>1</a><x>y</x><b>2</b></g></r>                ";
         let text = |input: &str, at: usize| Some(((), at + input[at..].find('<')?));
-        let mut memory = learn(&input.replace("<x>y</x>", ""));
+        let mut memory = cache_all(&input.replace("<x>y</x>", ""));
         for is_skip_predictioned in [false, true] {
             let mut reader = at_payload(input, &mut memory);
             assert!(reader.cached_start(G) && reader.cached_leaf(A, text, |_| None).is_some());
@@ -404,9 +404,9 @@ mod predictions {
     }
 
     #[test]
-    fn the_end_of_an_empty_element_predicted_until_it_is_read() {
+    fn the_end_of_an_empty_element_is_predicted_until_it_is_read() {
         let input = "<r><g><a/><b x='1'/><a/></g></r>                ";
-        let mut reader = at_payload(input, &mut learn(input));
+        let mut reader = at_payload(input, &mut cache_all(input));
         assert!(reader.cached_start(G) && !reader.predicted_empty_start(A), "it was not looked for");
         assert!(matches!(reader.predict(), Some(Predicted::Start(1, _))));
         assert!(!reader.predicted_empty_start(B), "another one comes");
@@ -426,9 +426,9 @@ mod predictions {
     }
 
     #[test]
-    fn tags_with_attributes_are_read_when_they_are_foreseen() {
+    fn predicted_tags_with_attributes_are_consumed() {
         let input = "<r><g><a x='1'>1</a><b/></g><g><a x='2'>2</a><b/></g></r>                ";
-        let mut reader = at_payload(input, &mut learn(&input.replace("</g><g><a x='2'>2</a><b/>", "")));
+        let mut reader = at_payload(input, &mut cache_all(&input.replace("</g><g><a x='2'>2</a><b/>", "")));
         assert!(reader.cached_start(G));
         let Some(Predicted::Tag(tag, 1)) = reader.predict() else { panic!("<a> came here") };
         assert_eq!((tag.name.local(), reader.attributes().next().unwrap().value), ("a", "1"));
@@ -475,7 +475,7 @@ mod templates {
     }
 
     #[test]
-    fn tags_are_known_where_more_is_declared() {
+    fn tags_are_cached_where_more_is_declared() {
         for (inside, known) in [
             // No declarations, other prefixes, and repeated declarations.
             (["", ""], true),

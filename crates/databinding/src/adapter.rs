@@ -1,4 +1,4 @@
-//! Types that are neither of XML Schema nor of the program: how their values stand in XML.
+//! Adapters for types of other crates.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -8,9 +8,9 @@ use crate::error::{Error, ErrorKind};
 use crate::from_xml::{Decoder, FromXml};
 use crate::schema::{Attributes, Content, Element, TypeName};
 
-/// How values of a type of somebody else stand in XML: as those of another type.
+/// Converts values of a type of another crate to and from a type that has an XML form.
 ///
-/// A field that says `#[xml(with = …)]` is read and written so.
+/// A field with `#[xml(with = …)]` is read and written through its adapter.
 ///
 /// ```
 /// use std::net::IpAddr;
@@ -31,31 +31,31 @@ use crate::schema::{Attributes, Content, Element, TypeName};
 /// }
 /// ```
 pub trait Adapter<T> {
-    /// The type that stands for it: one of XML Schema, or one that derives `castile::Xml`.
+    /// The type that is read and written: a type of XML Schema, or one that derives `castile::Xml`.
     type Xml;
 
-    /// The value of what was read.
+    /// Converts a value that was read.
     ///
     /// # Errors
-    /// What is wrong with it, as a sentence without a full stop. The place is known.
+    /// A sentence without a full stop that says what is wrong. The offset is added by the decoder.
     fn from_xml(xml: Self::Xml) -> Result<T, String>;
 
-    /// What is written for a value.
+    /// Converts a value that will be written.
     fn to_xml(value: &T) -> Self::Xml;
 }
 
-/// A value that an adapter has read.
+/// A value read through an adapter.
 #[doc(hidden)]
 pub struct Adapted<A, T>(T, PhantomData<fn() -> A>);
 
 impl<A: Adapter<T>, T> Adapted<A, T> {
-    /// The value.
+    /// Returns the value.
     #[inline]
     pub fn value(self) -> T {
         self.0
     }
 
-    /// What is written for a value.
+    /// Converts a value that will be written.
     #[inline]
     pub fn of(value: &T) -> A::Xml {
         A::to_xml(value)

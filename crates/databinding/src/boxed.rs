@@ -3,19 +3,19 @@ use crate::from_xml::{BLOCK, Decoder, FromXml};
 use crate::recursive::deeper;
 use crate::schema::{Attributes, Content, Element, TypeName};
 
-/// Reads a value into a [`Box`], since it is large: apart, so that the function that reads the value around it has no room
-/// for it, and with as much stack as it may need. Generated code takes the box out at once.
+/// Reads a large value into a [`Box`], in a function of its own and on a larger stack if needed. So the function that reads
+/// the enclosing value reserves no stack for it. Generated code takes the box out immediately.
 #[derive(Debug)]
 pub struct Boxed<T>(Box<T>);
 
 impl<T> Boxed<T> {
-    /// The box.
+    /// Returns the box.
     #[inline]
     pub fn value(self) -> Box<T> {
         self.0
     }
 
-    /// The box, if there is one.
+    /// Returns the box, if there is a value.
     #[inline]
     pub fn optional(value: Option<Self>) -> Option<Box<T>> {
         value.map(Boxed::value)

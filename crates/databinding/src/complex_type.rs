@@ -1,4 +1,4 @@
-//! Complex types whose values are made of children.
+//! Complex types with children.
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
@@ -6,28 +6,28 @@ use crate::recursive::{guarded, is_short};
 use crate::schema::{Attributes, Content, Element, Model, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
-/// A complex type whose values are made of children (XSD Part 1 §3.4): elements, groups of them, or mixed content.
+/// A complex type with children (XSD Part 1 §3.4): elements, groups of elements, or mixed content.
 ///
-/// Whatever is one can be read from and written as an element.
+/// Every such type implements [`FromXml`] and [`ToXml`].
 pub trait ComplexType: Sized + Send + Sync + 'static {
-    /// What it says of elements.
+    /// The name, the attributes and the content of the type.
     const MODEL: Model = Model::UNNAMED;
-    /// Whether there are attributes to be written.
+    /// Whether the type has attributes to write.
     const WRITES_ATTRIBUTES: bool = false;
-    /// Whether there may be children. An element that can have none is an empty-element tag.
+    /// Whether the type may have children. If not, its elements are written as empty-element tags.
     const WRITES_CHILDREN: bool = true;
-    /// The default namespace that tags within need, for types of a program.
+    /// The default namespace that the tags of the content need. Set for types of a program.
     #[doc(hidden)]
     const NAMESPACE: Option<&'static str> = None;
-    /// Whether values may hold each other without a [`Recursive`](crate::Recursive), which types of a program may. Then there is a
-    /// look at the stack for each.
+    /// Whether values can contain each other without a [`Recursive`](crate::Recursive), as types of a program can. Then the
+    /// stack is checked for each value.
     #[doc(hidden)]
     const IS_GUARDED: bool = false;
 
-    /// Reads all children. The attributes are at hand until the first one is read.
+    /// Reads all children. The attributes are available until the first child is read.
     ///
     /// # Errors
-    /// What the document has instead, with its place.
+    /// The children don't match the schema or are not well-formed. The error has the offset.
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error>;
 
     /// Writes the attributes.
@@ -48,7 +48,7 @@ impl<T: ComplexType> FromXml for T {
     #[inline(never)]
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         let outer = decoder.enter(element);
-        // As in a sequence: `?` would move the value once more, and be more functions for each type.
+        // `match` instead of `?`, as in `sequence`: `?` would move the value once more, and add functions for each type.
         let read = if T::IS_GUARDED { read_guarded(decoder) } else { T::read(decoder) };
         match read {
             Ok(value) => match decoder.leave(element, outer) {
@@ -82,7 +82,7 @@ impl<T: ComplexType> ToXml for T {
     }
 }
 
-// With two call sites, `write` is not inlined. Out of line it has one, so that what it calls is.
+// A function with one call site is inlined, so the callees of `write` end up here.
 #[inline(never)]
 fn write<T: ComplexType>(value: &T, out: &mut Encoder) {
     value.write(out);

@@ -4,10 +4,10 @@ use castile_xml::{Limits, Location};
 
 use crate::Error;
 
-/// What a lenient [`Decoder`](crate::Decoder) tolerated: the errors that a strict one has, with their places.
+/// The deviations that a lenient [`Decoder`](crate::Decoder) tolerated: the errors that a strict one would report, with their
+/// positions.
 ///
-/// The first ones are kept, as many as [`Limits::deviations`] says, in the order of the document; the others are
-/// counted.
+/// At most [`Limits::deviations`] of them are kept, in document order. Further ones are only counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deviations {
     kept: Vec<Error>,
@@ -27,7 +27,7 @@ impl Deviations {
         self.count_one();
     }
 
-    /// Adds those of another part of the same document, which stands behind this one.
+    /// Appends the deviations of a later part of the same document.
     pub fn append(&mut self, others: Deviations) {
         self.limit = self.limit.max(others.limit);
         let room = self.limit.saturating_sub(self.kept.len());
@@ -35,39 +35,40 @@ impl Deviations {
         self.count += others.count;
     }
 
-    /// Whether no more are kept, so that what is wrong need not be said.
+    /// Whether no further deviations are kept. Then no message needs to be made for them.
     pub(crate) fn is_full(&self) -> bool {
         self.kept.len() >= self.limit
     }
 
-    /// Counts one that is not kept.
+    /// Counts a deviation that is not kept.
     pub(crate) fn count_one(&mut self) {
         self.count += 1;
     }
 
-    /// All so far, in the order of the document: names are looked at before what is in the elements.
+    /// Takes all deviations recorded so far and sorts them by offset. The names of children are checked before the contents
+    /// of the children.
     pub(crate) fn take(&mut self) -> Self {
         let mut taken = std::mem::replace(self, Deviations::new(self.limit));
         taken.kept.sort_by_key(Error::offset);
         taken
     }
 
-    /// Whether the document is as its schema says.
+    /// Whether there are no deviations.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// How many there are, those that were not kept included.
+    /// Returns the number of deviations, including those that were not kept.
     pub fn count(&self) -> usize {
         self.count
     }
 
-    /// Those that were kept.
+    /// Iterates over the deviations that were kept.
     pub fn iter(&self) -> std::slice::Iter<'_, Error> {
         self.kept.iter()
     }
 
-    /// Finds path, line and column of each in the document that was read, as [`Error::locate`] does, in one reading.
+    /// Computes path, line and column of each deviation, as [`Error::locate`] does, reading the document once.
     pub fn locate(mut self, input: &[u8], limits: Limits, within: Option<&str>) -> Self {
         let offsets: Vec<usize> = self.kept.iter().map(Error::offset).collect();
         let locations = Location::of_each(input, &offsets, limits, within);
@@ -87,7 +88,7 @@ impl<'a> IntoIterator for &'a Deviations {
 }
 
 impl fmt::Display for Deviations {
-    /// One on a line.
+    /// Writes one deviation per line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, deviation) in self.kept.iter().enumerate() {
             write!(f, "{}{deviation}", if index > 0 { "\n" } else { "" })?;

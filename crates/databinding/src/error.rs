@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use castile_xml::{Limits, Location};
 
-/// Why a document is not the value that was expected, or a value not a document.
+/// The reason why a document can't be read as a value, or why a value can't be written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error(Box<Inner>);
 
@@ -17,27 +17,27 @@ struct Inner {
     location: Option<Location>,
 }
 
-/// What the document or the value broke.
+/// The kind of an [`Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// The document is not well-formed, or larger than the limits allow.
     Xml(castile_xml::ErrorKind),
-    /// An element, an attribute or text stands where the schema has something else.
+    /// An element, an attribute or text is at a position where the schema expects something else.
     Structure,
-    /// Text is not in the lexical space of its type, or its value breaks a facet.
+    /// A text is not in the lexical space of its type, or its value violates a facet.
     Lexical,
     /// A reference in SOAP encoding leads to no element of the message (SOAP 1.2 Part 2 §3.2).
     MissingId,
-    /// One leads to several (SOAP 1.2 Part 2 §3.2).
+    /// A reference in SOAP encoding leads to several elements of the message (SOAP 1.2 Part 2 §3.2).
     DuplicateId,
-    /// A value holds something that XML can't carry.
+    /// A value contains something that XML can't represent.
     Unwritable,
-    /// A document is larger than was [to be written](crate::Encoder::within).
+    /// A document is larger than its [limit](crate::Encoder::within).
     Outgrown,
-    /// The memory for a value, or for a document, is not granted at this time. It may be later.
+    /// The memory for a value or for a document is not available now. It may be available later.
     Exhausted,
-    /// What a document comes from can't be read.
+    /// The source of a document can't be read.
     Io(io::ErrorKind),
 }
 
@@ -46,41 +46,41 @@ impl Error {
         Error(Box::new(Inner { kind, offset, message: message.into(), location: None }))
     }
 
-    /// What was broken.
+    /// Returns the kind of the error.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// Moves the place by `added` bytes, if it is in `moved`.
+    /// Adds `added` bytes to the offset if it is in `moved`.
     pub(crate) fn shift(&mut self, moved: Range<usize>, added: usize) {
         if moved.contains(&self.0.offset) {
             self.0.offset += added;
         }
     }
 
-    /// The byte offset in the document.
+    /// Returns the byte offset in the document.
     pub fn offset(&self) -> usize {
         self.0.offset
     }
 
-    /// What was found and what was expected, without the place.
+    /// Returns what was found and what was expected, without the location.
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// Path, line and column, if [`locate`](Self::locate) was called.
+    /// Returns path, line and column, if [`locate`](Self::locate) was called.
     pub fn location(&self) -> Option<&Location> {
         self.0.location.as_ref()
     }
 
-    /// Finds path, line and column of the error in the document that was read. The path begins below the first
-    /// element named `within`.
+    /// Computes path, line and column of the error in the document that was read. The path begins below the first element
+    /// named `within`.
     pub fn locate(self, input: &[u8], limits: Limits, within: Option<&str>) -> Self {
         let location = Location::of(input, self.0.offset, limits, within);
         self.located(location)
     }
 
-    /// The error at another place, where what was read is a part of a document.
+    /// Moves the error to a position in the whole document, if only a part of it was read.
     pub(crate) fn relocated(mut self, offset: usize, location: Location) -> Self {
         self.0.offset = offset;
         self.located(location)
@@ -91,8 +91,7 @@ impl Error {
         self
     }
 
-    /// Whether the document is XML and not what its schema says, so that a lenient [`Decoder`](crate::Decoder) may make
-    /// something of it.
+    /// Whether the document is well-formed XML that violates its schema. A lenient [`Decoder`](crate::Decoder) may accept it.
     pub fn is_deviation(&self) -> bool {
         matches!(self.0.kind, ErrorKind::Structure | ErrorKind::Lexical)
     }

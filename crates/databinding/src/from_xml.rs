@@ -1,4 +1,4 @@
-//! Tokens to values.
+//! Decoding: XML tokens to values.
 
 mod all;
 mod attributes;
@@ -39,48 +39,51 @@ use encoded::{Graph, ItemType};
 use lenient::Lenient;
 use types::Reading;
 
-/// What all vectors of a document may reserve so, in bytes for each byte of it: many may have one item only.
+/// How many bytes all vectors of a document may reserve in advance, for each byte of the document. Many vectors hold only one
+/// item.
 const RESERVE_PER_BYTE: usize = 4;
-/// What elements that are kept as XML may copy of the declarations around them, as a part of the document, and beside that
-/// in any document, in bytes. Beyond it they share them.
+/// How many bytes of declarations may be copied to elements that are kept as XML: the length of the document divided by
+/// `COPY_PART`, plus `COPY`. Elements beyond that share the declarations around them.
 const COPY_PART: usize = 2;
 const COPY: usize = 64 << 10;
 
 /// A value that can be read from an element.
 ///
-/// It is [`Send`] and [`Sync`], so that it can stand behind a [`Recursive`](crate::Recursive) without more being asked there:
-/// compilers answer that by a walk through all that a type holds, once for each type and not for each field that holds it.
+/// The trait requires [`Send`] and [`Sync`] so that a [`Recursive`](crate::Recursive) needs no further bounds. The compiler
+/// proves them by a walk through all fields of a type. With the bounds here it does so once per type, not once per field of
+/// that type.
 pub trait FromXml: Sized + Send + Sync + 'static {
-    /// Whether the value has a form for `xsi:nil="true"`.
+    /// Whether the type has a value for `xsi:nil="true"`.
     #[doc(hidden)]
     const NILLABLE: bool = false;
-    /// The attributes that the value has.
+    /// The attributes of the type.
     #[doc(hidden)]
     const ATTRIBUTES: &'static Attributes = &Attributes::NONE;
-    /// The type, if it is one that others aren't derived from and that `xsi:type` must name if it is there; or a built-in
-    /// simple type, which those that are derived from it may stand for.
+    /// The type that `xsi:type` must name if the attribute is present. It is a type from which no other type is derived, or a
+    /// built-in simple type, for which `xsi:type` may also name a derived type.
     #[doc(hidden)]
     const TYPE: Option<TypeName> = None;
-    /// Whether the value is the same whatever else `xsi:type` says than [`TYPE`](Self::TYPE), so that a start tag with
-    /// nothing but that may be known again in SOAP encoding.
+    /// Whether an `xsi:type` that names [`TYPE`](Self::TYPE) adds nothing to the value. In SOAP encoding, a start tag with no
+    /// other attribute is then cached as a plain tag.
     #[doc(hidden)]
     const TYPE_IS_FIXED: bool = false;
-    /// Whether the value may have facets, so that [`cached_restricted`](Self::cached_restricted) is to be asked.
+    /// Whether the value may have facets. If so, [`cached_restricted`](Self::cached_restricted) is called.
     #[doc(hidden)]
     const MAY_BE_RESTRICTED: bool = false;
-    /// What children the element may have. Only a lenient decoder asks.
+    /// The children that the element may have. Only a lenient decoder uses this.
     #[doc(hidden)]
     const CONTENT: &'static Content = &Content::Open;
 
-    /// Reads the whole element if its start tag is the one that stood here before; otherwise reads nothing.
+    /// Reads the whole element if its start tag is the cached one. Reads nothing and returns `None` otherwise.
     #[doc(hidden)]
     #[inline]
     fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         if decoder.cached_start(element) { Some(Self::content(decoder, element)) } else { None }
     }
 
-    /// Reads the whole element of a type that has facets if its start tag is the one that stood here before; otherwise reads nothing.
-    /// It is asked where [`known`](Self::known) says nothing, so that other elements don't pay for it.
+    /// Reads the whole element of a type with facets if its start tag is the cached one. Reads nothing and returns `None`
+    /// otherwise. It is called only after [`known`](Self::known) returned `None`, so that elements without facets don't pay
+    /// for it.
     #[doc(hidden)]
     #[inline]
     fn cached_restricted(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
@@ -88,64 +91,69 @@ pub trait FromXml: Sized + Send + Sync + 'static {
         None
     }
 
-    /// The value that the element at `offset` has, if it is known already: there is one place for all who refer to it.
+    /// Returns the value of the element at `offset` if it was read before, so that all references to an element share one
+    /// value.
     #[doc(hidden)]
     fn referenced(decoder: &mut Decoder<'_>, element: &'static Element, offset: usize) -> Option<Self> {
         let _ = (decoder, element, offset);
         None
     }
 
-    /// Reads content and end tag of `element`, whose start tag was read last, so that its attributes are at hand.
+    /// Reads content and end tag of `element`. Its start tag was read last, so its attributes are still available.
     ///
     /// # Errors
-    /// What the document has instead, with its place.
+    /// The content doesn't match the schema or is not well-formed. The error has the offset.
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error>;
 }
 
-/// Reads values off a [`Reader`](castile_xml::Reader) the way a content model says.
+/// Reads values from a [`Reader`](castile_xml::Reader) by a content model.
 ///
-/// Where an element is due, the tags that stood there last time are tried first, in one comparison. Whatever else comes
-/// goes through the tokeniser, which decides; so both ways give the same values and the same errors.
+/// Where an element is expected, the cached tags of this position are compared first. Whatever doesn't match is tokenised.
+/// Both ways give the same values and the same errors.
 #[derive(Debug)]
 pub struct Decoder<'a> {
     reader: CachedReader<'a>,
-    /// What `xop:Include` elements refer to, where they may stand.
+    /// The content of `xop:Include` elements, where these are allowed.
     includes: Option<&'a dyn Includes>,
-    /// A tag that was read to see what comes, and not yet used.
+    /// A tag that was read ahead and not yet used.
     next: Option<Next<'a>>,
-    /// The [identity](Element::identity) of the element that the start tag which is next was recognised as, 0 if it wasn't.
+    /// The [identity](Element::identity) of the element as which the start tag in `next` was recognised; 0 if it wasn't
+    /// recognised.
     recognised: usize,
-    /// The element that could have come where a start tag has its name in another namespace, and the offset of that.
+    /// An expected element that has the local name of a start tag but another namespace, with the offset of that tag. Used in
+    /// error messages.
     near: Cell<Option<(usize, &'static Element)>>,
-    /// Whether the start tag that was used last said `xsi:nil="true"`.
+    /// Whether the start tag that was used last has `xsi:nil="true"`.
     nil: bool,
-    /// Whether what is read is by the rules of SOAP encoding.
+    /// Whether the rules of SOAP encoding apply.
     is_encoded: bool,
-    /// How its text stands for a value, where that is to be something else by its `xsi:type`.
+    /// How the text of the next simple value is converted, if its `xsi:type` names a type with another lexical form.
     reading: Option<Reading>,
-    /// What the next element is by the array that it is in, or by its name, unless it says so itself.
+    /// The type that the array around the next element, or the name of that element, gives it. An `xsi:type` on the element
+    /// takes precedence.
     item_type: Option<ItemType>,
-    /// The type that an array gives to the item whose start tag ends at this offset, until somebody has looked at it.
+    /// The type that an array gives to an item, with the offset at which the item's start tag ends. It is taken when the type
+    /// of the item is asked for.
     given: Option<(usize, Arc<ExpandedName>)>,
-    /// Which of its attributes are where.
+    /// The positions of the declared attributes in the start tag that was read last.
     placed: Placed,
     /// The element whose content is being read.
     parent: Option<&'static Element>,
-    /// How many bytes vectors may still reserve.
+    /// How many bytes vectors may still reserve in advance.
     reserve: usize,
     /// How many bytes of declarations may still be copied.
     copy: usize,
-    /// What values may still take.
+    /// The memory that values may still take.
     allowance: Allowance,
-    /// That it was too little, where that could not be told at once.
+    /// A charge that was refused where no error could be returned.
     refused: Option<Exhausted>,
-    /// What references in SOAP encoding lead to, once one was met.
+    /// The elements that references in SOAP encoding lead to. Created for the first reference.
     graph: Option<Box<Graph<'a>>>,
-    /// What a lenient decoder has beside: nothing on the way of a strict one looks at it.
+    /// The state of a lenient decoder. A strict one never reads it on its fast path.
     lenient: Option<Box<Lenient>>,
-    /// The leniency that waits while SOAP encoding is read, where only what types are named is tolerated.
+    /// The lenient state, set aside while SOAP encoding is read: only deviations in named types are tolerated there.
     of_types: Option<Box<Lenient>>,
-    /// An element that may be absent though it must come, since it was cut out of the document.
+    /// A required element whose occurrences were cut out of the document. It may be absent.
     cut: Option<&'static Element>,
 }
 
@@ -155,11 +163,11 @@ enum Next<'a> {
     End { offset: usize },
 }
 
-/// What was read of the content of an element.
+/// What was read from the content of an element.
 #[derive(Debug)]
 enum Piece<'a> {
     Text(Cow<'a, str>),
-    /// Something else, which is next if it is a tag.
+    /// Anything other than text. If it is a tag, it is in `next`.
     Other,
 }
 
@@ -171,7 +179,7 @@ impl FromXml for () {
 }
 
 impl<'a> Decoder<'a> {
-    /// A decoder that goes on where `reader` stands.
+    /// Creates a decoder that continues at the position of `reader`.
     pub fn new(reader: impl Into<CachedReader<'a>>) -> Self {
         let reader = reader.into();
         let length = reader.length();
@@ -201,18 +209,19 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Says that the occurrences of an element were cut out of the document: there may be fewer of them than must come.
+    /// Declares that the occurrences of an element were cut out of the document. There may be fewer of them than the schema
+    /// requires.
     #[doc(hidden)]
     pub fn lack(&mut self, cut: Option<&'static Element>) {
         self.cut = cut;
     }
 
-    /// A decoder that tolerates what is not as the schema says, where that loses nothing that the value could hold, and
-    /// records it. `docs/mapping.md` has the table of what is tolerated.
+    /// Creates a decoder that tolerates and records deviations from the schema, if the value loses nothing by that.
+    /// `docs/mapping.md` lists the deviations that are tolerated.
     ///
-    /// What a strict decoder reads, it reads as the same value, without a deviation; but it takes several times as long,
-    /// so it is for documents that a strict one has refused ([`Error::is_deviation`]). The document must not have a
-    /// document type declaration.
+    /// A document that a strict decoder accepts gives the same value, and no deviations. Lenient decoding takes several times
+    /// as long. Use it for documents that a strict decoder has rejected ([`Error::is_deviation`]). The document must not have
+    /// a document type declaration.
     ///
     /// ```
     /// use castile_databinding::Decoder;
@@ -235,17 +244,17 @@ impl<'a> Decoder<'a> {
         Decoder { lenient: Some(Box::new(Lenient::new(limit))), ..Decoder::new(reader) }
     }
 
-    /// Whether it tolerates anything.
+    /// Whether the decoder is lenient.
     pub fn is_lenient(&self) -> bool {
         self.lenient.is_some() || self.of_types.is_some()
     }
 
-    /// Tolerates nothing from here on, and forgets what was tolerated.
+    /// Makes the decoder strict from here on. Discards the deviations that were recorded.
     pub fn insist(&mut self) {
         (self.lenient, self.of_types) = (None, None);
     }
 
-    /// What was tolerated so far: nothing, if the decoder is strict.
+    /// Returns the deviations that were tolerated so far. A strict decoder has none.
     pub fn take_deviations(&mut self) -> Deviations {
         match self.lenient.as_mut().or(self.of_types.as_mut()) {
             None => Deviations::default(),
@@ -253,12 +262,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The reader, for what is not typed.
+    /// Returns the reader, to read what has no type.
     pub fn reader(&mut self) -> &mut CachedReader<'a> {
         &mut self.reader
     }
 
-    /// The buffers, for the next document.
+    /// Returns the buffers and caches, for the next document.
     #[inline]
     pub fn into_memory(self) -> Memory {
         let mut memory = self.reader.into_memory();
@@ -268,25 +277,25 @@ impl<'a> Decoder<'a> {
         memory
     }
 
-    /// Reads the content of `element`, whose start tag the caller has read and found to be the right one.
+    /// Reads the content of `element`. The caller has read its start tag and checked its name.
     ///
     /// # Errors
-    /// What the document has instead.
+    /// The content doesn't match the schema or is not well-formed.
     pub fn root<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.root_attributes::<T>(element)?;
         self.root_content(element)
     }
 
-    /// Reads the content of what is around the parts of a call in literal use, whose start tag the caller has read and found to be
-    /// the right one. Many write a call without arguments as a nil one: it has no parts.
+    /// Reads the content of the wrapper element around the parts of a literal call. The caller has read its start tag and
+    /// checked its name. Many clients write a call without arguments as a nil wrapper; it has no parts.
     ///
     /// # Errors
-    /// What the document has instead.
+    /// The content doesn't match the schema or is not well-formed.
     pub fn wrapper<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.root_attributes::<T>(element)?;
         match self.lenient {
             None => self.nil_has_no_children(element)?,
-            // One with children is read as if it didn't say so, which is told.
+            // A nil wrapper that has children is read as if it were not nil. That is recorded as a deviation.
             Some(_) => self.nil &= self.has_children(),
         }
         self.root_content(element)
@@ -306,11 +315,11 @@ impl<'a> Decoder<'a> {
         self.is_granted().map(|()| value)
     }
 
-    /// Reads the content and the end tag of `element` as a value, where the caller has read on to `first`, the start tag
-    /// of its first child, or to its end tag. The attributes of `element` are not looked at, and nothing is tolerated.
+    /// Reads the content and the end tag of `element` as a value, strictly. The caller has read up to `first`, the start tag
+    /// of the first child, or to the end tag of `element`. The attributes of `element` are not checked.
     ///
     /// # Errors
-    /// What the document has instead.
+    /// The content doesn't match the schema or is not well-formed.
     pub fn rest<T: FromXml>(&mut self, element: &'static Element, first: Option<StartTag<'a>>) -> Result<T, Error> {
         self.insist();
         self.next = Some(match first {

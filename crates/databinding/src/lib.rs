@@ -1,8 +1,9 @@
-//! Tokens ↔ typed values: what generated code calls (XML Schema Part 2 datatypes, Part 1 content models).
+//! Conversion between XML tokens and typed values, as called by generated code (XML Schema Part 1 content models, Part 2
+//! datatypes).
 //!
-//! Generated types implement [`ComplexType`] in a few lines each; every decision is made here. The order of
-//! calls is the content model: [`Decoder::required`], [`Decoder::optional`] and [`Decoder::repeated`] for a sequence,
-//! [`Decoder::one_of`] for `xs:all` and `xs:choice`. The tables of [`schema`] hold names and occurrence.
+//! Generated types implement [`ComplexType`] in a few lines each; all decisions are made in this crate. The order of the
+//! calls is the content model: [`Decoder::required`], [`Decoder::optional`] and [`Decoder::repeated`] read a sequence,
+//! [`Decoder::one_of`] reads `xs:all` and `xs:choice`. The tables of [`schema`] hold names and occurrence.
 //!
 //! ```
 //! use castile_databinding::schema::Element;
@@ -49,7 +50,7 @@ mod serialised;
 mod to_xml;
 pub mod xop;
 
-/// For the macro [`enumeration`].
+/// Used by the macro [`enumeration`].
 #[doc(hidden)]
 pub use castile_xml::escape;
 

@@ -1,8 +1,8 @@
-//! SOAP encoding (SOAP 1.1 §5, SOAP 1.2 Part 2 §2 and §3): values as a graph, whose nodes may be referred to.
+//! SOAP encoding (SOAP 1.1 §5, SOAP 1.2 Part 2 §2 and §3): values form a graph whose nodes can be referred to.
 //!
-//! A struct has accessors, which are told apart by their names and may come in any order, be absent or nil. An array has
-//! items, which are told apart by their places. An element may refer to another one, which has the value; how references
-//! are followed is said in [`Decoder`](crate::Decoder).
+//! A struct has accessors, which are identified by name. They may be in any order, absent or nil. An array has items, which
+//! are identified by position. An element may refer to another element, which has the value. A [`Decoder`](crate::Decoder)
+//! reads that element in place of the reference.
 //!
 //! ```
 //! use castile_databinding::encoded::ArrayType;
@@ -42,14 +42,14 @@ pub use array::{Array, ArrayType};
 pub use shared::Shared;
 pub(crate) use write::Written;
 
-/// The namespace of SOAP 1.1's encoding (§5), in which `arrayType`, `offset` and `position` are.
+/// The namespace of the encoding of SOAP 1.1 (§5), with `arrayType`, `offset` and `position`.
 pub(crate) const SOAP11: &str = "http://schemas.xmlsoap.org/soap/encoding/";
-/// The namespace of SOAP 1.2's encoding (Part 2 §3), in which `id`, `ref`, `itemType` and `arraySize` are.
+/// The namespace of the encoding of SOAP 1.2 (Part 2 §3), with `id`, `ref`, `itemType` and `arraySize`.
 pub(crate) const SOAP12: &str = "http://www.w3.org/2003/05/soap-encoding";
 /// The namespace of `rpc:result` (SOAP 1.2 Part 2 §4.2.1).
 pub(crate) const RPC: &str = "http://www.w3.org/2003/05/soap-rpc";
 
-/// Whose rules values are written by. Those of both are read.
+/// The version of SOAP encoding that values are written in. Both versions are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// SOAP 1.1 §5: `id` and `href`, `soapenc:arrayType`.
@@ -60,7 +60,7 @@ pub enum Encoding {
 }
 
 impl Encoding {
-    /// The name of the encoding, which is that of its namespace too.
+    /// Returns the URI of the encoding, which is also its namespace.
     pub const fn namespace(self) -> &'static str {
         match self {
             Encoding::Soap11 => SOAP11,
@@ -68,8 +68,8 @@ impl Encoding {
         }
     }
 
-    /// What the element of a call, or another one that stands by itself, says of its encoding: a declaration of `soapenc`,
-    /// and `encodingStyle` of the envelope, whose prefix is `soap`.
+    /// Returns the attributes for the element of a call, or for another independent element: a declaration of `soapenc`, and
+    /// the envelope's `encodingStyle`, with the prefix `soap`.
     pub const fn attributes(self) -> &'static str {
         match self {
             Encoding::Soap11 => {

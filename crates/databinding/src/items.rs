@@ -1,4 +1,4 @@
-//! Repeated values that may be made while they are sent.
+//! Repeated values that may be produced while the message is sent.
 
 use std::fmt;
 use std::mem;
@@ -11,21 +11,21 @@ use futures_core::Stream;
 
 use crate::{Encoder, ToXml};
 
-/// Any error, as those who make values report it.
+/// Any error from a stream of values.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 type Values<T> = Pin<Box<dyn Stream<Item = Result<T, BoxError>> + Send>>;
 
-/// How many bytes of values that are there are sent at once, about.
+/// About how many bytes of available values are sent in one chunk.
 const PIECE: usize = 16 << 10;
 
-/// Repeated values: all of them, or a stream that makes them while the message that they are in is sent.
+/// Repeated values: a vector, or a stream that produces them while the message is sent.
 ///
-/// Binary values of a stream stand in its elements, not beside the message (MTOM), and none may refer to an attachment. How long the next
-/// value may take is for the stream to say: the time that a service has to answer ends with the first byte.
+/// Binary values of a stream are written inline, not as MTOM parts, and must not refer to attachments. The stream decides how
+/// long its next value may take: the service's timeout for an answer ends with the first byte.
 ///
-/// A message can have one stream. Once its first byte is sent an error can't be told any more: the connection is closed before
-/// the end of the message. What is received is there as a whole.
+/// A message can contain one stream. After the first byte was sent, an error can't be reported; the connection is closed
+/// before the end of the message. Values that were received are always a vector.
 ///
 /// ```
 /// use castile_databinding::Items;
@@ -37,17 +37,17 @@ pub struct Items<T>(Kind<T>);
 
 enum Kind<T> {
     Here(Vec<T>),
-    /// `None` once it is being sent.
+    /// `None` after sending has begun.
     Coming(Arc<Mutex<Option<Values<T>>>>),
 }
 
 impl<T> Items<T> {
-    /// Values that come one after another. A clone is the same stream, which can be sent once.
+    /// Creates items from a stream. Clones share the stream, which can be sent once.
     pub fn stream<E: Into<BoxError>>(values: impl Stream<Item = Result<T, E>> + Send + 'static) -> Self {
         Items(Kind::Coming(Arc::new(Mutex::new(Some(Box::pin(Boxed(Box::pin(values))))))))
     }
 
-    /// The values, if they are there.
+    /// Returns the values, unless they are a stream.
     pub fn get(&self) -> Option<&[T]> {
         match &self.0 {
             Kind::Here(values) => Some(values),
@@ -55,10 +55,10 @@ impl<T> Items<T> {
         }
     }
 
-    /// The values by themselves.
+    /// Returns the values as a vector.
     ///
     /// # Errors
-    /// The stream, if they come as one.
+    /// Returns the items unchanged if they are a stream.
     pub fn into_vec(self) -> Result<Vec<T>, Self> {
         match self.0 {
             Kind::Here(values) => Ok(values),
@@ -105,7 +105,7 @@ impl<T: Clone> Clone for Items<T> {
     }
 }
 
-/// Streams are equal if they are the same one.
+/// Two streams are equal if they are clones of each other.
 impl<T: PartialEq> PartialEq for Items<T> {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
@@ -125,19 +125,19 @@ impl<T: fmt::Debug> fmt::Debug for Items<T> {
     }
 }
 
-/// What is written while a message is sent: the elements of a stream, at a place in what was written before.
+/// The elements of a stream, which are written while the message is sent, and their position in the document.
 pub struct Streamed {
     offset: usize,
     elements: Pin<Box<dyn Elements>>,
 }
 
 impl Streamed {
-    /// How many bytes of the document stand before the elements.
+    /// Returns the offset in the document at which the elements are inserted.
     pub fn offset(&self) -> usize {
         self.offset
     }
 
-    /// Moves the elements by `added` bytes, if they are in `moved`.
+    /// Adds `added` bytes to the offset if it is in `moved`.
     pub(crate) fn shift(&mut self, moved: Range<usize>, added: usize) {
         if moved.contains(&self.offset) {
             self.offset += added;
@@ -145,7 +145,7 @@ impl Streamed {
     }
 }
 
-/// The next elements, as bytes.
+/// Yields the next elements as bytes.
 impl Stream for Streamed {
     type Item = Result<Vec<u8>, BoxError>;
 
@@ -164,16 +164,16 @@ trait Elements: Send {
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, BoxError>>>;
 }
 
-/// The elements that are made of values.
+/// Elements that are written from a stream of values.
 struct Written<T> {
-    /// The stream, until the first one is asked for.
+    /// The shared stream, taken when the first element is polled.
     coming: Arc<Mutex<Option<Values<T>>>>,
     values: Option<Values<T>>,
     tags: (&'static str, &'static str),
-    /// How each is written, where it stands.
+    /// Creates the encoder for an element, with the namespaces in scope at the position of the stream.
     encoder: Box<dyn Fn() -> Encoder + Send>,
     piece: Vec<u8>,
-    /// How many bytes the document may still get.
+    /// How many bytes may still be added to the document.
     left: usize,
     is_over: bool,
 }
@@ -226,13 +226,14 @@ impl<T: ToXml + Send> Elements for Written<T> {
 }
 
 impl Encoder {
-    /// An encoder that can write a stream: [`take_streamed`](Self::take_streamed) has it. Others refuse one.
+    /// Returns the encoder with support for one stream, which [`take_streamed`](Self::take_streamed) returns. Without it a
+    /// stream is an error.
     pub fn streaming(mut self) -> Self {
         self.streams = true;
         self
     }
 
-    /// Writes an element for each value: now if they are there, else while the message is sent.
+    /// Writes an element for each value: those of a vector now, those of a stream while the message is sent.
     pub fn items<T: ToXml + Send + 'static>(&mut self, start: &'static str, items: &Items<T>, end: &'static str) {
         let coming = match &items.0 {
             Kind::Here(values) => return self.repeated(start, values, end),
@@ -254,8 +255,8 @@ impl Encoder {
         self.streamed = Some(Box::new(Streamed { offset: self.out.len(), elements: Box::pin(elements) }));
     }
 
-    /// Writes an element of a type of a program for each value: those that are here, or a stream of values whose tags have the
-    /// namespace that is the default one here.
+    /// Writes an element of a type of a program for each value. For a stream, the namespace of the tags must be the default
+    /// namespace here.
     #[doc(hidden)]
     pub fn own_items<T: ToXml + Send + 'static>(
         &mut self,
@@ -273,7 +274,7 @@ impl Encoder {
         }
     }
 
-    /// What was to be written while the document is sent, if there was a stream.
+    /// Returns the stream in the document, if there is one.
     pub fn take_streamed(&mut self) -> Option<Streamed> {
         self.streamed.take().map(|streamed| *streamed)
     }

@@ -4,13 +4,12 @@ use crate::from_xml::{Decoder, FromXml};
 use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
-/// The value of an element that may be there and have none: `xsi:nil="true"` (XSD Part 1 §2.6.2).
+/// The value of an element that may be nil: present without a value, with `xsi:nil="true"` (XSD Part 1 §2.6.2).
 ///
-/// It is not [`Option`], which stands for an element that may be absent. `Option<Nillable<T>>` tells absent, nil and
-/// empty apart.
+/// [`Option`] stands for an element that may be absent. `Option<Nillable<T>>` distinguishes absent, nil and empty.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Nillable<T> {
-    /// The element is there and has no value.
+    /// The element is present and has no value.
     #[default]
     Nil,
     /// The element has a value.
@@ -18,7 +17,7 @@ pub enum Nillable<T> {
 }
 
 impl<T> Nillable<T> {
-    /// The value, `None` for nil.
+    /// Returns the value, or `None` for nil.
     pub fn value(self) -> Option<T> {
         match self {
             Nillable::Nil => None,
@@ -26,7 +25,7 @@ impl<T> Nillable<T> {
         }
     }
 
-    /// A reference to the value, `None` for nil.
+    /// Returns a reference to the value, or `None` for nil.
     pub fn as_ref(&self) -> Option<&T> {
         match self {
             Nillable::Nil => None,
@@ -99,11 +98,11 @@ impl<T: ToXml> ToXml for Nillable<T> {
     }
 }
 
-/// A value that may be nil, of an element whose type has attributes: they are there even if the element is nil (XSD Part 1
-/// §3.3.4), and may be required then as well.
+/// A value that may be nil, in an element whose type has attributes. A nil element has the attributes too, and may be
+/// required to have them (XSD Part 1 §3.3.4).
 ///
-/// Of a nil element the attributes are kept as they came; their names were checked, and their values were not. A prefix in a
-/// value means what it meant where it came from.
+/// The attributes of a nil element are retained as text: their names were checked, their values were not. Prefixes in the
+/// values have the meaning they had in the document that was read.
 ///
 /// ```
 /// use castile_databinding::{AnyAttribute, ExpandedName, NillableWithAttributes};
@@ -116,14 +115,14 @@ impl<T: ToXml> ToXml for Nillable<T> {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum NillableWithAttributes<T> {
-    /// The element is there and has no value but attributes.
+    /// The element is present and has attributes but no value.
     Nil(Vec<AnyAttribute>),
     /// The element has a value.
     Value(T),
 }
 
 impl<T> NillableWithAttributes<T> {
-    /// The value, `None` for nil.
+    /// Returns the value, or `None` for nil.
     pub fn value(self) -> Option<T> {
         match self {
             NillableWithAttributes::Nil(_) => None,
@@ -131,7 +130,7 @@ impl<T> NillableWithAttributes<T> {
         }
     }
 
-    /// A reference to the value, `None` for nil.
+    /// Returns a reference to the value, or `None` for nil.
     pub fn as_ref(&self) -> Option<&T> {
         match self {
             NillableWithAttributes::Nil(_) => None,
@@ -140,7 +139,7 @@ impl<T> NillableWithAttributes<T> {
     }
 }
 
-/// Nil without attributes.
+/// The default is nil, without attributes.
 impl<T> Default for NillableWithAttributes<T> {
     fn default() -> Self {
         NillableWithAttributes::Nil(Vec::new())
@@ -172,7 +171,7 @@ impl<T: FromXml> FromXml for NillableWithAttributes<T> {
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
         if decoder.is_nil() {
-            // Those that are declared, too: the table of none has none to leave out.
+            // All attributes are taken, including the declared ones: `Attributes::ANY` declares none.
             let attributes = decoder.any_attributes(&Attributes::ANY);
             decoder.nil_content(element)?;
             return Ok(NillableWithAttributes::Nil(attributes));

@@ -9,15 +9,15 @@ use crate::to_xml::{Encoder, ToXml};
 
 /// A value inside a value of its own type.
 ///
-/// It behaves like a [`Box`], but depth costs heap and never overflows the stack: reading, writing, cloning, comparing,
-/// hashing, printing and dropping continue on a new piece of stack when the current one runs out. How deep a document
-/// may nest is a matter of [`Limits`](castile_xml::Limits).
+/// It behaves like a [`Box`], but depth costs heap and never overflows the stack. Reading, writing, cloning, comparing,
+/// hashing, printing and dropping continue on a new stack segment when the current one runs out.
+/// [`Limits`](castile_xml::Limits) bounds how deep a document may nest.
 ///
-/// The pointer is always [`Send`] and [`Sync`]: a value must be both when it is put behind it. So the compiler, which asks for
-/// this type within type, never looks behind the pointer, and no contract is too deep for its `recursion_limit`.
+/// The pointer is always [`Send`] and [`Sync`], and so must be a value that is put into it. The compiler therefore never
+/// looks through the pointer to prove these bounds, and no contract is too deep for its `recursion_limit`.
 pub struct Recursive<T>(Box<dyn Pointee<T>>);
 
-/// A value whose type is hidden from the compiler.
+/// A pointee whose type is hidden from the compiler.
 trait Pointee<T>: Send + Sync {
     fn get(&self) -> &T;
     fn get_mut(&mut self) -> &mut T;
@@ -25,7 +25,7 @@ trait Pointee<T>: Send + Sync {
     fn another(&self, value: T) -> Recursive<T>;
 }
 
-/// `None` is what has gone: into_inner and drop, which take the value, both end this.
+/// `None` after `into_inner` took the value, or while it is dropped.
 struct Kept<T>(Option<T>);
 
 impl<T: Send + Sync + 'static> Pointee<T> for Kept<T> {
@@ -63,14 +63,14 @@ impl<T> Drop for Kept<T> {
     }
 }
 
-/// What a level may need before the next one looks at the stack again, and beside that for each byte of the value:
-/// code that is not optimised moves values often.
+/// How much stack a level may need before the next check, and how much more per byte of the value: unoptimised code moves
+/// values often.
 const RED_ZONE: usize = 128 << 10;
 const RED_ZONE_PER_BYTE: usize = 64;
-/// The size of a new piece of stack, beside as much as the red zone.
+/// The size of a new stack segment, in addition to the red zone.
 const SEGMENT: usize = 1 << 20;
 
-/// Goes on with more stack if there is little left for values of `T`.
+/// Calls `f`, on a new stack segment if little stack is left for values of `T`.
 #[doc(hidden)]
 #[inline]
 pub fn deeper<T, R>(f: impl FnOnce() -> R) -> R {
@@ -78,14 +78,14 @@ pub fn deeper<T, R>(f: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(red_zone, SEGMENT + red_zone, f)
 }
 
-/// Calls `f`, with more stack if there is little left for a value of so many bytes. It is one function for all types, where
-/// [`deeper`] is several for each: most types of a program have a call.
+/// Calls `f`, on a new stack segment if little stack is left for a value of `size` bytes. It is one function for all types,
+/// while [`deeper`] is several for each type. Most types of a program call it.
 pub(crate) fn guarded(size: usize, f: &mut dyn FnMut()) {
     let red_zone = RED_ZONE + RED_ZONE_PER_BYTE * size;
     stacker::maybe_grow(red_zone, SEGMENT + red_zone, f);
 }
 
-/// Whether there is little stack left for a value of so many bytes, so that what goes on with it is [`guarded`].
+/// Whether little stack is left for a value of `size` bytes, so that the caller should continue in [`guarded`].
 #[inline]
 pub(crate) fn is_short(size: usize) -> bool {
     stacker::remaining_stack().is_none_or(|left| left < RED_ZONE + RED_ZONE_PER_BYTE * size)
@@ -100,7 +100,7 @@ impl<T> Recursive<T> {
         Recursive(Box::new(Kept(Some(value))))
     }
 
-    /// The value itself.
+    /// Returns the value.
     pub fn into_inner(self) -> T {
         self.0.into_inner()
     }
@@ -128,8 +128,8 @@ impl<T: Send + Sync + 'static> From<T> for Recursive<T> {
     }
 }
 
-/// What stands behind a pointer was both [`Send`] and [`Sync`] when it was put there, so that is not asked again: the answer
-/// takes a walk through all that the type holds, for each field of each type.
+/// `T` needs no bounds here: the value was [`Send`] and [`Sync`] when it was put into the pointer. With the bounds, the
+/// compiler would prove them by a walk through the whole type, for each field of each type.
 impl<T: Clone> Clone for Recursive<T> {
     fn clone(&self) -> Self {
         deeper::<T, _>(|| self.0.another(T::clone(self)))
@@ -193,7 +193,7 @@ impl<T: ToXml> ToXml for Recursive<T> {
     }
 }
 
-/// Reads a group that will stand behind a pointer.
+/// Reads a group that the caller will put into a box.
 fn in_box<G: Group>(decoder: &mut Decoder<'_>) -> Result<Option<G>, Error> {
     let group = G::read(decoder)?;
     if group.is_some() {
@@ -202,7 +202,7 @@ fn in_box<G: Group>(decoder: &mut Decoder<'_>) -> Result<Option<G>, Error> {
     Ok(group)
 }
 
-/// What is one of several, and large, stands behind a pointer.
+/// A large variant of a choice is boxed.
 impl<G: Group> Group for Box<G> {
     const FIRST: &'static [First] = G::FIRST;
     const ALL: &'static [First] = G::ALL;

@@ -1,4 +1,4 @@
-//! Values to bytes.
+//! Encoding: values to XML.
 
 mod own;
 
@@ -20,15 +20,15 @@ use crate::xop::Parts;
 
 /// A value that can be written as an element.
 pub trait ToXml {
-    /// Whether the value has attributes.
+    /// Whether the type has attributes.
     const HAS_ATTRIBUTES: bool = false;
 
-    /// Whether the value may have content. An element that can have none is an empty-element tag, the shorter of two ways to
-    /// write the same infoset (XML 1.0 §3.1).
+    /// Whether the type may have content. If not, its elements are written as empty-element tags, the shorter of the two
+    /// forms (XML 1.0 §3.1).
     const HAS_CONTENT: bool = true;
 
-    /// The default namespace that tags within the value need, empty for none. Types of a contract have what its payloads
-    /// declare; those of a program can stand anywhere.
+    /// The default namespace that tags within the value need, empty for none. Generated types have none here: the payload
+    /// declares their namespaces. Types of a program can appear anywhere.
     #[doc(hidden)]
     const NAMESPACE: Option<&'static str> = None;
 
@@ -40,7 +40,7 @@ pub trait ToXml {
     /// Writes the content: children or text.
     fn content(&self, out: &mut Encoder);
 
-    /// Writes the whole element between these tags.
+    /// Writes the whole element between the tags `start` and `end`.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
@@ -76,13 +76,13 @@ impl ToXml for () {
     fn content(&self, _: &mut Encoder) {}
 }
 
-/// How many repeated values are written between two looks at the size of the output.
+/// How many repeated values are written between two checks of the output's size.
 pub(crate) const BETWEEN_LOOKS: usize = 64;
 
-/// By how many times its length a long document gets more room.
+/// By which factor the buffer of a long document grows.
 const GROWTH: usize = 3;
 
-/// A reader behind a start tag, if it is one.
+/// Returns a reader that has read the start tag `start`, or `None` if it isn't a start tag.
 fn read_tag(start: &str) -> Option<Reader<'_>> {
     let mut reader = Reader::new(start.as_bytes(), unlimited()).ok()?;
     matches!(reader.next(), Ok(Token::StartTag(_))).then_some(reader)
@@ -94,48 +94,51 @@ impl Default for Encoder {
     }
 }
 
-/// Writes values as XML. Tags are constants of generated code: the methods that take them are always inlined, so that
-/// a tag is a store or two and not a call (not where nothing is optimised: it would be compiled for each field). They are taken as they are; text is escaped.
+/// Writes values as XML.
 ///
-/// What can't be written is noted and the rest goes on, so that generated code needs no way out: [`finish`](Self::finish)
-/// tells.
+/// Tags are constants of generated code and are written as they are; text is escaped. The methods that take tags are always
+/// inlined in optimised builds, so that writing a tag takes a store or two instead of a call. In debug builds they are not
+/// inlined, because they would be compiled once per field.
+///
+/// The methods return no errors. The first value that can't be written is recorded, writing continues, and
+/// [`finish`](Self::finish) returns the error.
 #[derive(Debug)]
 pub struct Encoder {
     pub(crate) out: Vec<u8>,
-    /// How long the output may become, about.
+    /// The size at which the output is checked against the limits.
     most: usize,
-    /// How long it may become in any case.
+    /// The maximum size of the output.
     pub(crate) limit: usize,
-    /// Who lets it become longer.
+    /// The reservation that further output is charged to.
     charged: Option<Arc<Reservation>>,
     failed: Option<Error>,
-    /// How far the output was searched for a declaration of a default namespace, and whether there is one.
+    /// How much of the output was searched for a declaration of a default namespace, and whether one was found.
     default_namespace: (usize, bool),
-    /// The values that go beside the document, where they may.
+    /// The values that travel beside the document (XOP), if that is switched on.
     pub(crate) parts: Option<Box<Parts>>,
-    /// What SOAP encoding has to remember.
+    /// The nodes that were written in SOAP encoding.
     pub(crate) written: Option<Box<Written>>,
-    /// Whether there are references to parts that are not among them.
+    /// Whether a value that is itself a reference to a part was written.
     pub(crate) has_references: bool,
-    /// By whose rules.
+    /// The version of SOAP encoding.
     pub(crate) encoding: Encoding,
     /// Whether the start tag that is being written declares `xsi`.
     pub(crate) has_xsi: bool,
     /// The start tag of the payload, empty for none.
     payload: &'static str,
-    /// Whether more was declared behind it, wherever that is in scope.
+    /// Whether more than the payload's own namespaces was declared after its start tag. The scope of that doesn't matter.
     declares_more: bool,
-    /// Whether the elements of a type of a program that come next have to declare their default namespace themselves.
+    /// Whether the next elements of a type of a program must declare their default namespace themselves.
     undeclared: bool,
-    /// How many elements in no namespace are open whose children get a declaration when they are written.
+    /// How many elements without a namespace are open whose children get a declaration after they are written.
     rewrites: u32,
-    /// Whether a stream may stand in the document.
+    /// Whether the document may contain a stream.
     pub(crate) streams: bool,
-    /// The one that does.
+    /// The stream in the document.
     pub(crate) streamed: Option<Box<Streamed>>,
 }
 
-/// What an encoder knows of the place where it is, for another one that goes on there.
+/// The namespaces in scope at a position of the output, for an encoder that continues there.
 #[derive(Clone, Copy)]
 pub(crate) struct Here {
     has_default_namespace: bool,
@@ -152,7 +155,7 @@ impl Here {
 }
 
 impl Encoder {
-    /// An encoder that appends to `out`.
+    /// Creates an encoder that appends to `out`.
     pub fn new(out: Vec<u8>) -> Self {
         Encoder {
             out,
@@ -180,29 +183,30 @@ impl Encoder {
         Here { has_default_namespace, payload: self.payload, declares_more: self.declares_more }
     }
 
-    /// An encoder that gives up soon after more than `most` bytes: [`ErrorKind::Outgrown`]. What was written until then is
-    /// lost. It is looked at where values are repeated, so a single long value is not cut short, and before one is put beside
-    /// the document.
+    /// Returns the encoder with a soft limit: it fails with [`ErrorKind::Outgrown`] soon after more than `most` bytes. What
+    /// was written until then is lost. The size is checked between repeated values and before a value is put beside the
+    /// document, so a single long value is not cut short.
     pub fn within(self, most: usize) -> Self {
         Encoder { most: most.min(self.limit), ..self }
     }
 
-    /// An encoder that never gives more than `limit` bytes: [`ErrorKind::Outgrown`].
+    /// Returns the encoder with a hard limit: it never returns more than `limit` bytes, but fails with
+    /// [`ErrorKind::Outgrown`].
     pub fn limited(self, limit: usize) -> Self {
         Encoder { limit, most: self.most.min(limit), ..self }
     }
 
-    /// An encoder that charges what it writes to `reservation`, in steps, and the values that it puts beside the document.
-    /// Where one is refused it gives up: [`ErrorKind::Exhausted`]. It is looked at where values are repeated, and at
-    /// the end.
+    /// Returns an encoder that charges its output, and the values it puts beside the document, to `reservation`, in steps. If
+    /// a charge is refused it fails with [`ErrorKind::Exhausted`]. Output is charged between repeated values and at the end.
     pub fn charging(self, reservation: Arc<Reservation>) -> Self {
         Encoder { most: 0, charged: Some(reservation), ..self }
     }
 
-    /// What was written.
+    /// Returns what was written.
     ///
     /// # Errors
-    /// The first value that XML can't carry, with its offset in what was written.
+    /// The first value that XML can't represent, with its offset in the output; or a limit or a charge that stopped the
+    /// encoder.
     pub fn finish(mut self) -> Result<Vec<u8>, Error> {
         if self.charged.is_some() && self.failed.is_none() && self.out.len() > self.most {
             self.charge(self.out.len() - self.most);
@@ -212,13 +216,13 @@ impl Encoder {
         }
         match self.failed {
             None => Ok(self.out),
-            // They have no place.
+            // These errors are not about a position in the output.
             Some(error) if error.kind() != ErrorKind::Unwritable => Err(error),
             Some(error) => Err(error.locate(&self.out, castile_xml::Limits::default(), None)),
         }
     }
 
-    /// Writes markup as it stands.
+    /// Writes markup as it is.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn raw(&mut self, markup: &str) {
         self.out.extend_from_slice(markup.as_bytes());
@@ -261,7 +265,7 @@ impl Encoder {
 
     // ---- attributes ----
 
-    /// Writes an attribute, whose name is taken as it is.
+    /// Writes an attribute. The name is written as it is.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn attribute<T: SimpleType>(&mut self, name: &str, value: &T) {
         if T::HAS_NAMES {
@@ -278,7 +282,7 @@ impl Encoder {
         if !value.write(&mut self.out) {
             self.fail_value(T::NAME);
         }
-        // Text may have what an attribute can't: a carriage return is a reference already.
+        // Text may contain characters that an attribute value can't. A carriage return is already written as a reference.
         if !T::IS_PLAIN && self.out[start..].iter().any(|byte| matches!(byte, b'"' | b'\t' | b'\n')) {
             let text = self.out.split_off(start);
             for byte in text {
@@ -301,12 +305,12 @@ impl Encoder {
         }
     }
 
-    /// Writes attributes with the declarations that their names need.
+    /// Writes attributes, with declarations for the prefixes of their names.
     pub fn any_attributes(&mut self, attributes: &[AnyAttribute]) {
         self.any_attributes_as(attributes, "a");
     }
 
-    /// Writes attributes that a wildcard has taken, in a start tag that is open, with prefixes that begin with `letters`.
+    /// Writes attributes into the open start tag, with declarations. Their prefixes begin with `letters`.
     fn any_attributes_as(&mut self, attributes: &[AnyAttribute], letters: &str) {
         for (number, AnyAttribute { name, value }) in attributes.iter().enumerate() {
             let name = self.declared(name, &format!("{letters}{number}"));
@@ -314,8 +318,8 @@ impl Encoder {
         }
     }
 
-    /// Writes the attributes of a value of any type: declarations for `names`, prefixes with what they mean in values and in the
-    /// text that follows, its type, and attributes with the declarations that their own names need.
+    /// Writes the attributes of an `xs:anyType` value: declarations of `names` (the prefixes used in attribute values and in
+    /// the text that follows), `xsi:type`, and the attributes with declarations for their names.
     pub(crate) fn any_start(
         &mut self,
         type_name: Option<&ExpandedName>,
@@ -323,7 +327,7 @@ impl Encoder {
         names: &[(&str, &str)],
     ) {
         self.declare_names(names, type_name.is_some());
-        // What is made up is not among them.
+        // Generated prefixes must differ from those in `names`.
         let letters = |mut letters: String| {
             while names.iter().any(|(prefix, _)| prefix.starts_with(&letters)) {
                 letters.push('_');
@@ -331,7 +335,7 @@ impl Encoder {
             letters
         };
         if let Some(name) = type_name {
-            // Some know types of XML Schema by the usual prefix, and not by what it means: govmomi does.
+            // Some receivers recognise types of XML Schema by the usual prefix instead of its namespace; govmomi is one.
             let is_usual = *name.namespace == *XSD_NAMESPACE
                 && names.iter().all(|(prefix, _)| *prefix != "xsd")
                 && is_free_in(&self.open_tag(), "xsd");
@@ -342,14 +346,14 @@ impl Encoder {
         self.any_attributes_as(attributes, &letters("a".into()));
     }
 
-    /// What was written of the start tag that is open.
+    /// Returns what was written of the open start tag.
     fn open_tag(&self) -> Cow<'_, str> {
         let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
         String::from_utf8_lossy(&self.out[start..])
     }
 
-    /// Declares prefixes, but for those that the payload declares so, and those that the start tag has already: it can't do without
-    /// them.
+    /// Declares prefixes, except those that the payload declares in the same way. A prefix that the start tag itself declares
+    /// is left as it is, because the tag needs it.
     fn declare_names(&mut self, names: &[(&str, &str)], says_type: bool) {
         if names.is_empty() {
             return;
@@ -369,12 +373,12 @@ impl Encoder {
         }
     }
 
-    /// The tags of an element under another prefix, where `names` bind the prefix that they have to another namespace.
+    /// Returns the tags of an element under another prefix, if `names` bind its prefix to another namespace.
     pub(crate) fn with_other_prefix(&self, start: &str, names: &[(&str, &str)]) -> Option<(String, String)> {
         let name = start.get(1..)?.split([' ', '>']).next()?;
         let (prefix, local) = name.split_once(':')?;
         let (_, meant) = names.iter().find(|(other, _)| *other == prefix)?;
-        // The tag may say itself what its prefix means.
+        // The tag may declare its prefix itself.
         let is_declared = declares(start, prefix);
         let reader = read_tag(if is_declared { start } else { self.payload })?;
         let namespace = reader.resolve(prefix).filter(|namespace| namespace != meant)?;
@@ -393,7 +397,7 @@ impl Encoder {
         Some((format!("<{other}:{local}{rest}"), format!("</{other}:{local}>")))
     }
 
-    /// Writes `xsi:type`: the name is a value of XML, whose prefix is declared.
+    /// Writes `xsi:type`. `name` is written as it is; its prefix must be declared.
     pub fn type_of(&mut self, name: &str) {
         if !self.has_xsi {
             self.raw(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"");
@@ -403,7 +407,7 @@ impl Encoder {
         self.raw("\"");
     }
 
-    /// Declares a prefix for a name, and puts it before it.
+    /// Declares `prefix` for the namespace of a name and returns the prefixed name.
     fn declared(&mut self, name: &ExpandedName, prefix: &str) -> String {
         if !castile_xml::tree::is_ncname(&name.local) {
             self.fail();
@@ -419,14 +423,15 @@ impl Encoder {
         }
     }
 
-    /// Writes an element and then, behind the name in its start tag, attributes that depend on what was written: names and values.
+    /// Writes an element, then inserts attributes after the name in its start tag. `attributes` gets what was written and
+    /// returns names and values.
     #[doc(hidden)]
     pub fn amended(&mut self, write: impl FnOnce(&mut Self), attributes: impl FnOnce(&str) -> Vec<(String, String)>) {
         let start = self.out.len();
         write(self);
         let end = self.out.len();
         let element = String::from_utf8_lossy(&self.out[start..]);
-        // What was written may be nothing.
+        // `write` may have written nothing.
         let Some(name) = element.find([' ', '\t', '\r', '\n', '/', '>']) else { return };
         let (at, attributes) = (start + name, attributes(&element));
         let rest = self.out.split_off(at);
@@ -435,7 +440,7 @@ impl Encoder {
         }
         let added = self.out.len() - at;
         self.out.extend_from_slice(&rest);
-        // What stood behind the name, and was noted with its place, stands further on.
+        // Recorded offsets after the name move by the inserted length.
         if let Some(error) = &mut self.failed {
             error.shift(at..end, added);
         }
@@ -448,19 +453,19 @@ impl Encoder {
 
     // ---- groups and wildcards ----
 
-    /// Writes a group.
+    /// Writes a model group.
     pub fn group<G: Group>(&mut self, group: &G) {
         group.write(self);
     }
 
-    /// Writes a group if there is one.
+    /// Writes a model group, if there is one.
     pub fn optional_group<G: Group>(&mut self, group: &Option<G>) {
         if let Some(group) = group {
             group.write(self);
         }
     }
 
-    /// Writes groups one after another.
+    /// Writes several model groups.
     pub fn groups<G: Group>(&mut self, groups: &[G]) {
         let mut rest = groups;
         while !rest.is_empty() && !self.is_outgrown() {
@@ -472,19 +477,20 @@ impl Encoder {
         }
     }
 
-    /// Writes elements as they were kept.
+    /// Writes elements as they were read.
     pub fn any<'a>(&mut self, elements: impl IntoIterator<Item = &'a Any>) {
         for element in elements {
             self.run(element.run());
         }
     }
 
-    /// Writes elements as they were kept. What is declared around them is declared by each, but where the payload does so.
+    /// Writes elements as they were read. Declarations that were around them are repeated on each, unless the payload has the
+    /// same ones.
     pub fn any_elements(&mut self, elements: &AnyElements) {
         self.run(elements.run());
     }
 
-    /// Writes elements as they were kept, with the text between them.
+    /// Writes elements, and the text between them, as they were read.
     pub fn any_content(&mut self, content: &AnyContent) {
         self.run(content.run());
         if content.is_unwritable() {
@@ -507,7 +513,7 @@ impl Encoder {
         }
         let mut write = || -> Result<(), Error> {
             let mut content = run.content_under(&wanted)?;
-            // Each may become many times as long as it was.
+            // With its declarations, an element may become many times as long as it was.
             while !self.is_outgrown() && content.write_next(|piece| self.raw(piece))? {}
             Ok(())
         };
@@ -516,13 +522,14 @@ impl Encoder {
         }
     }
 
-    /// Says what declares all prefixes that the tags of generated code have: the start tag of the payload. It comes next.
+    /// Sets the start tag of the payload, which is written next. It declares all prefixes that tags of generated code use.
     pub fn payload(&mut self, start: &'static str) {
         self.payload = start;
         self.declares_more = false;
     }
 
-    /// What is declared for sure where something is written: which namespace a prefix has, or is the default.
+    /// Returns a function that says whether a prefix (empty for the default namespace) certainly has a namespace at this
+    /// position.
     fn declared_by_payload(&self) -> impl FnMut(&str, &str) -> bool {
         let reader = read_tag(if self.declares_more { "" } else { self.payload });
         move |prefix, namespace| reader.as_ref().is_some_and(|reader| reader.resolve(prefix) == Some(namespace))
@@ -537,7 +544,7 @@ impl Encoder {
         self.raw(" xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:nil=\"true\"/>");
     }
 
-    /// Writes a nil element with attributes.
+    /// Writes an element with attributes and `xsi:nil="true"`.
     #[doc(hidden)]
     pub fn nil_with(&mut self, start: &str, attributes: &[AnyAttribute]) {
         self.raw(start.strip_suffix('>').unwrap_or(start));
@@ -545,7 +552,7 @@ impl Encoder {
         self.nil("");
     }
 
-    /// Writes a value of a simple type as text. The start tag around it comes right before.
+    /// Writes a value of a simple type as text. The start tag around it must be the last thing that was written.
     #[inline(always)]
     pub fn simple<T: SimpleType>(&mut self, value: &T) {
         if T::HAS_NAMES {
@@ -566,7 +573,7 @@ impl Encoder {
         }
     }
 
-    /// Opens the start tag again for the declarations that the names in `value` need.
+    /// Writes a value that contains names. Reopens the start tag to add the declarations that they need.
     fn simple_with_names<T: SimpleType>(&mut self, value: &T) {
         let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
         let has_default = self.has_default_namespace(start);
@@ -584,7 +591,7 @@ impl Encoder {
         }
     }
 
-    /// Writes an attribute and, before it, the declarations that the names in its value need.
+    /// Writes an attribute whose value contains names, after the declarations that they need.
     fn attribute_with_names<T: SimpleType>(&mut self, name: &str, value: &T) {
         let start = self.out.iter().rposition(|&byte| byte == b'<').unwrap_or_default();
         let has_default = self.has_default_namespace(start);
@@ -602,7 +609,7 @@ impl Encoder {
         }
     }
 
-    /// Writes declarations: namespace names and their prefixes. `false` if one can't be written.
+    /// Writes declarations, given as namespace names and prefixes. Returns `false` if XML can't represent one.
     fn declare(&mut self, declared: Vec<(String, String)>) -> bool {
         let mut fine = true;
         for (namespace, prefix) in declared {
@@ -616,8 +623,8 @@ impl Encoder {
         fine
     }
 
-    /// Whether a default namespace was declared before `end`: its scope may have ended, which does no harm. What was
-    /// searched is not searched again.
+    /// Whether a default namespace was declared before `end`. Its scope may have ended; then the answer is wrong on the safe
+    /// side. No byte is searched twice.
     fn has_default_namespace(&mut self, end: usize) -> bool {
         const DECLARATION: &[u8] = b" xmlns=\"";
         let (searched, found) = self.default_namespace;
@@ -635,13 +642,13 @@ impl Encoder {
         }
     }
 
-    /// Whether more was written than was to be; it is of no use to go on then.
+    /// Whether the output exceeds a limit. If so, the caller stops writing.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_outgrown(&mut self) -> bool {
         self.out.len() > self.most && self.outgrow()
     }
 
-    /// Whether more may not be written than was to be.
+    /// Checks the output against the limits and charges more of it. Returns `true` if no more may be written.
     #[cold]
     #[inline(never)]
     fn outgrow(&mut self) -> bool {
@@ -654,14 +661,15 @@ impl Encoder {
             return true;
         }
         self.most = wanted;
-        // What is never written to is hardly memory, and to move what is there takes it twice.
+        // Reserving in advance is cheap, since pages that are never written to take hardly any memory. Moving the contents
+        // takes twice their memory.
         if self.out.capacity() < wanted {
             self.out.reserve_exact((GROWTH * self.out.len()).clamp(STEP, self.limit.max(STEP)));
         }
         false
     }
 
-    /// Whether so many bytes may stand beside the document, where there are so many then.
+    /// Whether `bytes` more may be put beside the document, of which there are `beside` then.
     pub(crate) fn grants(&mut self, bytes: usize, beside: usize) -> bool {
         if self.charged.is_none() && self.out.len().saturating_add(beside) > self.most {
             return !self.outgrow();
@@ -674,7 +682,7 @@ impl Encoder {
         self.fail_as(ErrorKind::Outgrown, "the document is larger than it was to be".into());
     }
 
-    /// Charges memory that is about to be taken. `false` if it is not granted.
+    /// Charges memory before it is allocated. Returns `false` if the charge is refused.
     pub(crate) fn charge(&mut self, bytes: usize) -> bool {
         let refused = self.charged.as_ref().and_then(|reservation| reservation.grow(bytes).err());
         if let Some(exhausted) = refused {
@@ -688,7 +696,7 @@ impl Encoder {
         self.fail_with("a value that XML 1.0 can't carry");
     }
 
-    /// Fails for a value of a simple type, which may be made by hand: a date has a month that there isn't.
+    /// Fails for an invalid value of a simple type. Values can be built by hand: a date may have month 13.
     #[cold]
     fn fail_value(&mut self, name: &'static str) {
         match name {
@@ -759,7 +767,7 @@ mod tests {
             out.raw("</b>");
         };
         encoder.amended(write, |_| vec![("d".to_owned(), "e".to_owned())]);
-        // Another element is behind it.
+        // Another element follows it.
         encoder.amended(|out| out.raw("<f/>"), |_| vec![("d".to_owned(), "e".to_owned())]);
         let offset = encoder.take_streamed().map(|streamed| streamed.offset());
         assert_eq!(offset, Some("<b d=\"e\">".len()));
@@ -773,7 +781,7 @@ mod tests {
             let mut encoder = Encoder::new(Vec::new()).within(most);
             encoder.repeated("<a>", &values, "</a>");
             assert!(encoder.out.len() <= most.saturating_add(17 * BETWEEN_LOOKS));
-            // What comes behind doesn't matter any more.
+            // Later values don't change the result.
             encoder.repeated("<a>", &values, "</a>");
             encoder.text("\u{0}");
             let error = encoder.finish().map_err(|error| error.kind());

@@ -1,9 +1,9 @@
 //! XOP: binary values that travel beside the document (XML-binary Optimized Packaging 1.0, §3).
 //!
-//! `<xop:Include href="cid:…"/>` stands for the text of an element whose type is `xs:base64Binary`, or derived from it
-//! by restriction. A [`Decoder`](crate::Decoder) that is told what such references lead to reads them as the text would be read; an
-//! [`Encoder`] that is told how long a value has to be writes them. Without that, nothing is different from other
-//! documents, and costs nothing.
+//! `<xop:Include href="cid:…"/>` replaces the text of an element whose type is `xs:base64Binary`, or derived from it by
+//! restriction. A [`Decoder`](crate::Decoder) with [`Includes`] reads such references in the same way as the text. An
+//! [`Encoder`] with a threshold ([`Encoder::with_parts`]) writes them for long values. Both are off by default and then cost
+//! nothing.
 
 use std::fmt::Debug;
 
@@ -13,87 +13,89 @@ use crate::to_xml::Encoder;
 /// The namespace of `xop:Include`.
 pub const NAMESPACE: &str = "http://www.w3.org/2004/08/xop/include";
 
-/// What `xop:Include` elements refer to.
+/// The source of the content that `xop:Include` elements refer to.
 pub trait Includes: Debug {
-    /// The content that `href` names: a `cid:` URL, as it was written. `None` if it is not at hand yet: reading goes on
-    /// with an empty value that nothing is checked of, and the document is to be read anew once the content is there.
+    /// Returns the content that `href`, a `cid:` URL as it was written, refers to. `None` means that the content is not
+    /// available yet: decoding continues with an empty value that is not checked, and the document must be read again when
+    /// the content is there.
     ///
-    /// `charge` is told how many bytes there are before they are handed out, or copied for that. Where it grants no memory for them
-    /// what is returned doesn't matter.
+    /// The implementation calls `charge` with the number of bytes before it hands them out or copies them. If `charge`
+    /// returns `false` the result is ignored.
     ///
-    /// A small document may refer to a large part very often: whoever implements this bounds the sum of what it hands
-    /// out, or hands out each part once. A document that is read anew, leniently, asks anew.
+    /// A small document may refer to a large part very often. The implementation must bound the sum of the bytes that it
+    /// hands out, or hand out each part once. Content is requested again if a document is read a second time in lenient mode.
     ///
     /// # Errors
-    /// Why there is none, in words that follow the place in the document.
+    /// A message that says why there is no content. It follows the location in the error.
     fn content(&self, href: &str, charge: &mut dyn FnMut(usize) -> bool) -> Result<Option<Vec<u8>>, String>;
 }
 
-/// How a type of bytes is made of them.
+/// Conversions between a binary type and its bytes.
 #[derive(Clone, Copy, Debug)]
 pub struct Binary<T> {
-    /// The value of these bytes.
+    /// Creates a value from bytes.
     pub from: fn(Vec<u8>) -> T,
-    /// The bytes of a value.
+    /// Returns the bytes of a value.
     pub bytes: fn(&T) -> &[u8],
-    /// Present if a value may be a reference, whose content is somebody else's to read.
+    /// Present if a value may be a reference to content that is read later.
     pub reference: Option<Reference<T>>,
 }
 
-/// How a type holds references.
+/// Conversions between a binary type and references.
 #[derive(Clone, Copy, Debug)]
 pub struct Reference<T> {
-    /// The value that is a reference to this URL.
+    /// Creates a value that is a reference to a URL.
     pub from: fn(String) -> T,
-    /// The URL, if the value is a reference.
+    /// Returns the URL, if the value is a reference.
     pub url: fn(&T) -> Option<&str>,
 }
 
 /// A value that an [`Encoder`] put beside the document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The Content-ID, without angle brackets, that the document refers to by.
+    /// The Content-ID by which the document refers to the part, without angle brackets.
     pub content_id: String,
-    /// The media type that the element says with `xmime:contentType` (Describing Media Content of Binary Data in XML §2).
+    /// The media type from `xmime:contentType` on the element (Describing Media Content of Binary Data in XML §2).
     pub content_type: Option<String>,
     /// The bytes.
     pub content: Vec<u8>,
 }
 
-/// What an [`Encoder`] puts beside the document.
+/// The values that an [`Encoder`] has put beside the document.
 #[derive(Debug)]
 pub(crate) struct Parts {
     threshold: usize,
-    /// How many bytes they have together.
+    /// The sum of their lengths.
     length: usize,
     id: String,
     parts: Vec<Part>,
 }
 
 impl Encoder {
-    /// This encoder, which puts binary values of at least `threshold` bytes beside the document:
-    /// [`into_parts`](Self::into_parts) has them. Their Content-IDs are a number, a dot and `id`, which should be unlike
-    /// that of any other message, and consist of what may stand in a URL as it is.
+    /// Returns the encoder with XOP switched on: binary values of at least `threshold` bytes become parts, which
+    /// [`into_parts`](Self::into_parts) returns. Their Content-IDs are a number, a dot and `id`. `id` should differ from that
+    /// of any other message and consist of characters that need no escaping in a URL.
     pub fn with_parts(mut self, threshold: usize, id: &str) -> Self {
         self.parts = Some(Box::new(Parts { threshold, length: 0, id: id.to_owned(), parts: Vec::new() }));
         self
     }
 
-    /// Whether a value was written that is itself a reference to a part: the document makes sense in an XOP package alone.
+    /// Whether a value that is itself a reference to a part was written. The document is then only complete in an XOP
+    /// package.
     pub fn has_references(&self) -> bool {
         self.has_references
     }
 
-    /// What was written, and the values beside it, in the order in which the document refers to them.
+    /// Returns what was written, and its parts in the order in which the document refers to them.
     ///
     /// # Errors
-    /// As for [`finish`](Self::finish).
+    /// The first value that XML can't represent, or a limit or a charge that stopped the encoder.
     pub fn into_parts(mut self) -> Result<(Vec<u8>, Vec<Part>), Error> {
         let parts = self.parts.take().map_or_else(Vec::new, |parts| parts.parts);
         self.finish().map(|out| (out, parts))
     }
 
-    /// Writes a value as a reference if it is long enough. `false` if it isn't.
+    /// Writes a value as a part with a reference to it, if it is long enough. Returns `false` otherwise.
     #[inline(never)]
     pub(crate) fn include(&mut self, content: &[u8]) -> bool {
         if self.parts.as_ref().is_none_or(|parts| content.len() < parts.threshold) {
@@ -114,7 +116,7 @@ impl Encoder {
         true
     }
 
-    /// Writes a value that is a reference. `false` if it is none.
+    /// Writes a reference to a URL. Returns `false` if there is none.
     #[inline(never)]
     pub(crate) fn reference(&mut self, url: Option<&str>) -> bool {
         let Some(url) = url else { return false };
@@ -131,13 +133,13 @@ impl Encoder {
     }
 }
 
-/// The value of `xmime:contentType` in the start tag that `out` ends with.
+/// Returns the value of `xmime:contentType` in the start tag at the end of `out`.
 fn content_type(out: &[u8]) -> Option<String> {
     const NAME: &str = ":contentType=\"";
     let start = out.iter().rposition(|&byte| byte == b'<')?;
     let tag = std::str::from_utf8(&out[start..]).ok()?;
     let value = &tag[tag.find(NAME)? + NAME.len()..];
     let value = &value[..value.find('"')?];
-    // A media type has nothing that would be escaped.
+    // Media types contain no characters that are escaped.
     (!value.contains('&')).then(|| value.to_owned())
 }

@@ -1,20 +1,20 @@
 use crate::schema::{Element, TypeName};
 
-/// What the contract says of an array (SOAP 1.1 §5.4.2, WSDL 1.1 §2.2).
+/// The description of an array type (SOAP 1.1 §5.4.2, WSDL 1.1 §2.2).
 #[derive(Debug)]
 pub struct ArrayType {
-    /// An item, whatever its element is called.
+    /// The element of an item. Its name in a message may be any.
     pub item: Element,
-    /// The type of the items; of the innermost ones, if these are arrays without a name of their type.
+    /// The type of the items. If the items are arrays without a type name of their own, the type of the innermost items.
     pub item_type: TypeName,
-    /// The arrays that the items are, as `wsdl:arrayType` has it before the last bracket: `[]` or `[,][]`, empty if the
-    /// items are none.
+    /// The array suffix of the items as in `wsdl:arrayType` before the last bracket: `[]` or `[,][]`; empty if the items are
+    /// not arrays.
     pub ranks: &'static str,
-    /// How many dimensions it has.
+    /// The number of dimensions.
     pub rank: usize,
 }
 
-/// An array of more than one dimension: its items with the last dimension running fastest (SOAP 1.1 §5.4.2).
+/// An array of more than one dimension. Its items are stored with the last dimension varying fastest (SOAP 1.1 §5.4.2).
 ///
 /// An item is `None` if it is nil or was not sent.
 ///
@@ -32,7 +32,7 @@ pub struct Array<T> {
 }
 
 impl<T> Array<T> {
-    /// An array of these items; `None` if they are not as many as the dimensions say.
+    /// Creates an array. Returns `None` if the number of items is not the product of the dimensions.
     pub fn new<I: Into<Option<T>>>(dimensions: Vec<usize>, items: impl IntoIterator<Item = I>) -> Option<Self> {
         let items: Vec<Option<T>> = items.into_iter().map(Into::into).collect();
         let count = dimensions.iter().try_fold(1_usize, |count, size| count.checked_mul(*size))?;
@@ -43,22 +43,22 @@ impl<T> Array<T> {
         Array { dimensions, items }
     }
 
-    /// How many items there are in each dimension.
+    /// Returns the size of each dimension.
     pub fn dimensions(&self) -> &[usize] {
         &self.dimensions
     }
 
-    /// All items, with the last dimension running fastest.
+    /// Returns all items, with the last dimension varying fastest.
     pub fn items(&self) -> &[Option<T>] {
         &self.items
     }
 
-    /// All items, to be moved out.
+    /// Returns all items by value.
     pub fn into_items(self) -> Vec<Option<T>> {
         self.items
     }
 
-    /// The item at a place, which has a number for each dimension; `None` if there is none.
+    /// Returns the item at a position, given as one index per dimension; `None` if there is no item.
     pub fn get(&self, place: &[usize]) -> Option<&T> {
         if place.len() != self.dimensions.len() {
             return None;
@@ -74,7 +74,7 @@ impl<T> Array<T> {
     }
 }
 
-/// No items, in no dimension: what has another number of dimensions is written with each of them empty.
+/// The default array has no dimensions and no items. It is written with the number of dimensions of its type, each of size 0.
 impl<T> Default for Array<T> {
     fn default() -> Self {
         Array { dimensions: Vec::new(), items: Vec::new() }

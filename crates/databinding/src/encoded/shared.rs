@@ -10,15 +10,14 @@ use crate::recursive::deeper;
 use crate::schema::{Attributes, Element, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 
-/// A value that several places may refer to, and that may refer to itself: a node of a graph (SOAP 1.1 §5.4.1, SOAP 1.2
-/// Part 2 §2.1).
+/// A value that several elements may refer to and that may refer to itself: a node of a graph (SOAP 1.1 §5.4.1, SOAP 1.2 Part
+/// 2 §2.1).
 ///
-/// Whoever refers to a value holds it, but for those that the value itself leads to: they look back. So what nobody
-/// holds any more goes away, circles too. [`get`](Self::get) gives the value to those who hold it;
-/// [`upgrade`](Self::upgrade) makes one who looks back hold it.
+/// A `Shared` is a strong reference, which [`get`](Self::get) dereferences. References from inside the value to itself are
+/// weak, so that cycles are freed; [`upgrade`](Self::upgrade) makes a strong reference of a weak one.
 ///
-/// Two are equal if all that can be seen from them is, circles included. Reading, writing, comparing and dropping cost
-/// heap for each level, and no stack.
+/// Two are equal if the graphs that are reachable from them are equal, including cycles. Reading, writing, comparing and
+/// dropping use heap instead of stack for each level.
 ///
 /// ```
 /// use castile_databinding::encoded::Shared;
@@ -33,26 +32,26 @@ use crate::to_xml::{Encoder, ToXml};
 /// ```
 pub struct Shared<T>(Handle<T>);
 
-/// The value of a node comes when it was read; those inside it are made before.
+/// The value is set after it was read, which is after the values inside it.
 type Node<T> = OnceLock<T>;
 
 enum Handle<T> {
-    /// Only drop takes it.
+    /// `None` only while dropping.
     Holds(Option<Arc<Node<T>>>),
     LooksBack(Weak<Node<T>>),
 }
 
 impl<T> Shared<T> {
-    /// A value that nobody else refers to yet.
+    /// Creates a value without other references to it.
     pub fn new(value: T) -> Self {
         Shared::holding(Arc::new(OnceLock::from(value)))
     }
 
-    /// A value that refers to itself: `make` gets what looks back to it.
+    /// Creates a value that refers to itself. `make` gets a weak reference to it.
     pub fn cyclic(make: impl FnOnce(Shared<T>) -> T) -> Self {
         let node = Arc::new(OnceLock::new());
         let value = make(Shared::looking_back(&node));
-        // Nobody else could set it: what looks back can't.
+        // This always succeeds: a weak reference can't set the value.
         let _ = node.set(value);
         Shared::holding(node)
     }
@@ -65,7 +64,7 @@ impl<T> Shared<T> {
         Shared(Handle::LooksBack(Arc::downgrade(node)))
     }
 
-    /// The value, if this holds it; `None` if this looks back.
+    /// Returns the value if this is a strong reference, or `None` if it is weak.
     pub fn get(&self) -> Option<&T> {
         match &self.0 {
             Handle::Holds(node) => node.as_deref().and_then(OnceLock::get),
@@ -73,12 +72,12 @@ impl<T> Shared<T> {
         }
     }
 
-    /// This value, held; `None` if this looks back and nobody holds it any more.
+    /// Returns a strong reference, or `None` if no strong reference is left.
     pub fn upgrade(&self) -> Option<Shared<T>> {
         self.node().map(Shared::holding)
     }
 
-    /// This value, looked back to: for values that it leads to.
+    /// Returns a weak reference, for use inside the value.
     pub fn downgrade(&self) -> Shared<T> {
         match &self.0 {
             Handle::Holds(Some(node)) => Shared::looking_back(node),
@@ -87,7 +86,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Whether both refer to one value, and not only to equal ones.
+    /// Whether both refer to the same node. Equal nodes may be different ones.
     pub fn is_same(&self, other: &Shared<T>) -> bool {
         self.address() == other.address()
     }
@@ -106,7 +105,7 @@ impl<T> Shared<T> {
         }
     }
 
-    /// Whether others may refer to the value too.
+    /// Whether there may be other references to the value.
     fn is_shared(&self) -> bool {
         match &self.0 {
             Handle::Holds(Some(node)) => Arc::strong_count(node) > 1 || Arc::weak_count(node) > 0,
@@ -121,7 +120,7 @@ impl<T> From<T> for Shared<T> {
     }
 }
 
-/// Another one that refers to the same value.
+/// A clone refers to the same value.
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
         match &self.0 {
@@ -150,10 +149,10 @@ impl<T> Drop for Shared<T> {
 // ---- comparing and printing ----
 
 thread_local! {
-    /// The pairs of nodes that are being compared, or were found equal, since the outermost comparison began. Pairs that
-    /// come again are taken for equal: if they aren't, that is found where they were met first.
+    /// The pairs of nodes that have been compared since the outermost comparison began. A pair that is met again counts as
+    /// equal; if it isn't, the first comparison of the pair detects that.
     static COMPARED: RefCell<HashSet<(usize, usize)>> = RefCell::default();
-    /// The numbers of the nodes that were printed since the outermost one was begun.
+    /// The numbers of the nodes that have been printed since the outermost one.
     static PRINTED: RefCell<HashMap<usize, usize>> = RefCell::default();
 }
 
@@ -205,7 +204,7 @@ impl<T: fmt::Debug> fmt::Debug for Shared<T> {
     }
 }
 
-/// Ends what the outermost call has begun, whichever way it is left.
+/// Clears the thread-local state at the end of the outermost call, also when it panics.
 struct Outermost(bool, fn());
 
 impl Drop for Outermost {
@@ -222,14 +221,14 @@ impl<T: FromXml> FromXml for Shared<T> {
     const ATTRIBUTES: &'static Attributes = T::ATTRIBUTES;
     const TYPE: Option<TypeName> = T::TYPE;
 
-    /// Whether it has an id is to be seen, so that its tag is looked at.
+    /// Never uses the cached tag, since its `id` must be read.
     fn known(_: &mut Decoder<'_>, _: &'static Element) -> Option<Result<Self, Error>> {
         None
     }
 
     fn referenced(decoder: &mut Decoder<'_>, _: &'static Element, offset: usize) -> Option<Self> {
         let node = decoder.shared(offset, TypeId::of::<T>())?.downcast_ref::<Arc<Node<T>>>()?;
-        // A value that isn't there yet is around the reference.
+        // A node without a value is being read: the reference is inside it, and so is weak.
         Some(if node.get().is_some() { Shared::holding(Arc::clone(node)) } else { Shared::looking_back(node) })
     }
 
@@ -238,12 +237,12 @@ impl<T: FromXml> FromXml for Shared<T> {
             decoder.charge(size_of::<Node<T>>() + BLOCK)?;
             return deeper::<T, _>(|| T::content(decoder, element).map(Shared::new));
         };
-        // The pointer to it that is kept for others is in a box of its own.
+        // The pointer that is stored for later references is boxed.
         decoder.charge(size_of::<Node<T>>() + 2 * BLOCK + size_of::<usize>())?;
         let node: Arc<Node<T>> = Arc::new(OnceLock::new());
         decoder.share(offset, TypeId::of::<T>(), Box::new(Arc::clone(&node)));
         let value = deeper::<T, _>(|| T::content(decoder, element))?;
-        // It is set here alone.
+        // This is the only place that sets the value.
         let _ = node.set(value);
         Ok(Shared::holding(node))
     }
@@ -259,14 +258,14 @@ impl<T: ToXml + Send + Sync + 'static> ToXml for Shared<T> {
         }
     }
 
-    /// What nobody holds any more is nil.
+    /// A weak reference whose value is gone is written as nil.
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
         let is_shared = self.is_shared();
         let Some(node) = self.node() else { return out.nil_accessor(start) };
         let Some(value) = node.get() else { return out.nil_accessor(start) };
         if is_shared {
             let address = Arc::as_ptr(&node).addr();
-            // The address is that of no other node as long as this one is kept.
+            // While `keep` is alive no other node has this address.
             let keep = || Arc::clone(&node) as Arc<dyn std::any::Any + Send + Sync>;
             let Some(id) = out.identify(address, start, keep) else { return };
             out.raw(start.strip_suffix('>').unwrap_or(start));

@@ -1,4 +1,4 @@
-//! Values as SOAP encoding has them. Shared ones stand where they are met first, with an `id`.
+//! Writes values in SOAP encoding. A shared value is written with an `id` where it is met first.
 
 use std::any::Any;
 use std::collections::HashMap;
@@ -7,20 +7,20 @@ use std::sync::Arc;
 use super::{Encoding, RPC};
 use crate::to_xml::{BETWEEN_LOOKS, Encoder, ToXml};
 
-/// What an encoder has to remember of a graph.
+/// The nodes that an encoder has written.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
-    /// The numbers of the nodes that were written, by their addresses, and the nodes, so that the addresses stay theirs.
+    /// The number of each node by its address. The nodes are kept alive so that no address is reused.
     ids: HashMap<usize, (usize, Arc<dyn Any + Send + Sync>)>,
 }
 
 impl Encoder {
-    /// Writes by the rules of `encoding` from here on. Without this they are those of SOAP 1.1.
+    /// Sets the version of SOAP encoding for what follows. The default is SOAP 1.1.
     pub fn encode(&mut self, encoding: Encoding) {
         self.encoding = encoding;
     }
 
-    /// Writes an accessor: one without a value is nil.
+    /// Writes an accessor. Without a value it is nil.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn accessor<T: ToXml>(&mut self, start: &str, value: &Option<T>, end: &str) {
         match value {
@@ -29,7 +29,7 @@ impl Encoder {
         }
     }
 
-    /// Writes an accessor whose value stands in a box: one without a value is nil.
+    /// Writes an accessor with a boxed value. Without a value it is nil.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn accessor_boxed<T: ToXml>(&mut self, start: &str, value: &Option<Box<T>>, end: &str) {
         match value {
@@ -38,7 +38,7 @@ impl Encoder {
         }
     }
 
-    /// Writes an accessor for each value: items of an array too.
+    /// Writes an accessor for each value; also the items of an array.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn accessors<T: ToXml>(&mut self, start: &str, values: &[Option<T>], end: &str) {
         for values in values.chunks(BETWEEN_LOOKS) {
@@ -51,8 +51,8 @@ impl Encoder {
         }
     }
 
-    /// Writes an element that stands by itself in SOAP encoding, a header block or what a fault says, if there is a value:
-    /// `start` declares `xsi`. No other element refers to it.
+    /// Writes an independent element in SOAP encoding (a header block or a fault detail), if there is a value. `start` must
+    /// declare `xsi`. No other element refers to it.
     pub fn independent<T: ToXml>(&mut self, start: &str, value: Option<&T>, end: &str) {
         let Some(value) = value else { return };
         self.raw(start.strip_suffix('>').unwrap_or(start));
@@ -63,16 +63,16 @@ impl Encoder {
         value.rest(self, end);
     }
 
-    /// Writes an empty element with `xsi:nil="true"`, whose prefix is declared.
+    /// Writes an empty element with `xsi:nil="true"`. The prefix must be declared.
     pub(crate) fn nil_accessor(&mut self, start: &str) {
         self.raw(name(start));
         self.raw(" xsi:nil=\"true\"/>");
     }
 
-    /// Writes what an array says of its items: the name of their type, which arrays they are (`[]`, see
-    /// [`ArrayType::ranks`](super::ArrayType::ranks)), how many dimensions there are and how many items in each.
+    /// Writes the attributes of an array: the type name of its items, their array suffix (`[]`,
+    /// [`ArrayType::ranks`](super::ArrayType::ranks)), and the size of each of the `rank` dimensions.
     pub fn array_type(&mut self, item: &str, ranks: &str, rank: usize, dimensions: &[usize]) {
-        // One that was never filled has no dimensions.
+        // A default array has no dimensions.
         let sizes = (0..rank).map(|index| dimensions.get(index).copied().unwrap_or_default().to_string());
         let sizes: Vec<String> = sizes.collect();
         match self.encoding {
@@ -81,7 +81,7 @@ impl Encoder {
                     self.raw(piece);
                 }
             }
-            // An array has no name there but that of its type (SOAP 1.2 Part 2 §3.1.4.3, §3.1.6).
+            // `itemType` names a type; it has no notation for an array of arrays (SOAP 1.2 Part 2 §3.1.4.3, §3.1.6).
             Encoding::Soap12 => {
                 if ranks.is_empty() {
                     for piece in [" soapenc:itemType=\"", item, "\""] {
@@ -95,7 +95,8 @@ impl Encoder {
         }
     }
 
-    /// Writes which accessor of a response has its result (SOAP 1.2 Part 2 §4.2.1); SOAP 1.1 has no word for that.
+    /// Writes which accessor of a response has the result (SOAP 1.2 Part 2 §4.2.1). SOAP 1.1 has no such element, and nothing
+    /// is written.
     pub fn rpc_result(&mut self, accessor: &str) {
         if self.encoding == Encoding::Soap12 {
             for piece in ["<rpc:result xmlns:rpc=\"", RPC, "\">", accessor, "</rpc:result>"] {
@@ -104,8 +105,8 @@ impl Encoder {
         }
     }
 
-    /// The number of a node that was not written yet. `None` if it was: then a reference to it is written, in an element
-    /// that is called as `start`.
+    /// Returns the number for a node that was not written before. Otherwise writes a reference to it, in an element with the
+    /// name in `start`, and returns `None`.
     pub(crate) fn identify(
         &mut self,
         address: usize,
@@ -129,7 +130,7 @@ impl Encoder {
         None
     }
 
-    /// Writes the number of a node as an attribute.
+    /// Writes the number of a node as its `id`.
     pub(crate) fn id(&mut self, id: usize) {
         let attribute = match self.encoding {
             Encoding::Soap11 => " id=\"id",
@@ -141,7 +142,7 @@ impl Encoder {
     }
 }
 
-/// The beginning of a start tag up to the end of its name.
+/// Returns the beginning of a start tag up to the end of its name.
 fn name(start: &str) -> &str {
     start.split_once([' ', '>']).map_or(start, |(name, _)| name)
 }

@@ -1,15 +1,15 @@
-//! Elements of types of a program: their tags have no prefix, so each stands where its namespace is the default one, or declares
-//! it.
+//! Elements of types of a program. Their tags have no prefix, so each needs its namespace as the default namespace at its
+//! position, or declares it.
 
 use super::{Encoder, ToXml};
 use crate::any::ExpandedName;
 use crate::datatypes::SimpleType;
 
-/// How deep elements in no namespace may stand within each other where a default namespace is in scope between them. What is in one is
+/// How deep elements without a namespace may be nested if a default namespace is in scope between them. Their content is
 /// written twice.
 const MOST_REWRITES: u32 = 16;
 
-/// Whether there is a declaration of a default namespace among the attributes of a start tag.
+/// Whether the attributes of a start tag contain a declaration of a default namespace.
 fn declares_default(attributes: &[u8]) -> bool {
     let (mut quote, mut from) = (None, 0);
     for (at, &byte) in attributes.iter().enumerate() {
@@ -23,7 +23,7 @@ fn declares_default(attributes: &[u8]) -> bool {
     false
 }
 
-/// How long the markup is that begins here, as an encoder writes it.
+/// Returns the length of the markup at the beginning of `markup`, as written by an encoder.
 fn markup_length(markup: &[u8]) -> usize {
     let until = |end: &[u8]| memchr::memmem::find(markup, end).map_or(markup.len(), |at| at + end.len());
     match markup {
@@ -31,7 +31,7 @@ fn markup_length(markup: &[u8]) -> usize {
         _ if markup.starts_with(b"<![CDATA[") => until(b"]]>"),
         _ if markup.starts_with(b"<?") => until(b"?>"),
         _ => {
-            // A value may have a `>` in it.
+            // An attribute value may contain `>`.
             let mut quote = None;
             let is_end = |&byte: &u8| match (quote, byte) {
                 (None, b'>') => true,
@@ -50,7 +50,7 @@ fn markup_length(markup: &[u8]) -> usize {
     }
 }
 
-/// Writes a value between these tags. Functions that are seldom called take one, so that there is one of them for all types.
+/// Writes a value between two tags. Rarely called functions take this type, so that they are compiled once for all types.
 type Value<'v> = &'v mut dyn FnMut(&mut Encoder, &str, &str);
 
 fn element_of<T: ToXml>(value: &T) -> impl FnMut(&mut Encoder, &str, &str) {
@@ -58,7 +58,7 @@ fn element_of<T: ToXml>(value: &T) -> impl FnMut(&mut Encoder, &str, &str) {
 }
 
 impl Encoder {
-    /// Writes an element of a type of a program, whose tags have `namespace` as their default one.
+    /// Writes an element of a type of a program. Without a prefix, its tags are in `namespace`, the default namespace here.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn own<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
@@ -68,7 +68,7 @@ impl Encoder {
         }
     }
 
-    /// Writes an element as [`own`](Self::own) does, if there is a value.
+    /// Writes an element with [`own`](Self::own), if there is a value.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn own_optional<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &Option<T>, end: &str) {
@@ -77,8 +77,8 @@ impl Encoder {
         }
     }
 
-    /// Writes an element of generated code whose value is of a type of a program. The tag is as that code has it, so that one without a
-    /// prefix is in the default namespace.
+    /// Writes an element of generated code whose value is of a type of a program. The tag is that of generated code: without
+    /// a prefix it is in the default namespace.
     #[doc(hidden)]
     pub fn own_within<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         match T::NAMESPACE {
@@ -92,7 +92,7 @@ impl Encoder {
         }
     }
 
-    /// Writes an element as [`own`](Self::own) does, where nothing around it declares its namespace.
+    /// Writes an element of a type of a program, in a context that doesn't declare its namespace.
     #[doc(hidden)]
     pub fn own_root<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         match T::NAMESPACE {
@@ -106,7 +106,7 @@ impl Encoder {
         }
     }
 
-    /// Writes an element as [`own`](Self::own) does for each value.
+    /// Writes an element with [`own`](Self::own) for each value.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn own_repeated<T: ToXml>(&mut self, namespace: &'static str, start: &str, values: &[T], end: &str) {
@@ -123,7 +123,7 @@ impl Encoder {
         }
     }
 
-    /// Writes an element as [`own`](Self::own) does for each of what stands for values.
+    /// Writes an element with [`own`](Self::own) for each value of an iterator. Used for values that an adapter converts.
     #[doc(hidden)]
     pub fn own_adapted<T: ToXml>(
         &mut self,
@@ -140,14 +140,14 @@ impl Encoder {
         }
     }
 
-    /// Writes an element of another namespace than those around it.
+    /// Writes an element whose namespace is not that of the elements around it.
     #[doc(hidden)]
     pub fn own_elsewhere<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         if self.is_outgrown() {
             return;
         }
         match T::NAMESPACE {
-            // Around it there may be a default namespace, and it is in none.
+            // There may be a default namespace around the element, and the element has no namespace.
             Some(within) if namespace.is_empty() && within != namespace => {
                 let start = self.with_declarations(start, &[(namespace, "")]);
                 self.in_none(within, &start, &mut element_of(value), end);
@@ -156,14 +156,14 @@ impl Encoder {
         }
     }
 
-    /// Writes an attribute of a namespace, of which a tag has others with other prefixes.
+    /// Writes an attribute that has a namespace. `prefix` differs from the prefixes of the other attributes in the tag.
     #[doc(hidden)]
     pub fn own_attribute<T: SimpleType>(&mut self, namespace: &'static str, name: &str, prefix: &str, value: &T) {
         let name = self.declared(&ExpandedName::new(namespace, name), prefix);
         self.attribute(&name, value);
     }
 
-    /// Writes `xsi:type` of a type of a program, which is in `namespace`.
+    /// Writes `xsi:type` for a type of a program, which is in `namespace`.
     #[doc(hidden)]
     pub fn own_type_of(&mut self, namespace: &str, name: &str) {
         if !self.undeclared {
@@ -183,7 +183,7 @@ impl Encoder {
         if namespace.is_empty() {
             return self.in_none(within, &format!("<{name}>"), value, &format!("</{name}>"));
         }
-        // What the payload declares is not what is in scope here.
+        // The declarations of the payload may be overridden here.
         self.declares_more = true;
         let was_undeclared = std::mem::take(&mut self.undeclared);
         let declared = [(namespace, "own"), (within, "")];
@@ -192,8 +192,9 @@ impl Encoder {
         self.undeclared = was_undeclared;
     }
 
-    /// Writes an element of no namespace whose content has the default namespace `within`. Its name has no prefix, so each child declares
-    /// that one. Nothing within may count on there being none.
+    /// Writes an element without a namespace whose content has the default namespace `within`. The element has no prefix and
+    /// so can't declare `within` itself; each of its children does. Content must not rely on the absence of a default
+    /// namespace.
     fn in_none(&mut self, within: &str, start: &str, value: Value<'_>, end: &str) {
         if self.rewrites == MOST_REWRITES {
             return self.fail_with("elements in no namespace that stand deeper within each other than 16 times");
@@ -208,8 +209,8 @@ impl Encoder {
         self.rewrites -= 1;
     }
 
-    /// Declares a default namespace in the start tag of each child of the element that was written from `begin` on, unless the tag has
-    /// a prefix or declares one itself.
+    /// Declares a default namespace in each child of the element that was written from `begin` on. Tags that have a prefix or
+    /// a default namespace of their own are left alone.
     fn declare_in_children(&mut self, begin: usize, namespace: &str) {
         let written = self.out.split_off(begin);
         if !self.declare(vec![(namespace.to_owned(), String::new())]) {
@@ -244,7 +245,7 @@ impl Encoder {
         self.out.extend_from_slice(&written[at..]);
     }
 
-    /// A start tag with declarations.
+    /// Returns a start tag with declarations added.
     fn with_declarations(&mut self, start: &str, declarations: &[(&str, &str)]) -> String {
         let before = self.out.len();
         self.raw(start.strip_suffix('>').unwrap_or(start));
@@ -257,7 +258,7 @@ impl Encoder {
         String::from_utf8_lossy(&self.out.split_off(before)).into_owned()
     }
 
-    /// Whether elements of a type of a program have to declare their default namespace themselves.
+    /// Whether elements of a type of a program must declare their default namespace themselves.
     pub(crate) fn is_undeclared(&self) -> bool {
         self.undeclared
     }

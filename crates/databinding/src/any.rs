@@ -1,4 +1,4 @@
-//! What a schema leaves open: elements and attributes that a wildcard takes (XSD Part 1 §3.10), and values of
+//! Content that a schema leaves open: elements and attributes that match a wildcard (XSD Part 1 §3.10), and values of
 //! `xs:anyType` (§3.4.7).
 
 use std::borrow::Cow;
@@ -21,19 +21,19 @@ use crate::{Deviations, Error};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ExpandedName {
-    /// The namespace name, empty for none. Names of one message share it.
+    /// The namespace name, empty for none. The names of one message share it.
     pub namespace: Arc<str>,
     /// The local name.
     pub local: String,
 }
 
 impl ExpandedName {
-    /// A name in a namespace, or in none if that is empty.
+    /// Creates a name. An empty `namespace` means no namespace.
     pub fn new(namespace: impl Into<Arc<str>>, local: impl Into<String>) -> Self {
         ExpandedName { namespace: namespace.into(), local: local.into() }
     }
 
-    /// Whether it is this name: in no namespace if that is empty.
+    /// Whether the name is equal to this one. An empty `namespace` means no namespace.
     #[inline]
     pub fn is(&self, namespace: &str, local: &str) -> bool {
         self.local == local && is_same(&self.namespace, namespace)
@@ -49,10 +49,10 @@ impl fmt::Display for ExpandedName {
     }
 }
 
-/// An element of any kind, as XML.
+/// An element of any kind, stored as XML.
 ///
-/// The text stands for itself: every prefix in it is declared in it, and where an element is in no namespace it says so
-/// (`xmlns=""`), so it means the same wherever it is written.
+/// The XML is self-contained: it declares every prefix that it uses, and elements without a namespace say so (`xmlns=""`). It
+/// has the same meaning wherever it is written.
 ///
 /// ```
 /// use castile_databinding::Any;
@@ -65,15 +65,15 @@ impl fmt::Display for ExpandedName {
 #[derive(Clone)]
 pub struct Any {
     run: Run,
-    /// Its name, once it is asked for: most have none that is needed, and there may be many.
+    /// The name of the element. It is computed on demand, since there may be many elements whose name is never needed.
     name: OnceLock<Box<ExpandedName>>,
 }
 
 impl Any {
-    /// The element that a text is.
+    /// Parses an element from text.
     ///
     /// # Errors
-    /// That it isn't well-formed.
+    /// The text is not well-formed.
     pub fn parse(xml: &str) -> Result<Self, Error> {
         let read = || -> Result<Any, Error> {
             let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
@@ -89,12 +89,12 @@ impl Any {
         read().map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None))
     }
 
-    /// A value as an element. `start` and `end` are its tags, with the declarations of all prefixes that the value is
-    /// written with: those of an operation's request or response will do. In SOAP encoding they lack `soapenc`, the prefix of
-    /// its attributes, which depends on the version of a message; here that of SOAP 1.1 is declared where it is used.
+    /// Creates an element from a value. `start` and `end` are its tags, with declarations of all prefixes that the value is
+    /// written with, such as the tags of an operation's request or response. In SOAP encoding these tags lack `soapenc`, the
+    /// prefix of its attributes, which depends on the version of SOAP. If it is used, that of SOAP 1.1 is declared here.
     ///
     /// # Errors
-    /// That the value holds what XML can't carry, or that the tags are none.
+    /// The value contains something that XML can't represent, or the tags are not tags.
     pub fn from_value<T: ToXml>(start: &str, value: &T, end: &str) -> Result<Self, Error> {
         let write = |start: &str| {
             let mut out = Encoder::default();
@@ -109,12 +109,12 @@ impl Any {
         Any::parse(&xml)
     }
 
-    /// The name of the element.
+    /// Returns the name of the element.
     pub fn name(&self) -> &ExpandedName {
         self.name.get_or_init(|| Box::new(self.run.first_name()))
     }
 
-    /// The element as a text.
+    /// Returns the element as text.
     pub fn xml(&self) -> Cow<'_, str> {
         match self.run.standing_alone() {
             Some(xml) => xml.into(),
@@ -126,24 +126,25 @@ impl Any {
         &self.run
     }
 
-    /// Reads the element as a `T`, whatever its name.
+    /// Reads the element as a `T`. The name of the element is not checked.
     ///
     /// # Errors
-    /// What it is instead.
+    /// The element doesn't match the type.
     pub fn read<T: FromXml>(&self) -> Result<T, Error> {
         read(&self.xml(), Decoder::new).map(|(value, _)| value)
     }
 
-    /// Reads the element as a `T`, whatever its name. What deviates is tolerated and told ([`Decoder::lenient`]).
+    /// Reads the element as a `T`, tolerating deviations, which are returned ([`Decoder::lenient`]). The name of the element
+    /// is not checked.
     ///
     /// # Errors
-    /// What can't be tolerated.
+    /// A deviation that can't be tolerated.
     pub fn read_lenient<T: FromXml>(&self) -> Result<(T, Deviations), Error> {
         read(&self.xml(), Decoder::lenient)
     }
 }
 
-/// An element that is all of a run.
+/// The run must consist of one element.
 impl From<Run> for Any {
     fn from(run: Run) -> Self {
         Any { run, name: OnceLock::new() }
@@ -170,9 +171,9 @@ impl Hash for Any {
     }
 }
 
-/// Elements of any kind, one behind another.
+/// A sequence of elements of any kind.
 ///
-/// They are kept as they came, in one piece, and each is made an [`Any`] when it is asked for.
+/// They are stored as one text, as they were read. Each becomes an [`Any`] when it is asked for.
 ///
 /// ```
 /// use castile_databinding::{Any, AnyElements};
@@ -191,17 +192,17 @@ pub struct AnyElements {
 }
 
 impl AnyElements {
-    /// How many there are.
+    /// Returns the number of elements.
     pub fn len(&self) -> usize {
         self.count
     }
 
-    /// Whether there is none.
+    /// Whether there are no elements.
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The elements, in their order.
+    /// Iterates over the elements.
     pub fn iter(&self) -> AnyElementsIter<'_> {
         AnyElementsIter { parts: Parts::of(&self.run), left: self.count }
     }
@@ -212,13 +213,13 @@ impl AnyElements {
         self.count += 1;
     }
 
-    /// Appends an element that the reader has just read to its end; see [`Run::take`].
+    /// Appends an element that the reader has just read to its end ([`Run::take`]).
     pub(crate) fn take(&mut self, reader: &Reader<'_>, element: &kept::Element<'_>, copy: &mut usize) {
         self.run.take(reader, element, copy);
         self.count += 1;
     }
 
-    /// That no more are taken.
+    /// Ends the appending of elements.
     pub(crate) fn end(&mut self) {
         self.run.end();
     }
@@ -265,19 +266,19 @@ impl FromIterator<Any> for AnyElements {
     }
 }
 
-/// The elements of an [`AnyElements`], made one after another.
+/// An iterator over the elements of an [`AnyElements`].
 #[derive(Debug)]
 pub struct AnyElementsIter<'a> {
     parts: Parts<'a>,
     left: usize,
 }
 
-/// What is in a run, made one after another.
+/// An iterator over the elements and texts in a run.
 #[derive(Debug)]
 struct Parts<'a> {
     run: &'a Run,
     content: Option<Content<'a>>,
-    /// An element that came behind a text.
+    /// An element that was read while the text before it was collected.
     next: Option<Any>,
 }
 
@@ -295,7 +296,7 @@ impl Iterator for Parts<'_> {
             return Some(AnyPiece::Element(any));
         }
         let mut whole = String::new();
-        // What was kept was read before, so there is no error.
+        // The content was parsed before, so this doesn't fail.
         while let Ok(Some(part)) = self.content.as_mut()?.next() {
             match part {
                 Part::Text(_, text) => whole.push_str(&text),
@@ -333,7 +334,8 @@ impl Iterator for AnyElementsIter<'_> {
 
 impl ExactSizeIterator for AnyElementsIter<'_> {}
 
-/// The element that is read where no schema says which one comes: any other stands in its place. Its tags are not kept.
+/// The element for reading values where the schema declares none. It stands for elements of any name; its tags are not
+/// cached.
 pub(crate) static ELEMENT: Element = Element::new("", "*", u16::MAX);
 
 fn read<'a, T: FromXml>(xml: &'a str, decoder: fn(Reader<'a>) -> Decoder<'a>) -> Result<(T, Deviations), Error> {
@@ -348,7 +350,7 @@ fn read<'a, T: FromXml>(xml: &'a str, decoder: fn(Reader<'a>) -> Decoder<'a>) ->
     read().map_err(|error: Error| error.locate(xml.as_bytes(), limits, None))
 }
 
-/// An attribute that a wildcard takes.
+/// An attribute that matches a wildcard.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnyAttribute {
@@ -360,12 +362,13 @@ pub struct AnyAttribute {
 
 /// A value of `xs:anyType`: attributes, and text and elements in any order.
 ///
-/// What prefixes mean in its own text and in the values of its attributes is kept with the content, and declared where the value
-/// is written, unless the start tag has such a prefix for something else. Names in elements are theirs.
+/// The meaning of prefixes in its own text and in the values of its attributes is stored with the content. They are declared
+/// where the value is written, unless the start tag uses such a prefix for something else. Elements in the content carry
+/// their own declarations.
 #[derive(Clone, Debug, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AnyType {
-    /// What `xsi:type` says.
+    /// The type that `xsi:type` names.
     pub type_name: Option<ExpandedName>,
     /// Its attributes.
     pub attributes: Vec<AnyAttribute>,
@@ -375,15 +378,15 @@ pub struct AnyType {
 
 /// Text and elements of any kind, in any order.
 ///
-/// They are kept as they came, in one piece, and each is made an [`AnyPiece`] when it is asked for.
+/// They are stored as one text, as they were read. Each becomes an [`AnyPiece`] when it is asked for.
 #[derive(Clone, Default)]
 pub struct AnyContent {
     run: Run,
-    /// Whether XML can't carry some text.
+    /// Whether some text can't be represented in XML.
     is_unwritable: bool,
 }
 
-/// A piece of the content of an [`AnyType`].
+/// A part of the content of an [`AnyType`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AnyPiece {
@@ -394,12 +397,12 @@ pub enum AnyPiece {
 }
 
 impl AnyContent {
-    /// Whether there is nothing.
+    /// Whether there is no content.
     pub fn is_empty(&self) -> bool {
         self.run.is_empty()
     }
 
-    /// Text and elements, in their order.
+    /// Iterates over texts and elements.
     pub fn iter(&self) -> impl Iterator<Item = AnyPiece> {
         Parts::of(&self.run)
     }
@@ -456,7 +459,7 @@ impl FromIterator<AnyPiece> for AnyContent {
 }
 
 impl AnyType {
-    /// The text that stands directly in it.
+    /// Returns the text directly in the value, without that of its elements.
     pub fn text(&self) -> String {
         let texts = self.content.iter().filter_map(|piece| match piece {
             AnyPiece::Text(text) => Some(text),
@@ -465,7 +468,7 @@ impl AnyType {
         texts.collect()
     }
 
-    /// The elements in it.
+    /// Iterates over the elements directly in the value.
     pub fn elements(&self) -> impl Iterator<Item = Any> {
         self.content.iter().filter_map(|piece| match piece {
             AnyPiece::Text(_) => None,
@@ -473,29 +476,29 @@ impl AnyType {
         })
     }
 
-    /// Reads it as a `T`, which must be what [`type_name`](Self::type_name) says, if that is a type of a contract. What says that it
-    /// is of a built-in type is read as in SOAP encoding: as any value that can be told from the text, or from the bytes that this
-    /// stands for.
+    /// Reads the value as a `T`. If [`type_name`](Self::type_name) is a type of a contract, it must be the type of `T`. If it
+    /// is a built-in type, the value is converted as in SOAP encoding: `T` may be any type whose value can be read from the
+    /// text, or from the bytes that the text encodes.
     ///
     /// # Errors
-    /// What it is instead, or that it holds what XML can't carry.
+    /// The value doesn't match the type, or contains something that XML can't represent.
     pub fn read<T: FromXml>(&self) -> Result<T, Error> {
         read(&self.to_text()?, Decoder::new).map(|(value, _)| value)
     }
 
-    /// Reads it as a `T`, as [`read`](Self::read) does. What deviates is tolerated and told ([`Decoder::lenient`]).
+    /// Reads the value as a `T`, like [`read`](Self::read), tolerating deviations, which are returned ([`Decoder::lenient`]).
     ///
     /// # Errors
-    /// What can't be tolerated, or that it holds what XML can't carry.
+    /// A deviation that can't be tolerated, or something that XML can't represent.
     pub fn read_lenient<T: FromXml>(&self) -> Result<(T, Deviations), Error> {
         read(&self.to_text()?, Decoder::lenient)
     }
 
-    /// An element with its attributes and content.
+    /// Writes the value as an element, with its attributes and content.
     fn to_text(&self) -> Result<String, Error> {
         let mut out = Encoder::default();
         let AnyType { type_name, attributes, content } = self;
-        // These say nothing of a value.
+        // These types say nothing about the value.
         let type_name = type_name
             .as_ref()
             .filter(|name| {
@@ -513,21 +516,21 @@ impl AnyType {
         Ok(String::from_utf8_lossy(&out.finish()?).into_owned())
     }
 
-    /// The name that it is, if it is one by its type.
+    /// Returns the name that the value is, if its type is one of names.
     fn name(&self) -> Option<QName> {
         let scope = self.content.run.scope().filter(|_| self.type_name.as_ref().is_some_and(is_of_names))?;
         QName::parse_in(&self.text(), scope).ok().filter(|_| self.elements().next().is_none())
     }
 
-    /// The declarations of prefixes that its text and the values of its attributes may have.
+    /// Returns the declarations of prefixes that may be used in its text and in the values of its attributes.
     fn names(&self) -> Vec<(&str, &str)> {
-        // The one that it is itself is written with what it needs.
+        // If the value is a name, it is written with the declaration that it needs.
         let has_texts = self.name().is_none();
         self.content.run.names(self.attributes.iter().map(|attribute| attribute.value.as_str()), has_texts)
     }
 }
 
-/// A value of a simple type.
+/// Creates a value of a simple type.
 impl From<&str> for AnyType {
     fn from(text: &str) -> Self {
         AnyType { content: AnyContent::from_iter([AnyPiece::Text(text.to_owned())]), ..AnyType::default() }
@@ -552,9 +555,9 @@ impl FromXml for AnyType {
     }
 }
 
-/// Whether values of a type are names.
+/// Whether the values of a type are names.
 fn is_of_names(type_name: &ExpandedName) -> bool {
-    // SOAP encoding has the built-in types under names of its own.
+    // SOAP encoding has the built-in types in a namespace of its own.
     let is = |local| [XSD_NAMESPACE, SOAP11, SOAP12].iter().any(|namespace| type_name.is(namespace, local));
     is("QName") || is("NOTATION")
 }
@@ -583,7 +586,7 @@ impl ToXml for AnyType {
     }
 }
 
-/// Names are the same where they mean the same, whatever their prefixes.
+/// Equality compares the meaning of names and ignores prefixes.
 impl PartialEq for AnyType {
     fn eq(&self, other: &Self) -> bool {
         let names =

@@ -1,5 +1,5 @@
-//! XML that is kept as it came. An element declares what it takes from around it, or shares the declarations around it
-//! with others that came there.
+//! XML that is stored as it was read. An element repeats the declarations around it that it uses, or shares them with the
+//! other elements of the same sequence.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
@@ -8,51 +8,51 @@ use castile_xml::{Limits, NamespaceId, Reader, Scope, StartTag, Token, escape, s
 
 use crate::{Error, ExpandedName};
 
-/// Elements one behind another, and text between them, as they came.
+/// A sequence of elements, and text between them, stored as it was read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Run {
     xml: String,
-    /// What is declared around all of them. Without it each declares all that it takes from around itself.
+    /// The declarations around all of them. Without it, each element declares all that it uses.
     scope: Option<Scope>,
 }
 
 impl Run {
-    /// One element.
+    /// Creates a run of one element.
     pub(crate) fn of(source: &str, scope: Option<&Scope>) -> Self {
         Run { xml: source.to_owned(), scope: scope.cloned() }
     }
 
-    /// An element that the reader has just read to its end, with declarations of what it takes from around itself.
+    /// Creates a run of an element that the reader has just read to its end. The declarations that it uses are added.
     pub(crate) fn alone(element: &Element<'_>, reader: &Reader<'_>) -> Self {
         let mut xml = String::with_capacity(element.source.len() + NO_NAMESPACE.len());
         element.write(reader, |piece| xml.push_str(piece));
         Run { xml, scope: None }
     }
 
-    /// What is declared around all.
+    /// Returns the shared declarations.
     pub(crate) fn scope(&self) -> Option<&Scope> {
         self.scope.as_ref()
     }
 
-    /// The elements, if each stands for itself.
+    /// Returns the XML if its elements don't need shared declarations.
     pub(crate) fn standing_alone(&self) -> Option<&str> {
         self.scope.is_none().then_some(self.xml.as_str())
     }
 
-    /// The elements, as they stand.
+    /// Returns the XML without the shared declarations.
     pub(crate) fn xml(&self) -> &str {
         &self.xml
     }
 
-    /// Whether the bytes and what is declared around them are the same.
+    /// Whether XML and shared declarations are the same.
     pub(crate) fn is_same(&self, other: &Run) -> bool {
         self.scope == other.scope && self.xml == other.xml
     }
 
-    /// Appends an element that the reader has just read to its end. Of `copy` bytes it takes those that its declarations
-    /// need; if they aren't enough, the declarations are shared.
+    /// Appends an element that the reader has just read to its end. The declarations that it uses are copied and subtracted
+    /// from `copy`. If that doesn't suffice, the run shares the declarations around the element from here on.
     pub(crate) fn take(&mut self, reader: &Reader<'_>, element: &Element<'_>, copy: &mut usize) {
-        // All that may be appended yet.
+        // The maximum that may still be appended.
         let left = element.source.len() + reader.length() - reader.offset() + *copy;
         let start = self.xml.len();
         if self.scope.is_none() {
@@ -71,30 +71,30 @@ impl Run {
         self.xml.push_str(element.source);
     }
 
-    /// Appends elements that `write` writes, each standing for itself.
+    /// Appends elements written by `write`. Each must be self-contained.
     pub(crate) fn take_written<E>(&mut self, write: impl FnOnce(&mut String) -> Result<(), E>) -> Result<(), E> {
         write(&mut self.xml)
     }
 
-    /// Appends a text as it stands in the document, up to where the reader is.
+    /// Appends a text as it is in the document. The reader is at its end.
     pub(crate) fn take_text(&mut self, reader: &Reader<'_>, text: &str, copy: usize) {
         reserve(&mut self.xml, text.len(), text.len() + reader.length() - reader.offset() + copy);
         self.xml.push_str(text);
     }
 
-    /// That what is appended from here on, and texts before it, are under the declarations that the reader is under.
+    /// Shares declarations with everything in the run, unless it already shares some.
     pub(crate) fn share(&mut self, scope: Scope) {
         self.scope.get_or_insert(scope);
     }
 
-    /// That nothing is appended for now: what is much more than it needs is given back.
+    /// Ends the appending. Capacity that is much larger than needed is released.
     pub(crate) fn end(&mut self) {
         if self.xml.capacity() > 2 * self.xml.len() {
             self.xml.shrink_to_fit();
         }
     }
 
-    /// Appends what is in another one. Declarations stay shared where all share the same.
+    /// Appends another run. Declarations stay shared if both runs share the same ones.
     pub(crate) fn append(&mut self, other: &Run) {
         match &other.scope {
             None => self.push(&other.xml),
@@ -106,20 +106,20 @@ impl Run {
         }
     }
 
-    /// Appends elements that stand for themselves.
+    /// Appends self-contained elements.
     fn push(&mut self, xml: &str) {
         let has_default =
             self.scope.as_ref().is_some_and(|scope| scope.resolve("").is_some_and(|name| !name.is_empty()));
         if !has_default {
             return self.xml.push_str(xml);
         }
-        // Where they came from there is no default namespace.
+        // The elements come from a scope without a default namespace. Rewriting them adds `xmlns=""` where it is needed.
         if let Ok(mut content) = Content::new(xml, &[]) {
             let _ = content.write(|piece| self.xml.push_str(piece));
         }
     }
 
-    /// Appends text. `false` if it has characters that XML can't carry; others stand in their place.
+    /// Appends text. Characters that XML can't represent are replaced; then the result is `false`.
     pub(crate) fn push_text(&mut self, text: &str) -> bool {
         let mut escaped = Vec::new();
         let is_fine = text.chars().all(escape::is_char);
@@ -129,43 +129,43 @@ impl Run {
         is_fine
     }
 
-    /// All of it as a text that stands for itself.
+    /// Returns all of it as self-contained XML.
     pub(crate) fn to_text(&self) -> String {
         let mut text = String::with_capacity(self.xml.len() + ROOM);
         if let Ok(mut content) = self.content() {
-            // It was read before.
+            // The content was parsed before, so this doesn't fail.
             let _ = content.write(|piece| text.push_str(piece));
         }
         text
     }
 
-    /// What is in it, to be read.
+    /// Returns a reader of the content.
     pub(crate) fn content(&self) -> Result<Content<'_>, Error> {
         self.content_under(&self.wanted())
     }
 
-    /// What is in it, to be read under the declarations that it [wants](Self::wanted).
+    /// Returns a reader of the content, under the declarations that [`wanted`](Self::wanted) returned.
     pub(crate) fn content_under(&self, wanted: &[(&str, &str)]) -> Result<Content<'_>, Error> {
         Content::new(&self.xml, wanted)
     }
 
-    /// Whether there is neither an element nor text. No more is read than tells.
+    /// Whether there are neither elements nor text. Reading stops as soon as the answer is known.
     pub(crate) fn is_empty(&self) -> bool {
         let Ok(mut content) = Content::new(&self.xml, &[]) else { return false };
         while content.reader.offset() < self.xml.len() {
             match content.reader.next() {
                 Ok(Token::Comment(_) | Token::Instruction { .. }) => {}
                 Ok(Token::Text(text)) if text.is_empty() => {}
-                // An error, too: what declares a prefix may stand around all.
+                // An error may be due to an undeclared prefix, and then there is content.
                 _ => return false,
             }
         }
         true
     }
 
-    /// The name of the first element.
+    /// Returns the name of the first element.
     pub(crate) fn first_name(&self) -> ExpandedName {
-        // It was read before, so there is no error.
+        // The content was parsed before, so this doesn't fail.
         let Ok(mut content) = self.content() else { return ExpandedName::default() };
         while content.reader.offset() < self.xml.len() {
             match content.reader.next() {
@@ -179,8 +179,8 @@ impl Run {
         ExpandedName::default()
     }
 
-    /// Whether all means the same where `is_declared` says which namespace a prefix has: the empty one none, or that of the
-    /// default. `wanted` is what it [wants](Self::wanted).
+    /// Whether the XML means the same in another scope. `is_declared` says whether a prefix has a namespace there; the empty
+    /// prefix stands for the default namespace. `wanted` is what [`wanted`](Self::wanted) returned.
     pub(crate) fn means_the_same(
         &self,
         wanted: &[(&str, &str)],
@@ -191,7 +191,7 @@ impl Run {
             && wanted.iter().all(|(prefix, namespace)| is_declared(prefix, namespace))
     }
 
-    /// The declarations around it that it may name, and that of the default namespace.
+    /// Returns the shared declarations that the XML may use, including that of the default namespace.
     pub(crate) fn wanted(&self) -> Vec<(&str, &str)> {
         let default = self.scope.as_ref().and_then(|scope| scope.resolve("")).filter(|namespace| !namespace.is_empty());
         let mut wanted: Vec<_> = default.map(|namespace| ("", namespace)).into_iter().collect();
@@ -199,7 +199,8 @@ impl Run {
         wanted
     }
 
-    /// The declarations around it of prefixes that `values` may have, and its own texts if they count. Those of elements don't.
+    /// Returns the shared declarations of prefixes that may be used in `values` and, if `has_texts`, in the texts of the run.
+    /// Those used in elements don't count.
     pub(crate) fn names<'s>(
         &'s self,
         values: impl IntoIterator<Item = &'s str>,
@@ -209,7 +210,7 @@ impl Run {
             return Vec::new();
         }
         let mut texts: Vec<&str> = values.into_iter().collect();
-        // It was read before, so there is no error.
+        // The content was parsed before, so this doesn't fail.
         if has_texts
             && self.xml.contains(':')
             && let Ok(mut content) = self.content()
@@ -224,12 +225,13 @@ impl Run {
         self.declared_for(texts)
     }
 
-    /// The declarations around it of prefixes that stand in `texts`, in the order in which they come there.
+    /// Returns the shared declarations of prefixes in `texts`, in the order of their first use.
     fn declared_for<'s>(&'s self, texts: impl IntoIterator<Item = &'s str>) -> Vec<(&'s str, &'s str)> {
         let Some(scope) = &self.scope else { return Vec::new() };
         let mut declared: Vec<(&str, &str)> = Vec::new();
-        // The last few that were looked up, and, where there are more, all declarations that were not met: a look-up goes
-        // through all declarations, and a text can have any number of words like a prefix.
+        // The last few prefixes that were looked up. If there are more, all declarations go into a map, from which those
+        // found are removed. A lookup in the scope searches all declarations, and a text can have any number of words that
+        // look like prefixes.
         let (mut few, mut looked_up) = ([""; FEW], 0);
         let mut unmet: HashMap<&str, &str> = HashMap::new();
         for prefix in texts.into_iter().flat_map(prefixes) {
@@ -255,8 +257,8 @@ impl Run {
     }
 }
 
-/// Makes room for `more` bytes. What is short doubles. What is long has room for all that is `left`: what is never written to is
-/// hardly memory, and to move what is there takes it twice.
+/// Reserves capacity for `more` bytes. A short text doubles its capacity. A long one gets capacity for all that is `left`:
+/// pages that are never written to take hardly any memory, while moving the text takes twice its memory.
 fn reserve(xml: &mut String, more: usize, left: usize) {
     if xml.capacity() - xml.len() < more {
         let room = if xml.len() < LONG { xml.len().min(left) } else { left };
@@ -264,19 +266,19 @@ fn reserve(xml: &mut String, more: usize, left: usize) {
     }
 }
 
-/// From which length on a run is long, in bytes.
+/// The length in bytes from which a run counts as long.
 const LONG: usize = 256 << 10;
 
-/// What is in a run, while it is read.
+/// A reader of a run.
 #[derive(Debug)]
 pub(crate) struct Content<'a> {
     reader: Reader<'a>,
 }
 
-/// A part of it.
+/// A part of a run.
 #[derive(Debug)]
 pub(crate) enum Part<'a> {
-    /// A text, or a piece of one; first as it stands.
+    /// A text or a part of one: as it is in the XML, and unescaped.
     Text(&'a str, Cow<'a, str>),
     Element(Element<'a>),
 }
@@ -286,7 +288,7 @@ impl<'a> Content<'a> {
         Ok(Content { reader: Reader::of_content(xml, declarations.iter().copied(), unlimited())? })
     }
 
-    /// The next part.
+    /// Returns the next part.
     pub(crate) fn next(&mut self) -> Result<Option<Part<'a>>, Error> {
         while self.reader.offset() < self.reader.length() {
             let offset = self.reader.offset();
@@ -301,7 +303,7 @@ impl<'a> Content<'a> {
         Ok(None)
     }
 
-    /// Writes the next part so that it stands for itself. `false` if there is none.
+    /// Writes the next part as self-contained XML. Returns `false` if there is none.
     pub(crate) fn write_next(&mut self, mut out: impl FnMut(&str)) -> Result<bool, Error> {
         match self.next()? {
             Some(Part::Text(text, _)) => out(text),
@@ -311,14 +313,14 @@ impl<'a> Content<'a> {
         Ok(true)
     }
 
-    /// Writes all that is left so that it stands for itself.
+    /// Writes all remaining parts as self-contained XML.
     fn write(&mut self, mut out: impl FnMut(&str)) -> Result<(), Error> {
         while self.write_next(&mut out)? {}
         Ok(())
     }
 }
 
-/// Limits for what was read before, within the limits of that time.
+/// Returns limits for content that was read before, within the limits of that time.
 pub(crate) fn unlimited() -> Limits {
     let mut limits = Limits::default();
     (limits.message_size, limits.text_length, limits.depth) = (usize::MAX, usize::MAX, usize::MAX);
@@ -330,15 +332,15 @@ pub(crate) fn unlimited() -> Limits {
 /// An element that was read to its end.
 #[derive(Debug)]
 pub(crate) struct Element<'a> {
-    /// As it stands.
+    /// The element as it is in the document.
     pub(crate) source: &'a str,
-    /// How long its start tag is up to the name.
+    /// The length of `<` and the name in its start tag.
     name_end: usize,
-    /// The prefixes that it declares itself.
+    /// The prefixes that the element itself declares.
     own: Vec<String>,
-    /// Whether some element in it is in no namespace, which a default namespace elsewhere would change.
+    /// Whether the element or one inside it has no namespace. A default namespace around it would change that.
     is_bare: bool,
-    /// Whether there are only texts in it, as far as is known: no declarations, attributes or children.
+    /// Whether the element is known to contain only text: no declarations, attributes or children.
     is_leaf: bool,
     /// The prefix of its name.
     prefix: &'a str,
@@ -365,12 +367,12 @@ impl<'a> Element<'a> {
         Ok(Element { source, name_end, own, is_bare, is_leaf, prefix: tag.name.prefix() })
     }
 
-    /// Returns the length of its end tag. It is not an empty-element tag.
+    /// Returns the length of the end tag. The element must not be an empty-element tag.
     pub(crate) fn end_tag_length(&self) -> usize {
         self.source.rfind('<').map_or(0, |end| self.source.len() - end)
     }
 
-    /// Writes it with declarations of what it takes from around itself, where the reader stands right behind it.
+    /// Writes the element with the declarations around it that it uses. The reader must be at the end of the element.
     pub(crate) fn write(&self, reader: &Reader<'_>, mut out: impl FnMut(&str)) {
         let (start, rest) = self.source.split_at(self.name_end);
         out(start);
@@ -381,8 +383,8 @@ impl<'a> Element<'a> {
         out(rest);
     }
 
-    /// Tells what it takes from around itself: prefixes and what they are declared as. Whether there is a default namespace, or its own
-    /// declaration of one.
+    /// Calls `take` for each prefix that the element uses from the declarations around it, with its namespace. Returns
+    /// whether a default namespace is declared, around the element or by itself.
     pub(crate) fn take_along(&self, reader: &Reader<'_>, mut take: impl FnMut(&str, &str)) -> bool {
         let rest = &self.source[self.name_end..];
         let mut declare = |prefix: &str| {
@@ -397,7 +399,7 @@ impl<'a> Element<'a> {
         if !self.prefix.is_empty() {
             declare(self.prefix);
         }
-        // What is kept mostly has no prefix but that of its own name.
+        // Most stored elements use no prefix except that of their name.
         if !self.is_leaf || has_colon_inside(rest) {
             let mut known = Known { own: self.prefix, few: [""; FEW], next: 0, declared: HashSet::new() };
             for prefix in prefixes(rest) {
@@ -409,28 +411,28 @@ impl<'a> Element<'a> {
         has_default
     }
 
-    /// The prefixes that it declares itself.
+    /// Returns the prefixes that the element itself declares.
     pub(crate) fn own(&self) -> impl Iterator<Item = &str> {
         self.own.iter().map(String::as_str)
     }
 
-    /// Whether some element in it is in no namespace.
+    /// Whether the element or one inside it has no namespace.
     pub(crate) fn is_bare(&self) -> bool {
         self.is_bare
     }
 
-    /// How long its start tag is up to the name.
+    /// Returns the length of `<` and the name in its start tag.
     pub(crate) fn name_end(&self) -> usize {
         self.name_end
     }
 }
 
-/// Says that there is no default namespace.
+/// The declaration that there is no default namespace.
 pub(crate) const NO_NAMESPACE: &str = " xmlns=\"\"";
 
-/// The namespace that a prefix has by a declaration, if it is in one.
+/// Returns the namespace that a prefix was declared with, unless it is empty.
 fn declared_around<'r>(reader: &'r Reader<'_>, prefix: &str) -> Option<&'r str> {
-    // This one is declared everywhere.
+    // This prefix is always declared.
     if prefix == "xml" { None } else { reader.resolve(prefix).filter(|namespace| !namespace.is_empty()) }
 }
 
@@ -442,7 +444,7 @@ pub(crate) fn write_declaration(prefix: &str, namespace: &str, out: &mut impl Fn
     out("\"");
 }
 
-/// Writes a value as it stands between the quotes of an attribute. It came out of XML, so XML can carry it.
+/// Writes a value between the quotes of an attribute. It was read from XML, so XML can represent it.
 fn write_value(value: &str, out: &mut impl FnMut(&str)) {
     let bytes = value.as_bytes();
     if scan::end_of_unescaped(bytes) == bytes.len() && scan::end_of_attribute_piece(bytes, 0, b'"') == bytes.len() {
@@ -453,24 +455,24 @@ fn write_value(value: &str, out: &mut impl FnMut(&str)) {
     out(&String::from_utf8_lossy(&escaped));
 }
 
-/// Whether there is a colon between the name in the start tag of an element and its end tag: `rest` is what stands behind that
+/// Whether there is a colon between the name in an element's start tag and its end tag. `rest` is the element after that
 /// name.
 fn has_colon_inside(rest: &str) -> bool {
     let end_tag = memchr::memrchr(b'<', rest.as_bytes()).unwrap_or(rest.len());
     rest.as_bytes()[..end_tag].contains(&b':')
 }
 
-/// Whether there may be a name in a text whose prefix is declared.
+/// Whether a text may contain a name with a declared prefix.
 pub(crate) fn has_names(text: &str, reader: &Reader<'_>) -> bool {
     prefixes(text).any(|prefix| !prefix.is_empty() && declared_around(reader, prefix).is_some())
 }
 
-/// How many bytes there is room for in an element that is kept, for a declaration, beside those that it has.
+/// Spare capacity for the declarations of a stored element, in bytes.
 const ROOM: usize = 64;
 /// How many prefixes are compared one by one.
 const FEW: usize = 8;
 
-/// What stands before colons, and so may be a prefix, wherever that is.
+/// Iterates over the words before colons, which may be prefixes, wherever they are.
 fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
     memchr::memchr_iter(b':', xml.as_bytes()).map(|colon| {
         let bytes = xml.as_bytes();
@@ -485,11 +487,11 @@ fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The prefixes of an element that were met. Most elements have few.
+/// The prefixes that an element uses, as far as they were met. Most elements use few.
 struct Known<'a> {
     /// The prefix of its name.
     own: &'a str,
-    /// The last few of them.
+    /// The last few prefixes.
     few: [&'a str; FEW],
     next: usize,
     /// Those that are declared.
@@ -497,8 +499,8 @@ struct Known<'a> {
 }
 
 impl<'a> Known<'a> {
-    /// Whether a prefix, which is not that of the name, was not met before and is declared. Texts can have any number of words
-    /// like one: not more of them are kept than are declared.
+    /// Whether a prefix, other than that of the name, is declared and was not met before. A text can have any number of words
+    /// that look like prefixes; only declared ones are stored.
     fn is_new(&mut self, prefix: &'a str, reader: &Reader<'_>) -> bool {
         if prefix.is_empty() || prefix == self.own || self.few.contains(&prefix) {
             return false;
@@ -529,7 +531,7 @@ mod tests {
         "<a>1:2 3:4 5:6 7:8 9:10 a:1 b:1 c:1 d:1 e:1 p:1 q:1</a>",
     ];
 
-    /// The elements of a document, of whose declarations so many bytes may be copied.
+    /// Reads the elements of a document, of whose declarations `copy` bytes may be copied.
     fn read(around: &str, mut copy: usize) -> AnyElements {
         let document = format!("<q:root xmlns:q='urn:q'><q:x {around}> {} </q:x></q:root>", ELEMENTS.join("\n"));
         let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
@@ -562,7 +564,7 @@ mod tests {
         }
     }
 
-    /// Every element alone, each with the namespaces that its names have where it was written.
+    /// The tokens of each element, with the namespaces of its names.
     fn tokens(xml: &str) -> Vec<String> {
         let mut reader = Reader::new(xml.as_bytes(), Limits::default()).unwrap();
         let mut tokens = Vec::new();
@@ -582,7 +584,7 @@ mod tests {
         }
     }
 
-    /// However many declarations are copied, the elements are the same, and are written with the same meaning.
+    /// The elements and their meaning don't depend on how many declarations are copied.
     #[test]
     fn sharing_declarations_changes_nothing() {
         const PAYLOADS: [&str; 4] = [

@@ -1,4 +1,4 @@
-//! The tables that generated code brings: what the schema says, as data.
+//! The tables of generated code: the schema as data.
 
 use std::any::Any;
 use std::fmt;
@@ -21,29 +21,29 @@ pub struct Element {
     pub namespace: &'static str,
     /// The local name.
     pub name: &'static str,
-    /// How often it comes at least.
+    /// The minimum number of occurrences.
     pub min_occurs: u32,
-    /// How often it comes at most; `None` is unbounded.
+    /// The maximum number of occurrences; `None` is unbounded.
     pub max_occurs: Option<u32>,
-    /// The number of the slot in which its tags are cached.
+    /// The slot in which the tags of the element are cached.
     pub slot: u16,
-    /// The value of the element if it is empty, or the only one that it may have.
+    /// The default or fixed value.
     pub constraint: Option<ValueConstraint>,
-    /// What its value must be beside being one of its Rust type.
+    /// The facets of the type, which restrict its Rust type.
     pub facets: Option<&'static dyn Check>,
-    /// Which simple types `xsi:type` may name, if those aren't the built-in ones that its Rust type tells.
+    /// The simple types that `xsi:type` may name. If absent, the built-in types that fit the Rust type.
     pub types: Option<&'static SimpleTypes>,
-    /// Of which type its values are, where that is known at run time only.
+    /// The type of the values, if it is known only at run time.
     run_time: Option<&'static dyn RunTimeType>,
-    /// Whether there is neither a constraint nor a facet: one comparison for what most elements don't have.
+    /// Whether there is neither a constraint nor a facet. Most elements have none, and need only this one check.
     is_bare: bool,
     /// The [hash](castile_xml::name_hash) of its local name.
     name_hash: u32,
 }
 
 impl Element {
-    /// An element that comes exactly once. Numbers of slots are given within a contract, from 0; large contracts have more
-    /// elements than there are slots, and those that share one lie far apart.
+    /// Creates an element that occurs exactly once. Slots are numbered within a contract, from 0. A large contract has more
+    /// elements than there are slots; elements that share a slot are far apart.
     pub const fn new(namespace: &'static str, name: &'static str, slot: u16) -> Self {
         Element {
             namespace,
@@ -60,132 +60,134 @@ impl Element {
         }
     }
 
-    /// An element that comes at most once.
+    /// Creates an element that occurs at most once.
     pub const fn optional(namespace: &'static str, name: &'static str, slot: u16) -> Self {
         Element { min_occurs: 0, ..Element::new(namespace, name, slot) }
     }
 
-    /// An element that comes any number of times.
+    /// Creates an element that occurs any number of times.
     pub const fn repeated(namespace: &'static str, name: &'static str, slot: u16) -> Self {
         Element { min_occurs: 0, max_occurs: None, ..Element::new(namespace, name, slot) }
     }
 
-    /// This element with another occurrence.
+    /// Returns the element with another occurrence.
     pub const fn occurs(mut self, min: u32, max: Option<u32>) -> Self {
         self.min_occurs = min;
         self.max_occurs = max;
         self
     }
 
-    /// This element with a value for when it is empty.
+    /// Returns the element with a default value, used if it is empty.
     pub const fn default(mut self, value: &'static str) -> Self {
         self.is_bare = false;
         self.constraint = Some(ValueConstraint::Default(value));
         self
     }
 
-    /// This element with the only value that it may have.
+    /// Returns the element with a fixed value.
     pub const fn fixed(mut self, value: &'static str) -> Self {
         self.is_bare = false;
         self.constraint = Some(ValueConstraint::Fixed(value));
         self
     }
 
-    /// This element with the facets of its type.
+    /// Returns the element with the facets of its type.
     pub const fn facets(mut self, facets: &'static dyn Check) -> Self {
         self.is_bare = false;
         self.facets = Some(facets);
         self
     }
 
-    /// This element with the simple types that `xsi:type` may name.
+    /// Returns the element with the simple types that `xsi:type` may name.
     pub const fn types(mut self, types: &'static SimpleTypes) -> Self {
         self.types = Some(types);
         self
     }
 
-    /// This element with the type of its values, for whoever finds it by the element.
+    /// Returns the element with a type that is known only at run time.
     #[doc(hidden)]
     pub const fn run_time(mut self, of: &'static dyn RunTimeType) -> Self {
         self.run_time = Some(of);
         self
     }
 
-    /// The type that [`run_time`](Self::run_time) has given it.
+    /// Returns the type that was set with [`run_time`](Self::run_time).
     #[doc(hidden)]
     #[inline]
     pub fn run_time_type(&self) -> Option<&'static dyn RunTimeType> {
         self.run_time
     }
 
-    /// Whether any text that is a value will do.
+    /// Whether the element has neither a constraint nor facets.
     #[inline]
     pub(crate) fn is_bare(&self) -> bool {
         self.is_bare
     }
 
-    /// Where its tags are cached.
+    /// Returns the slot in which the tags of the element are cached.
     #[inline]
     pub(crate) fn slot_id(&'static self) -> SlotId {
         SlotId { index: self.slot, owner: self.identity() }
     }
 
-    /// What tells it from all others.
+    /// Returns an identifier that no other element has.
     #[inline]
     pub(crate) fn identity(&'static self) -> usize {
         std::ptr::from_ref(self).addr()
     }
 
-    /// The [hash](castile_xml::name_hash) of its local name.
+    /// Returns the [hash](castile_xml::name_hash) of the local name.
     #[inline]
     pub(crate) fn name_hash(&self) -> u32 {
         self.name_hash
     }
 
-    /// Which element of `table` has this [identity](Self::identity).
+    /// Returns the index of the element in `table` that has this [identity](Self::identity).
     #[inline]
     pub(crate) fn position(table: &'static [Element], identity: usize) -> Option<usize> {
         let index = identity.checked_sub(table.as_ptr().addr())? / size_of::<Element>();
         (table.get(index)?.identity() == identity).then_some(index)
     }
 
-    /// Whether it has this name: in no namespace if that is empty.
+    /// Whether the element has this name. An empty `namespace` means no namespace.
     #[inline]
     pub fn is(&self, namespace: &str, name: &str) -> bool {
         self.name == name && is_same(self.namespace, namespace)
     }
 }
 
-/// A type that is known at run time only, of the values of an element.
+/// A type of an element's values that is known only at run time.
 #[doc(hidden)]
 pub trait RunTimeType: Any + fmt::Debug + Send + Sync {
     /// Whether the element may be nil ([`FromXml::NILLABLE`](crate::FromXml::NILLABLE)).
     fn is_nillable(&self) -> bool;
 
-    /// The attributes that the element may have ([`FromXml::ATTRIBUTES`](crate::FromXml::ATTRIBUTES)).
+    /// Returns the attributes that the element may have ([`FromXml::ATTRIBUTES`](crate::FromXml::ATTRIBUTES)).
     fn attributes(&self) -> &'static Attributes;
 
-    /// The name of the type ([`FromXml::TYPE`](crate::FromXml::TYPE)).
+    /// Returns the name of the type ([`FromXml::TYPE`](crate::FromXml::TYPE)).
     fn type_name(&self) -> Option<TypeName>;
 
-    /// Whether the value is the same whatever else `xsi:type` says ([`FromXml::TYPE_IS_FIXED`](crate::FromXml::TYPE_IS_FIXED)).
+    /// Whether an `xsi:type` with this name adds nothing to the value
+    /// ([`FromXml::TYPE_IS_FIXED`](crate::FromXml::TYPE_IS_FIXED)).
     fn type_is_fixed(&self) -> bool;
 
-    /// What children the element may have ([`FromXml::CONTENT`](crate::FromXml::CONTENT)).
+    /// Returns the children that the element may have ([`FromXml::CONTENT`](crate::FromXml::CONTENT)).
     fn content(&self) -> &'static Content;
 }
 
-/// The value of an element that is empty or of an attribute that is absent (XSD Part 1 §3.2.1, §3.3.1), as a text.
+/// A default or fixed value, as text: of an element that is empty, or of an attribute that is absent (XSD Part 1 §3.2.1,
+/// §3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueConstraint {
-    /// This, unless there is another.
+    /// The value, unless the document has another one.
     Default(&'static str),
-    /// This, and there may be no other.
+    /// The only value that is allowed.
     Fixed(&'static str),
 }
 
 impl ValueConstraint {
-    /// The value.
+    /// Returns the value.
     pub const fn value(self) -> &'static str {
         match self {
             ValueConstraint::Default(value) | ValueConstraint::Fixed(value) => value,
@@ -193,55 +195,55 @@ impl ValueConstraint {
     }
 }
 
-/// An attribute that a type has (XSD Part 1 §3.2, §3.5).
+/// An attribute of a type (XSD Part 1 §3.2, §3.5).
 #[derive(Debug)]
 pub struct Attribute {
     /// The namespace name, empty for none.
     pub namespace: &'static str,
     /// The local name.
     pub name: &'static str,
-    /// Its value if it is absent, or the only one that it may have.
+    /// The default or fixed value.
     pub constraint: Option<ValueConstraint>,
-    /// What its value must be beside being one of its Rust type.
+    /// The facets of the type, which restrict its Rust type.
     pub facets: Option<&'static dyn Check>,
 }
 
 impl Attribute {
-    /// An attribute.
+    /// Creates an attribute.
     pub const fn new(namespace: &'static str, name: &'static str) -> Self {
         Attribute { namespace, name, constraint: None, facets: None }
     }
 
-    /// Whether it has this name: in no namespace if that is empty.
+    /// Whether the attribute has this name. An empty `namespace` means no namespace.
     #[inline]
     pub(crate) fn is(&self, namespace: &str, name: &str) -> bool {
         self.name == name && is_same(self.namespace, namespace)
     }
 
-    /// This attribute with a value for when it is absent.
+    /// Returns the attribute with a default value, used if it is absent.
     pub const fn default(mut self, value: &'static str) -> Self {
         self.constraint = Some(ValueConstraint::Default(value));
         self
     }
 
-    /// This attribute with the only value that it may have.
+    /// Returns the attribute with a fixed value.
     pub const fn fixed(mut self, value: &'static str) -> Self {
         self.constraint = Some(ValueConstraint::Fixed(value));
         self
     }
-    /// This attribute with the facets of its type.
+    /// Returns the attribute with the facets of its type.
     pub const fn facets(mut self, facets: &'static dyn Check) -> Self {
         self.facets = Some(facets);
         self
     }
 }
 
-/// The attributes that a type has.
+/// The attributes of a type.
 #[derive(Debug)]
 pub struct Attributes {
-    /// Those that are declared.
+    /// The declared attributes.
     pub declared: &'static [Attribute],
-    /// What others there may be.
+    /// The wildcard for further attributes.
     pub wildcard: Option<Wildcard>,
 }
 
@@ -251,33 +253,33 @@ impl Attributes {
     /// Any attributes.
     pub const ANY: Attributes = Attributes::new(&[]).and(Wildcard::new(Namespaces::Any));
 
-    /// These attributes and no others.
+    /// Creates a table of these attributes, without a wildcard.
     pub const fn new(declared: &'static [Attribute]) -> Self {
         Attributes { declared, wildcard: None }
     }
 
-    /// These, and what the wildcard takes.
+    /// Returns the table with a wildcard for further attributes.
     pub const fn and(mut self, wildcard: Wildcard) -> Self {
         self.wildcard = Some(wildcard);
         self
     }
 
-    /// Whether an attribute of this name may be there.
+    /// Whether an attribute of this name is allowed, by its declaration or by the wildcard.
     pub(crate) fn takes(&self, namespace: &str, name: &str) -> bool {
         self.declares(namespace, name) || self.allows(namespace)
     }
 
-    /// Whether the wildcard takes attributes of a namespace.
+    /// Whether the wildcard allows attributes of a namespace.
     pub(crate) fn allows(&self, namespace: &str) -> bool {
         self.wildcard.as_ref().is_some_and(|wildcard| wildcard.namespaces.allow(namespace))
     }
 
-    /// Whether there is an attribute of this name among those that are declared.
+    /// Whether an attribute of this name is declared.
     pub(crate) fn declares(&self, namespace: &str, name: &str) -> bool {
         self.declared.iter().any(|attribute| attribute.is(namespace, name))
     }
 
-    /// Which of those that are declared has this name; those from number `first` on are looked at before the others.
+    /// Returns the index of the declared attribute of this name. The search begins at index `first`.
     #[inline]
     pub(crate) fn position(&self, namespace: &str, name: &str, first: usize) -> Option<usize> {
         match self.declared.get(first) {
@@ -294,38 +296,38 @@ impl Attributes {
     }
 }
 
-/// Any elements, or any attributes, of some namespaces (XSD Part 1 §3.10), with an occurrence.
+/// A wildcard (XSD Part 1 §3.10): any elements, or any attributes, of some namespaces, with an occurrence.
 #[derive(Debug)]
 pub struct Wildcard {
-    /// Which namespaces.
+    /// The allowed namespaces.
     pub namespaces: Namespaces,
-    /// How often an element comes at least.
+    /// The minimum number of elements.
     pub min_occurs: u32,
-    /// How often one comes at most; `None` is unbounded.
+    /// The maximum number of elements; `None` is unbounded.
     pub max_occurs: Option<u32>,
-    /// What may follow, which it leaves: an element that both could take is that of the declaration, though a schema
-    /// where that can be breaks *unique particle attribution* (§3.8.6).
+    /// Elements that may follow the wildcard and that it doesn't take. An element that matches both is read as the declared
+    /// one, although a schema where this is possible violates *unique particle attribution* (§3.8.6).
     pub before: &'static [First],
 }
 
 impl Wildcard {
-    /// A wildcard for exactly one element, or for attributes.
+    /// Creates a wildcard for exactly one element, or for attributes.
     pub const fn new(namespaces: Namespaces) -> Self {
         Wildcard { namespaces, min_occurs: 1, max_occurs: Some(1), before: &[] }
     }
 
-    /// This wildcard before other elements of its namespaces.
+    /// Returns the wildcard with the elements that may follow it.
     pub const fn before(mut self, others: &'static [First]) -> Self {
         self.before = others;
         self
     }
 
-    /// Whether it takes an element of this name.
+    /// Whether the wildcard takes an element of this name.
     pub(crate) fn takes(&self, namespace: &str, name: &str) -> bool {
         self.namespaces.allow(namespace) && !First::takes(self.before, namespace, name)
     }
 
-    /// This wildcard with another occurrence.
+    /// Returns the wildcard with another occurrence.
     pub const fn occurs(mut self, min: u32, max: Option<u32>) -> Self {
         self.min_occurs = min;
         self.max_occurs = max;
@@ -333,19 +335,19 @@ impl Wildcard {
     }
 }
 
-/// Which namespaces a wildcard takes.
+/// The namespaces that a wildcard allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Namespaces {
-    /// Any, and none: `##any`.
+    /// Any namespace, and no namespace: `##any`.
     Any,
-    /// Any but this one, and not none: `##other`.
+    /// Any namespace except this one, but not no namespace: `##other`.
     Not(&'static str),
-    /// These; the empty name is none.
+    /// These namespaces. The empty name stands for no namespace.
     OneOf(&'static [&'static str]),
 }
 
 impl Namespaces {
-    /// Whether names in `namespace` are taken, which is empty for none (XSD Part 1 §3.10.4).
+    /// Whether names in `namespace` are allowed (XSD Part 1 §3.10.4). An empty `namespace` means no namespace.
     pub fn allow(&self, namespace: &str) -> bool {
         match self {
             Namespaces::Any => true,
@@ -369,19 +371,19 @@ impl fmt::Display for Namespaces {
     }
 }
 
-/// What a model group may begin with.
+/// The elements that a model group may begin with.
 #[derive(Debug)]
 pub enum First {
-    /// Any of these.
+    /// Any of these elements.
     Elements(&'static [Element]),
-    /// Whatever the wildcard takes.
+    /// Any element that the wildcard takes.
     Wildcard(&'static Wildcard),
-    /// What another group may begin with.
+    /// The elements that another group may begin with.
     Group(&'static [First]),
 }
 
 impl First {
-    /// Whether an element is among what may come first.
+    /// Whether the group may begin with an element of this name.
     pub fn takes(first: &[First], namespace: &str, name: &str) -> bool {
         first.iter().any(|first| match first {
             First::Elements(table) => table.iter().any(|element| element.is(namespace, name)),
@@ -390,7 +392,7 @@ impl First {
         })
     }
 
-    /// The first element of this local name among what may come first, in whatever namespace, for messages.
+    /// Returns the first element with this local name that the group may begin with, in any namespace. Used in messages.
     #[cold]
     pub fn named<'f>(first: &'f [First], name: &str) -> Option<&'f Element> {
         first.iter().find_map(|first| match first {
@@ -400,51 +402,51 @@ impl First {
         })
     }
 
-    /// What may come first, for messages: `<a>, <b> or <c>`.
+    /// Lists the elements that the group may begin with, for messages: `<a>, <b> or <c>`.
     #[cold]
     pub fn list(first: &[First]) -> String {
         Expected::first(first).to_string()
     }
 }
 
-/// What the children of an element may be, for a decoder that is lenient.
+/// The allowed children of an element, as a lenient decoder needs them.
 #[derive(Debug)]
 pub enum Content {
-    /// They are taken as they come: what is wrong with them is an error.
+    /// Children are read in document order; deviations are errors.
     Open,
-    /// A sequence of these elements, whose local names differ, and of nothing else.
+    /// A sequence of these elements only. Their local names differ.
     Sequence(&'static [Element]),
-    /// These, in an order that isn't said here.
+    /// These elements, in an order that is not given here.
     Among(&'static [First]),
 }
 
-/// What a complex type says of the elements that have its values.
+/// What a complex type declares about the elements that have its values.
 #[derive(Debug)]
 pub struct Model {
-    /// The name, if the type is one that others aren't derived from and that `xsi:type` must name if it is there.
+    /// The name, if `xsi:type` must be absent or name this type, because no other type is derived from it.
     pub name: Option<TypeName>,
     /// The attributes.
     pub attributes: &'static Attributes,
-    /// The children, for a lenient decoder.
+    /// The children, as a lenient decoder needs them.
     pub content: Content,
 }
 
 impl Model {
-    /// A type that has no name, and no attributes.
+    /// A type without a name and without attributes.
     pub const UNNAMED: Model = Model { name: None, attributes: &Attributes::NONE, content: Content::Open };
 
-    /// A type of this name, without attributes.
+    /// Creates a type with a name and without attributes.
     pub const fn named(namespace: &'static str, name: &'static str) -> Self {
         Model { name: Some(TypeName::new(namespace, name)), ..Model::UNNAMED }
     }
 
-    /// This type with attributes.
+    /// Returns the type with attributes.
     pub const fn attributes(mut self, attributes: &'static Attributes) -> Self {
         self.attributes = attributes;
         self
     }
 
-    /// This type, whose children a lenient decoder puts in order.
+    /// Returns the type with a content that a lenient decoder can reorder.
     pub const fn content(mut self, content: Content) -> Self {
         self.content = content;
         self
@@ -461,12 +463,12 @@ pub struct TypeName {
 }
 
 impl TypeName {
-    /// The type of this name.
+    /// Creates a type name.
     pub const fn new(namespace: &'static str, name: &'static str) -> Self {
         TypeName { namespace, name }
     }
 
-    /// The built-in type that messages call so: `xs:int`. `None` if it is called otherwise.
+    /// Returns the name of a built-in type from the form used in messages, such as `xs:int`; `None` if it has another form.
     pub(crate) const fn of_builtin(name: &'static str) -> Option<Self> {
         match name.as_bytes() {
             [b'x', b's', b':', ..] => Some(TypeName::new(XSD_NAMESPACE, name.split_at("xs:".len()).1)),
@@ -474,14 +476,14 @@ impl TypeName {
         }
     }
 
-    /// Whether it is a built-in simple type.
+    /// Whether the type is a built-in simple type.
     pub(crate) fn is_builtin(&self) -> bool {
         is_same(self.namespace, XSD_NAMESPACE)
     }
 }
 
-/// The simple types that `xsi:type` may name on an element of a simple type: this and those that are derived from it, the
-/// members of a union among them (XSD Part 1 §3.3.4, §3.14.6).
+/// The simple types that `xsi:type` may name on an element of a simple type: the type itself and those derived from it,
+/// including the members of a union (XSD Part 1 §3.3.4, §3.14.6).
 ///
 /// ```
 /// use castile_databinding::schema::{Element, SimpleTypes};
@@ -491,17 +493,18 @@ impl TypeName {
 /// ```
 #[derive(Debug)]
 pub struct SimpleTypes {
-    /// What the type of the element is called, for messages.
+    /// The name of the element's type, for messages.
     name: &'static str,
-    /// Local names of built-in types, with a blank between them: what is derived from these may be named, too.
+    /// Local names of built-in types, separated by spaces. Types derived from these may be named too.
     builtin: &'static str,
-    /// Namespaces, each with the local names of all its types that may be named.
+    /// Namespaces, each with the local names of its types that may be named, separated by spaces.
     of_contract: &'static [(&'static str, &'static str)],
 }
 
 impl SimpleTypes {
-    /// Those of an element whose type is called `name`: built-in ones and those that are derived from these, and types of a
-    /// contract, as namespaces and local names. Between names there is a blank.
+    /// Creates the table for an element whose type is called `name`. `builtin` are local names of built-in types, which also
+    /// allow the types derived from them. `of_contract` are namespaces with the local names of other types. Names are
+    /// separated by spaces.
     pub const fn new(
         name: &'static str,
         builtin: &'static str,
@@ -510,12 +513,12 @@ impl SimpleTypes {
         SimpleTypes { name, builtin, of_contract }
     }
 
-    /// What the type of the element is called.
+    /// Returns the name of the element's type.
     pub(crate) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// Whether this type may be named.
+    /// Whether `xsi:type` may name this type.
     pub(crate) fn allow(&self, namespace: &str, name: &str) -> bool {
         if is_same(namespace, XSD_NAMESPACE) {
             return self.builtin.split(' ').any(|from| is_derived(name, from));
@@ -525,9 +528,9 @@ impl SimpleTypes {
     }
 }
 
-/// Whether two texts are the same. Empty ones are not looked at: what is in no namespace has `""` as that, which begins at no
-/// place in memory, and a processor that skips what isn't asked for there (AVX-512's masks, on AMD's) takes a hundred times as
-/// long as for a name.
+/// Whether two texts are equal. Empty ones are not compared as bytes. The name of no namespace is `""`, whose pointer doesn't
+/// point into memory. A processor that skips masked loads at such an address (AVX-512 on AMD) takes a hundred times as long
+/// as for a name.
 #[inline]
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     one.len() == other.len() && (one.is_empty() || one == other)

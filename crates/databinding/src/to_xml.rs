@@ -126,7 +126,7 @@ pub struct Encoder {
     pub(crate) has_xsi: bool,
     /// The start tag of the payload, empty for none.
     payload: &'static str,
-    /// Whether more than the payload's own namespaces was declared after its start tag. The scope of that doesn't matter.
+    /// Whether further namespaces were declared after the start tag of the payload. Their scope may have ended.
     declares_more: bool,
     /// Whether the next elements of a type of a program must declare their default namespace themselves.
     undeclared: bool,

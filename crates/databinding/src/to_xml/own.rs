@@ -193,8 +193,8 @@ impl Encoder {
     }
 
     /// Writes an element without a namespace whose content has the default namespace `within`. The element has no prefix and
-    /// so can't declare `within` itself; each of its children does. Content must not rely on the absence of a default
-    /// namespace.
+    /// so can't declare `within` itself; each of its children does. The encoder assumes a default namespace in the
+    /// content.
     fn in_none(&mut self, within: &str, start: &str, value: Value<'_>, end: &str) {
         if self.rewrites == MOST_REWRITES {
             return self.fail_with("elements in no namespace that stand deeper within each other than 16 times");

@@ -1,7 +1,7 @@
-//! Documents: XML whose root element has a type, without SOAP around it.
+//! Documents: XML without SOAP, whose root element has a type.
 //!
-//! A [`Document`] is read whole ([`from_str`], [`from_slice`]) and written ([`to_string`], [`to_vec`]). One that has many elements of a
-//! kind is read one element after another, in memory that doesn't grow with the document ([`open`]).
+//! A [`Document`] is read as a whole ([`from_str`], [`from_slice`]) and written ([`to_string`], [`to_vec`]). A document with
+//! many elements of one kind can be read one element at a time, in memory that doesn't grow with the document ([`open`]).
 
 mod cut;
 mod stream;
@@ -21,15 +21,15 @@ use crate::{Decoder, Encoder, Error, ErrorKind};
 pub use cut::{Cut, CutItem, Step};
 pub use stream::{Items, Source};
 
-/// How many bytes of values are not charged, so that small documents never touch the budget.
+/// How many bytes of values are not charged, so that small documents never use the budget.
 const FREE: usize = 16 << 10;
 
 thread_local! {
-    /// The buffers of the last reader on this thread, with the tags that were learned.
+    /// The buffers and caches of the last reader on this thread.
     static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
-/// A type whose values are documents: that of a global element of a schema, or one that derives `castile::Document`.
+/// A type whose values are documents: the type of a global element, or one that derives `castile::Document`.
 ///
 /// ```ignore
 /// let order: Order = castile::document::from_str(text)?;
@@ -44,10 +44,10 @@ pub trait Document: Sized {
     #[doc(hidden)]
     const ELEMENT: &'static Element;
 
-    /// Reads the element, whose start tag was read.
+    /// Reads the element. Its start tag was read.
     ///
     /// # Errors
-    /// What the document has instead.
+    /// The document doesn't match the schema or is not well-formed.
     #[doc(hidden)]
     fn read(decoder: &mut Decoder<'_>) -> Result<Self, Error>;
 
@@ -56,24 +56,24 @@ pub trait Document: Sized {
     fn write(&self, out: &mut Encoder);
 }
 
-/// A document, or what a message holds, in which elements with values of type `T` come any number of times, in one place.
+/// A document, or the payload of a message, with an element of type `T` that may occur any number of times, in one place.
 ///
-/// They can be read one after another: those of a document with [`Source::items`], those of an answer with `Call::items`.
+/// The values can be read one at a time: those of a document with [`Source::items`], those of an answer with `Call::items`.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no place where values of type `{T}` come any number of times",
     note = "a type of a program says which of its fields it is with `#[xml(items)]`"
 )]
 pub trait Repeats<T> {
-    /// Where that is.
+    /// The path to the repeated element.
     #[doc(hidden)]
     const PATH: &'static ItemPath;
 }
 
-/// The way from an element to those within it that come any number of times.
+/// A path from an element to a repeated element inside it.
 #[doc(hidden)]
 #[derive(Debug)]
 pub struct ItemPath {
-    /// The namespaces and names of the elements on the way.
+    /// The namespaces and local names of the elements on the path.
     through: &'static [(&'static str, &'static str)],
     end: End,
 }
@@ -81,22 +81,22 @@ pub struct ItemPath {
 #[derive(Debug)]
 enum End {
     Items(&'static Element),
-    /// It goes on.
+    /// The path continues.
     Way(&'static ItemPath),
 }
 
 impl ItemPath {
-    /// Through elements of these namespaces and names to those that are meant.
+    /// Creates a path through elements of these namespaces and names to a repeated element.
     pub const fn to(through: &'static [(&'static str, &'static str)], items: &'static Element) -> Self {
         ItemPath { through, end: End::Items(items) }
     }
 
-    /// Through an element of this namespace and name, and on.
+    /// Creates a path through one element, which another path continues.
     pub const fn through(element: &'static [(&'static str, &'static str); 1], way: &'static ItemPath) -> Self {
         ItemPath { through: element, end: End::Way(way) }
     }
 
-    /// The names on the way, behind `before`, and the elements at its end.
+    /// Appends the steps of the path to `before`. Returns them with the repeated element.
     pub fn steps(&'static self, before: Vec<Step>) -> (Vec<Step>, &'static Element) {
         let (mut steps, mut at) = (before, self);
         loop {
@@ -112,7 +112,7 @@ impl ItemPath {
     }
 }
 
-/// How documents are read.
+/// Options for reading documents.
 ///
 /// ```
 /// # use castile_databinding::document::Options;
@@ -122,40 +122,40 @@ impl ItemPath {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Options {
-    /// What a document may take. A document that is read item by item may have any size: these limits hold for each item, and for all
-    /// that is around the items together.
+    /// Limits on a document. A document that is read item by item may have any size: the limits then hold for each item, and
+    /// for everything around the items together.
     pub limits: Limits,
-    /// What the values of a document, or of an item, are charged to while they are read. The default is that of the process.
+    /// The budget that values are charged to while a document or an item is read. The default is the budget of the process.
     pub budget: Budget,
 }
 
 impl Options {
-    /// Reads a document, in UTF-8, UTF-16 or the encoding that it declares.
+    /// Reads a document in UTF-8, UTF-16 or the encoding that it declares.
     ///
     /// # Errors
-    /// What the document has instead of what its schema says, with path, line and column.
+    /// The document doesn't match its schema or is not well-formed. The error has path, line and column.
     pub fn read<D: Document>(&self, document: &[u8]) -> Result<D, Error> {
         let text = castile_xml::decode(document, None)?;
         let reservation = self.reservation()?;
         read(&text, None, self.limits, &reservation).map_err(|error| error.locate(text.as_bytes(), self.limits, None))
     }
 
-    /// A document that is read item by item from `source`.
+    /// Opens a document that is read item by item from `source`.
     pub fn open<D: Document, R: io::Read>(&self, source: R) -> Source<D, R> {
         Source::new(source, self.clone())
     }
 
     fn reservation(&self) -> Result<Arc<Reservation>, Error> {
-        // Nothing is taken yet, so nothing is refused.
+        // A reservation of no bytes is never refused.
         let reservation = self.budget.reserve(0);
         reservation.map(Arc::new).map_err(|exhausted| Error::new(ErrorKind::Exhausted, 0, exhausted.to_string()))
     }
 }
 
-/// Reads a document.
+/// Reads a document from text.
 ///
 /// # Errors
-/// What the document has instead of what its schema says, with path, line and column.
+/// The document doesn't match its schema or is not well-formed. The error has path, line and column.
 pub fn from_str<D: Document>(document: &str) -> Result<D, Error> {
     let options = Options::default();
     let reservation = options.reservation()?;
@@ -163,15 +163,15 @@ pub fn from_str<D: Document>(document: &str) -> Result<D, Error> {
     read.map_err(|error| error.locate(document.as_bytes(), options.limits, None))
 }
 
-/// Reads a document, in UTF-8, UTF-16 or the encoding that it declares.
+/// Reads a document in UTF-8, UTF-16 or the encoding that it declares.
 ///
 /// # Errors
-/// What the document has instead of what its schema says, with path, line and column.
+/// The document doesn't match its schema or is not well-formed. The error has path, line and column.
 pub fn from_slice<D: Document>(document: &[u8]) -> Result<D, Error> {
     Options::default().read(document)
 }
 
-/// A document that is read item by item, so that its size doesn't matter.
+/// Opens a document that is read item by item, and so may have any size.
 ///
 /// ```ignore
 /// for quake in document::open::<Catalogue, _>(File::open("quakes.xml")?).items::<Quake>() {
@@ -182,10 +182,10 @@ pub fn open<D: Document, R: io::Read>(source: R) -> Source<D, R> {
     Options::default().open(source)
 }
 
-/// Writes a document, in UTF-8 and with an XML declaration.
+/// Writes a document in UTF-8, with an XML declaration.
 ///
 /// # Errors
-/// A value has what XML can't carry.
+/// A value contains something that XML can't represent.
 pub fn to_vec<D: Document>(document: &D) -> Result<Vec<u8>, Error> {
     let mut out = Encoder::default();
     out.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
@@ -193,16 +193,16 @@ pub fn to_vec<D: Document>(document: &D) -> Result<Vec<u8>, Error> {
     out.finish()
 }
 
-/// Writes a document with an XML declaration.
+/// Writes a document as text, with an XML declaration.
 ///
 /// # Errors
-/// A value has what XML can't carry.
+/// A value contains something that XML can't represent.
 pub fn to_string<D: Document>(document: &D) -> Result<String, Error> {
-    // An encoder writes texts and tags, which are UTF-8.
+    // An encoder writes only UTF-8.
     Ok(String::from_utf8(to_vec(document)?).unwrap_or_default())
 }
 
-/// Reads a document whose encoding was looked at. `cut` is the element whose occurrences were cut out of it.
+/// Reads a document that is decoded. `cut` is the element whose occurrences were cut out of it.
 fn read<D: Document>(
     text: &str,
     cut: Option<&'static Element>,
@@ -230,7 +230,7 @@ fn read<D: Document>(
     Ok(value)
 }
 
-/// That the root element is another one.
+/// Returns the error for an unexpected root element.
 #[cold]
 fn other_root(namespace: &str, local: &str, offset: usize, expected: &'static Element) -> Error {
     let named = if namespace.is_empty() { "no namespace" } else { namespace };

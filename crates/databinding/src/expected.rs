@@ -1,41 +1,41 @@
-//! What was expected, in words of messages.
+//! Descriptions of what was expected, for messages.
 
 use std::fmt;
 
 use crate::schema::{Element, First};
 
-/// What may come, as `<a>, <b> or <c>`.
+/// A list of alternatives, shown as `<a>, <b> or <c>`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Expected(Vec<Word>);
 
 #[derive(Clone, Debug, PartialEq)]
 struct Word {
     text: String,
-    /// That of an element, empty for none.
+    /// The namespace of an element, empty for none. `None` if the word is not an element.
     namespace: Option<&'static str>,
 }
 
 impl Expected {
-    /// Something else than an element.
+    /// Expects something other than an element.
     #[cold]
     pub(crate) fn words(text: impl Into<String>) -> Self {
         Expected(vec![Word { text: text.into(), namespace: None }])
     }
 
-    /// The end tag of an element.
+    /// Expects the end tag of an element.
     #[cold]
     pub(crate) fn end_of(element: &Element) -> Self {
         Self::words(format!("</{}>", element.name))
     }
 
-    /// One of some elements.
+    /// Expects one of these elements.
     #[cold]
     pub(crate) fn elements<'e>(elements: impl IntoIterator<Item = &'e Element>) -> Self {
         let word = |element: &Element| Word { text: format!("<{}>", element.name), namespace: Some(element.namespace) };
         Expected(elements.into_iter().map(word).collect())
     }
 
-    /// What a group may begin with.
+    /// Expects one of the elements that a group may begin with.
     #[cold]
     pub(crate) fn first<'f>(first: impl IntoIterator<Item = &'f First>) -> Self {
         let mut expected = Self::default();
@@ -51,7 +51,7 @@ impl Expected {
         expected
     }
 
-    /// An element that may come as well, named before the others unless it is one of them.
+    /// Adds an element in front of the others, unless it is among them.
     #[cold]
     pub(crate) fn also(mut self, element: &Element) -> Self {
         for word in Self::elements([element]).0 {
@@ -62,7 +62,7 @@ impl Expected {
         self
     }
 
-    /// Something else that may come as well.
+    /// Adds an alternative that is not an element.
     #[cold]
     pub(crate) fn or(mut self, text: &str) -> Self {
         self.0.extend(Self::words(text).0);
@@ -73,12 +73,12 @@ impl Expected {
         self.0.is_empty()
     }
 
-    /// What was expected where an element of this namespace was found: another namespace is told.
+    /// Describes what was expected where an element of namespace `found` is. Namespaces other than `found` are named.
     #[cold]
     pub(crate) fn instead_of(&self, found: &str) -> String {
         let told = |word: &Word| word.namespace.filter(|namespace| *namespace != found);
         match self.0.split_first() {
-            // Once for all that share it.
+            // A namespace that all share is named once.
             Some((first, rest)) if rest.iter().all(|word| word.namespace == first.namespace) => {
                 told(first).map_or_else(|| self.to_string(), |namespace| format!("{self}{}", of(namespace)))
             }
@@ -100,7 +100,7 @@ impl fmt::Display for Expected {
     }
 }
 
-/// Names for messages: `a, b or c`.
+/// Joins names for messages: `a, b or c`.
 fn joined(names: &[String]) -> String {
     match names.split_last() {
         Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),

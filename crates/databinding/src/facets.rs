@@ -1,7 +1,7 @@
-//! Constraining facets (XSD Part 2 §4.3): what restricts a type, as data, and the one checker for it.
+//! Constraining facets (XSD Part 2 §4.3): the restrictions of a type as data, and the one checker for them.
 //!
-//! Generated code holds the facets of a type in a static, to which its tables refer; a value is checked right after it
-//! was read:
+//! Generated code stores the facets of a type in a static, to which its tables refer. A value is checked right after it was
+//! read:
 //!
 //! ```
 //! use std::sync::LazyLock;
@@ -27,7 +27,7 @@
 //! );
 //! ```
 //!
-//! [`SimpleTypeDefinition`] is the same for types that are known at run time only.
+//! [`SimpleTypeDefinition`] checks values of types that are known only at run time.
 
 mod blocks;
 mod consistency;
@@ -45,10 +45,10 @@ use std::cmp::Ordering;
 
 use crate::datatypes::WhiteSpace;
 
-/// The facets of a type whose values are `T`s: those of one step of derivation, or of all together.
+/// The facets of a type with values of type `T`, from one derivation step or from all steps together.
 #[derive(Clone, Debug)]
 pub struct Facets<T> {
-    /// `whiteSpace`: what is done to the text before patterns look at it.
+    /// `whiteSpace`: how the text is normalised before patterns are matched.
     pub white_space: WhiteSpace,
     /// `length`, in characters, bytes or items.
     pub length: Option<u64>,
@@ -56,9 +56,9 @@ pub struct Facets<T> {
     pub min_length: Option<u64>,
     /// `maxLength`
     pub max_length: Option<u64>,
-    /// `pattern`: all of these must match. The alternatives of one step are one [`Pattern`].
+    /// `pattern`: all of these must match. The alternatives of one derivation step are one [`Pattern`].
     pub patterns: Vec<Pattern>,
-    /// `enumeration`: the value is one of these, if there are any.
+    /// `enumeration`: the allowed values; if empty, all are allowed.
     pub enumeration: Vec<T>,
     /// `minInclusive`
     pub min_inclusive: Option<T>,
@@ -75,7 +75,7 @@ pub struct Facets<T> {
 }
 
 impl<T> Default for Facets<T> {
-    /// No facets: nothing is wrong.
+    /// No facets: every value is valid.
     fn default() -> Self {
         Facets {
             white_space: WhiteSpace::Collapse,
@@ -98,7 +98,7 @@ impl<T: FacetValue> Facets<T> {
     /// Checks a value and the text that it was read from.
     ///
     /// # Errors
-    /// The first facet that is broken, in words that go on after `"x" is not a valid y:`.
+    /// The first facet that is violated, as text that follows `"x" is not a valid y:`.
     pub fn check(&self, text: &str, value: &T) -> Result<(), String> {
         self.check_patterns(text)?;
         self.check_length(value)?;
@@ -139,7 +139,7 @@ impl<T: FacetValue> Facets<T> {
 
     fn check_bounds(&self, value: &T) -> Result<(), String> {
         let check = |bound: &Option<T>, is_within: fn(Ordering) -> bool, words: &str, name: &str| match bound {
-            // Where a value and its bound have no order the value isn't within it.
+            // A value that is not comparable with the bound is outside of it.
             Some(bound) if !value.compare(bound).is_some_and(is_within) => {
                 Err(format!("it must be {words} {}, its {name}", bound.shown()))
             }
@@ -176,7 +176,7 @@ impl<T: FacetValue> Facets<T> {
     }
 }
 
-/// That a value is none of an enumeration, whose first values are shown.
+/// Returns the message that a value is not in an enumeration. It shows the first values.
 fn not_among<T>(values: &[T], shown: impl Fn(&T) -> String) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = values.iter().take(SHOWN).map(|value| format!("\"{}\"", shown(value))).collect();

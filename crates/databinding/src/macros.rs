@@ -1,4 +1,5 @@
-/// Makes a simple type of an enum whose variants are the values that a schema lists, and one for any other text:
+/// Implements a simple type for an enum whose variants are the values that a schema lists, and one variant for any other
+/// text:
 ///
 /// ```
 /// #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -18,8 +19,8 @@
 /// assert_eq!(Color::Other("pink".to_owned()).as_str(), "pink");
 /// ```
 ///
-/// What follows the type is its name in the schema, and what becomes of white space (XSD Part 2 §4.3.6). With `no Other`,
-/// what would be `Other` is refused when it is read.
+/// The arguments after the type are its name in the schema and its white space handling (XSD Part 2 §4.3.6). With `no Other`,
+/// a text that would be `Other` is rejected when it is read.
 ///
 /// All functions are `#[inline]`, so unused ones are not compiled.
 #[macro_export]
@@ -32,7 +33,7 @@ macro_rules! enumeration {
     };
     (@ $type:ident $name:literal $white_space:ident $other:ident [$($variant:ident $text:literal)*] $([$($listed:literal)*])?) => {
         impl $type {
-            /// The value as it is written.
+            /// Returns the text of the value.
             #[inline]
             pub fn as_str(&self) -> &str {
                 match self {
@@ -110,8 +111,8 @@ macro_rules! enumeration {
     };
 }
 
-/// Lets elements have values of a simple type: implements [`FromXml`](crate::FromXml) and [`ToXml`](crate::ToXml) for it.
-/// What a type is generic over follows it.
+/// Implements [`FromXml`](crate::FromXml) and [`ToXml`](crate::ToXml) for a simple type, so that elements can have its
+/// values. Generic parameters of the type follow it.
 #[macro_export]
 macro_rules! simple_type {
     ($type:ty $(, $($generics:tt)+)?) => {
@@ -155,7 +156,7 @@ macro_rules! simple_type {
     };
 }
 
-/// Makes an enum for a union, which is a simple type, a value that facets can look at.
+/// Implements `FacetValue` and `Display` for an enum that is a union type, so that facets can check its values.
 #[macro_export]
 macro_rules! union_value {
     ($type:ty) => {
@@ -169,7 +170,7 @@ macro_rules! union_value {
     };
 }
 
-/// Lets facets look at a simple type: that its values are equal, or what they see in the value that it is a struct around.
+/// Implements `FacetValue` for a simple type: by equality only, or by the value in a newtype.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! facet_value {
@@ -205,7 +206,7 @@ macro_rules! facet_value {
     };
 }
 
-/// Makes conversions to an enum of what its variants hold, boxed or not:
+/// Implements `From` for the contents of an enum's variants, boxed or not:
 ///
 /// ```
 /// enum Thing {
@@ -233,7 +234,7 @@ macro_rules! conversions {
     )*};
 }
 
-/// Makes an array type of generated code from its items: `array! { Numbers, i32 }`.
+/// Implements conversions from items to an array type of generated code: `array! { Numbers, i32 }`.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! array {

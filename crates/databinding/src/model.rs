@@ -1,5 +1,5 @@
-//! Content models (XSD Part 1 §3.8, §3.9) that say at any time what may come next: for content whose order the calls of
-//! generated code don't say, and for schemas that are read at run time.
+//! Content models (XSD Part 1 §3.8, §3.9) that can be asked at any point which elements may come next. They are used for
+//! content whose order is not given by the calls of generated code, and for schemas that are read at run time.
 //!
 //! ```
 //! use castile_databinding::model::{Matcher, Model, Particle};
@@ -21,7 +21,7 @@ pub use matching::Matcher;
 use crate::expected::Expected;
 use crate::schema::First;
 
-/// A particle, as a model is made of it.
+/// A particle of a content model.
 #[derive(Clone, Debug)]
 pub struct Particle {
     min: u32,
@@ -39,28 +39,28 @@ enum Term {
 }
 
 impl Particle {
-    /// An element or a wildcard. Leaves are numbered as they stand in the whole, from 0.
+    /// Creates an element or a wildcard. Leaves are numbered in document order of the whole model, from 0.
     pub fn leaf(min: u32, max: Option<u32>) -> Self {
         Particle { min, max, term: Term::Leaf }
     }
 
-    /// What stands one behind the other.
+    /// Creates a sequence.
     pub fn sequence(min: u32, max: Option<u32>, particles: Vec<Particle>) -> Self {
         Particle { min, max, term: Term::Sequence(particles) }
     }
 
-    /// One of several.
+    /// Creates a choice.
     pub fn choice(min: u32, max: Option<u32>, particles: Vec<Particle>) -> Self {
         Particle { min, max, term: Term::Choice(particles) }
     }
 
-    /// Each in any order.
+    /// Creates an `<all>` group: each particle, in any order.
     pub fn all(min: u32, max: Option<u32>, particles: Vec<Particle>) -> Self {
         Particle { min, max, term: Term::All(particles) }
     }
 }
 
-/// In which order elements may come, for content that is mixed.
+/// The order of elements in mixed content.
 #[derive(Debug)]
 pub struct Order {
     model: Model,
@@ -68,7 +68,7 @@ pub struct Order {
 }
 
 impl Order {
-    /// The order of a particle, with what each of its leaves takes.
+    /// Creates the order of a particle. `leaves` are the elements that each of its leaves takes.
     pub fn new(particle: &Particle, leaves: Vec<First>) -> Self {
         Order { model: Model::new(particle), leaves }
     }
@@ -77,7 +77,7 @@ impl Order {
         &self.model
     }
 
-    /// The leaves that take an element of this name.
+    /// Returns the leaves that take an element of this name.
     pub(crate) fn candidates(&self, namespace: &str, name: &str) -> Vec<usize> {
         let takes = |(number, leaf): (usize, &First)| {
             First::takes(std::slice::from_ref(leaf), namespace, name).then_some(number)
@@ -85,7 +85,7 @@ impl Order {
         self.leaves.iter().enumerate().filter_map(takes).collect()
     }
 
-    /// What could come next, for messages: `<a>, <b> or another element`.
+    /// Returns what could come next, for messages: `<a>, <b> or another element`.
     #[cold]
     pub(crate) fn expected(&self, matcher: &Matcher) -> Expected {
         let (leaves, has_more) = matcher.expected(&self.model);
@@ -95,16 +95,16 @@ impl Order {
     }
 }
 
-/// The number of a node; the root is 0.
+/// The index of a node. The root is 0.
 type NodeId = u32;
 
-/// A content model. Its size is that of its particles, whatever their occurrence.
+/// A content model. Its size depends on the number of particles, not on their occurrence.
 #[derive(Debug)]
 pub struct Model {
     nodes: Vec<Node>,
-    /// Elements and wildcards, in the order of the schema.
+    /// The nodes of elements and wildcards, in the order of the schema.
     leaves: Vec<NodeId>,
-    /// How many particles there are in all `<all>` groups.
+    /// The number of particles in all `<all>` groups.
     slots: usize,
 }
 
@@ -115,24 +115,24 @@ struct Node {
     /// `None` is unbounded.
     max: Option<u32>,
     parent: NodeId,
-    /// Which child of its parent it is.
+    /// The index among the children of the parent.
     index: usize,
     depth: usize,
-    /// One occurrence may be nothing.
+    /// Whether a single occurrence may be empty.
     is_nullable_once: bool,
-    /// The outermost node on the way down to here of which this may be the first child: all that stands before is
+    /// The depth of the outermost ancestor that may begin with this node. All siblings before the nodes on the way are
     /// nullable.
     first_of: usize,
 }
 
 #[derive(Debug)]
 enum Kind {
-    /// Which leaf it is.
+    /// The number of the leaf.
     Leaf(usize),
-    /// How many of the children before each one are not nullable, and of all.
+    /// For each child, how many of the children before it are not nullable; then the number for all children.
     Sequence(Vec<u32>),
     Choice,
-    /// The children, and the number of the first one's slot.
+    /// The children, and the number of the first child's slot.
     All {
         children: Vec<NodeId>,
         first_slot: usize,
@@ -140,31 +140,31 @@ enum Kind {
 }
 
 impl Node {
-    /// Whether all its occurrences together may be nothing.
+    /// Whether all occurrences together may be empty.
     fn is_nullable(&self) -> bool {
         self.min == 0 || self.is_nullable_once
     }
 
-    /// Whether that many occurrences are enough.
+    /// Whether this number of occurrences is enough.
     fn is_enough(&self, count: u32) -> bool {
         count >= self.min || self.is_nullable_once
     }
 
-    /// Whether there may be another occurrence after that many.
+    /// Whether another occurrence may follow this number of occurrences.
     fn may_repeat(&self, count: u32) -> bool {
         self.max.is_none_or(|max| count < max)
     }
 }
 
 impl Model {
-    /// The model of a particle.
+    /// Creates the model of a particle.
     pub fn new(particle: &Particle) -> Self {
         let mut model = Model { nodes: Vec::new(), leaves: Vec::new(), slots: 0 };
         model.add(particle, Place { parent: 0, index: 0, depth: 0, first_of: 0 });
         model
     }
 
-    /// Adds a particle and what is in it. Groups nest no deeper than the front end lets them.
+    /// Adds a particle and its children. The front end limits how deep groups nest, so recursion is safe.
     fn add(&mut self, particle: &Particle, place: Place) -> NodeId {
         let id = self.nodes.len() as NodeId;
         let (kind, is_nullable_once) = match &particle.term {
@@ -219,13 +219,13 @@ impl Model {
         self.node(0)
     }
 
-    /// The node and those around it up to the root.
+    /// Iterates over the node and its ancestors up to the root.
     fn ancestors(&self, id: NodeId) -> impl Iterator<Item = NodeId> + '_ {
         std::iter::successors(Some(id), |&id| (id != 0).then(|| self.node(id).parent))
     }
 }
 
-/// Where a node is added.
+/// The position at which a node is added.
 #[derive(Clone, Copy)]
 struct Place {
     parent: NodeId,

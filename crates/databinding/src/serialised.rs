@@ -1,5 +1,5 @@
-//! Feature `serde`: values of generated types that derive its traits. Datatypes are the texts that they have in XML, elements of
-//! any kind are XML.
+//! The feature `serde`: serialisation of generated types. Datatypes are serialised as their XML text, elements of any kind as
+//! XML.
 
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -28,7 +28,7 @@ texts! {
     Language Name NcName NegativeInteger Nmtoken NonNegativeInteger NonPositiveInteger NormalizedString PositiveInteger Time Token
 }
 
-/// What is nil is what serde knows as none.
+/// Nil is serialised as none.
 impl<T: Serialize> Serialize for Nillable<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {

@@ -1,4 +1,4 @@
-//! Cuts the elements at the end of a path out of a document that comes in pieces.
+//! Cuts the elements at the end of a path out of a document that arrives in chunks.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use castile_xml::{CachedReader, Charset, Limits, Location, Memory, Piece, Pieces
 use crate::schema::Element;
 use crate::{Decoder, Error, ErrorKind, FromXml};
 
-/// A name on the way to the elements that are cut out.
+/// The name of an element on the path to the elements that are cut out.
 #[derive(Clone, Copy, Debug)]
 pub struct Step {
     namespaces: [&'static str; 2],
@@ -18,12 +18,12 @@ pub struct Step {
 }
 
 impl Step {
-    /// An element of this namespace and name.
+    /// Creates a step to an element of this namespace and name.
     pub const fn new(namespace: &'static str, local: &'static str) -> Self {
         Step { namespaces: [namespace; 2], local }
     }
 
-    /// An element of this name in either namespace.
+    /// Creates a step to an element of this name in either of two namespaces.
     pub const fn of_either(namespaces: [&'static str; 2], local: &'static str) -> Self {
         Step { namespaces, local }
     }
@@ -37,48 +37,48 @@ impl Step {
     }
 }
 
-/// What is declared around the elements that are cut out, outermost first.
+/// The declarations around the elements that are cut out, outermost first.
 type Declarations = Arc<[(Box<str>, Box<str>)]>;
 
-/// A document that comes in pieces, and is taken apart: elements at the end of a path, and the rest.
+/// Splits a document that arrives in chunks into the elements at the end of a path, and the rest.
 ///
-/// The whole is held to the rules of XML. An element that is cut out, and all the rest together, are documents within the limits; the whole
-/// may have any size. White space between the elements is dropped.
+/// The whole document must be well-formed. The limits hold for each element that is cut out, and for the rest; the whole
+/// document may have any size. White space between the elements is dropped.
 #[derive(Debug)]
 pub struct Cut {
     pieces: Pieces,
-    /// Those of the whole.
+    /// The limits of the whole document.
     limits: Limits,
     inner: Inner,
     failed: Option<Error>,
 }
 
-/// What is known of the document so far.
+/// The state of the splitting.
 #[derive(Debug)]
 struct Inner {
     path: Vec<Step>,
     limits: Limits,
-    /// How many elements are open, and how many of the outermost of them are on the path.
+    /// How many elements are open, and how many of the outermost ones are on the path.
     depth: usize,
     on_path: usize,
     declared: Declarations,
-    /// The elements around those that are cut out, as a path for people.
+    /// The path of the elements around those that are cut out, for messages.
     around: Arc<str>,
-    /// The element that is being cut out, if one is.
+    /// The element that is being cut out.
     item: Option<CutItem>,
     items: VecDeque<CutItem>,
     count: u64,
     at: Place,
     rest: String,
-    /// Where the parts of the rest stood: by their offsets in the rest.
+    /// For each part of the rest: its offset in the rest, and its position in the document.
     parts: Vec<(usize, Place)>,
-    /// Whether the rest goes on where its last part ends.
+    /// Whether what is appended next continues the last part of the rest.
     goes_on: bool,
-    /// Whether a text was kept that stands among elements that are cut out, and that no tag has ended.
+    /// Whether a text between the elements that are cut out was kept in the rest, and no tag has followed it.
     is_in_text: bool,
 }
 
-/// A place in the document.
+/// A position in the document.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     offset: usize,
@@ -87,7 +87,7 @@ struct Place {
 }
 
 impl Place {
-    /// The place behind this text.
+    /// Returns the position after this text.
     fn behind(self, text: &str) -> Place {
         let offset = self.offset + text.len();
         match memchr::memrchr(b'\n', text.as_bytes()) {
@@ -99,7 +99,7 @@ impl Place {
         }
     }
 
-    /// A place in a text that begins here, by its line and column there.
+    /// Converts line and column in a text that begins at this position.
     fn within(self, line: usize, column: usize) -> (usize, usize) {
         match line {
             1 => (self.line, self.column + column - 1),
@@ -115,13 +115,13 @@ pub struct CutItem {
     declared: Declarations,
     around: Arc<str>,
     at: Place,
-    /// Which it is, from 1.
+    /// Its number among the elements, from 1.
     number: u64,
 }
 
 impl Cut {
-    /// Nothing has come yet. `charset` is that of the media type, if there is one. `path` leads to the elements to be cut out, from the root
-    /// element on.
+    /// Creates the state before the first chunk. `path` leads from the root element to the elements to cut out. `charset` is
+    /// the charset of the media type, if it has one.
     pub fn new(path: Vec<Step>, charset: Option<Charset>, limits: Limits) -> Self {
         let mut whole = limits;
         whole.message_size = usize::MAX;
@@ -147,12 +147,13 @@ impl Cut {
         Cut { pieces: Pieces::new(charset, whole), limits: whole, inner, failed: None }
     }
 
-    /// Says what the media type says of the encoding, before anything has come.
+    /// Sets the charset of the media type, before the first chunk.
     pub fn begin(&mut self, charset: Option<Charset>) {
         self.pieces = Pieces::new(charset, self.limits);
     }
 
-    /// Takes the bytes that come next. What they complete can be had then. Nothing is taken behind an error.
+    /// Takes the next chunk of the document. The elements that it completes are available from [`pop`](Self::pop). After an
+    /// error, chunks are ignored.
     pub fn push(&mut self, bytes: &[u8]) {
         let Cut { pieces, inner, failed, .. } = self;
         if failed.is_none() {
@@ -168,10 +169,10 @@ impl Cut {
         }
     }
 
-    /// The next element that was cut out, if one is complete.
+    /// Returns the next element that was cut out, if one is complete.
     ///
     /// # Errors
-    /// Behind the last element: the first rule of XML that the document breaks, the limit that it passes, or that it isn't complete.
+    /// After the last element: the document is not well-formed, exceeds a limit or is incomplete.
     pub fn pop(&mut self) -> Result<Option<CutItem>, Error> {
         match (self.inner.items.pop_front(), &self.failed) {
             (None, Some(error)) => Err(error.clone()),
@@ -179,19 +180,19 @@ impl Cut {
         }
     }
 
-    /// What has come of the rest and was not taken yet. It begins at the root element.
+    /// Takes the part of the rest that has arrived since the last call. The rest begins with the root element.
     pub fn take_rest(&mut self) -> String {
         self.inner.parts.clear();
         self.inner.goes_on = false;
         std::mem::take(&mut self.inner.rest)
     }
 
-    /// What has come of the rest and was not taken yet.
+    /// Returns the part of the rest that has arrived and was not taken.
     pub fn rest(&self) -> &str {
         &self.inner.rest
     }
 
-    /// The error with its place in the document, not in the rest, where it was found.
+    /// Moves an error in the rest to its position in the document.
     pub(super) fn of_rest(&self, error: Error) -> Error {
         let Inner { rest, limits, parts, .. } = &self.inner;
         let Location { path, .. } = Location::of(rest.as_bytes(), error.offset(), *limits, None);
@@ -205,7 +206,7 @@ impl Cut {
 
 impl Inner {
     fn take(&mut self, mut piece: Piece<'_>) -> Result<(), Error> {
-        // A byte order mark is passed over.
+        // A byte order mark is skipped.
         self.at.offset = piece.offset();
         loop {
             let at = self.at;
@@ -218,7 +219,7 @@ impl Inner {
             let (is_last, is_end) = (token.is_none(), matches!(token, Some(Token::EndTag(_))));
             if let Some(Token::StartTag(tag)) = &token {
                 let source = piece.source();
-                // Comments and the like stand before it.
+                // Comments and processing instructions precede it.
                 let (before, tag_source) = source.split_at(tag.offset.saturating_sub(at.offset).min(source.len()));
                 self.keep(before, false);
                 self.start(&piece, piece.namespace(tag.namespace), tag.name.local());
@@ -236,7 +237,7 @@ impl Inner {
         }
     }
 
-    /// A start tag was read.
+    /// Handles a start tag.
     fn start(&mut self, piece: &Piece<'_>, namespace: &str, local: &str) {
         let is_next = self.item.is_none()
             && self.on_path == self.depth
@@ -261,7 +262,7 @@ impl Inner {
         }
     }
 
-    /// An end tag was read.
+    /// Handles an end tag.
     fn end(&mut self) {
         self.depth = self.depth.saturating_sub(1);
         if self.depth + 1 == self.path.len()
@@ -273,8 +274,8 @@ impl Inner {
         self.on_path = self.on_path.min(self.depth);
     }
 
-    /// Keeps what was read where it belongs. White space and comments around elements that are cut out belong nowhere. What is kept doesn't
-    /// depend on how the document was cut into pieces.
+    /// Appends `source` to the element that is being cut out, or to the rest. White space and comments between elements that
+    /// are cut out are dropped. The result doesn't depend on where the chunks end.
     fn keep(&mut self, source: &str, is_tag: bool) {
         if let Some(item) = &mut self.item {
             item.text.push_str(source);
@@ -282,7 +283,7 @@ impl Inner {
             return;
         }
         let is_among_items = self.depth > 0 && self.depth == self.on_path && self.depth + 1 == self.path.len();
-        // What stands before the root element says how the document was encoded.
+        // What precedes the root element describes the encoding of the original document.
         let is_before = self.depth == 0 && self.rest.is_empty();
         let dropped = match () {
             () if is_tag => 0,
@@ -325,7 +326,7 @@ impl Inner {
     }
 }
 
-/// How much of a text is white space and comments before anything else, as it stands in the document.
+/// Returns the length of the white space, comments and processing instructions at the beginning of a text.
 fn length_of_nothing(source: &str) -> usize {
     let mut left = source;
     loop {
@@ -344,10 +345,10 @@ fn length_of_nothing(source: &str) -> usize {
 }
 
 impl CutItem {
-    /// The value of the element, which is one of `element`.
+    /// Reads the value of the element.
     ///
     /// # Errors
-    /// What the element has instead, with its place in the document.
+    /// The element doesn't match `element` or is not well-formed. The error has the position in the document.
     pub fn read<T: FromXml>(
         &self,
         element: &'static Element,
@@ -367,7 +368,7 @@ impl CutItem {
         read.map_err(|error| self.locate(error, element, limits))
     }
 
-    /// The error with its place in the document.
+    /// Moves an error to its position in the document.
     #[cold]
     fn locate(&self, error: Error, element: &'static Element, limits: Limits) -> Error {
         const AROUND: &str = "castile";
@@ -375,7 +376,7 @@ impl CutItem {
         let mut known: HashSet<&str> = HashSet::new();
         for (prefix, name) in self.declared.iter().rev().filter(|(prefix, _)| known.insert(prefix)) {
             let mut value = Vec::new();
-            // It came out of XML, so XML can carry it.
+            // The value was read from XML, so XML can represent it.
             let _ = push_attribute(&mut value, name);
             let colon = if prefix.is_empty() { "" } else { ":" };
             around += &format!(" xmlns{colon}{prefix}=\"{}\"", String::from_utf8_lossy(&value));

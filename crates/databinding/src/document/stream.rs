@@ -12,10 +12,10 @@ use super::{Document, FREE, Options, Repeats, read};
 use crate::schema::Element;
 use crate::{Error, ErrorKind, FromXml};
 
-/// How many bytes are asked for at a time.
+/// The size of a read, in bytes.
 const CHUNK: usize = 64 << 10;
 
-/// A document that is not read yet: its items are read one after another.
+/// A document that was opened but not read. [`items`](Self::items) reads it item by item.
 #[derive(Debug)]
 pub struct Source<D, R> {
     source: R,
@@ -28,10 +28,11 @@ impl<D: Document, R: Read> Source<D, R> {
         Source { source, options, of: PhantomData }
     }
 
-    /// The values of the elements that hold a `T`, one after another. The memory that this takes is that of the largest of them, and of
-    /// all that is around them.
+    /// Returns an iterator over the values of the elements that hold a `T`. It needs memory for the largest element and for
+    /// everything around the elements.
     ///
-    /// The whole document is held to the rules of XML, and each item to its type. [`Items::rest`] does so for what is around them.
+    /// The whole document is checked for well-formedness and each item against its type. [`Items::rest`] checks what is
+    /// around the items.
     pub fn items<T: FromXml>(self) -> Items<D, T, R>
     where
         D: Repeats<T>,
@@ -53,7 +54,7 @@ impl<D: Document, R: Read> Source<D, R> {
     }
 }
 
-/// The items of a document ([`Source::items`]): an iterator that ends with the document, or behind the first error.
+/// The items of a document ([`Source::items`]): an iterator that ends with the document, or after the first error.
 #[derive(Debug)]
 pub struct Items<D, T, R> {
     source: R,
@@ -70,7 +71,7 @@ pub struct Items<D, T, R> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum State {
     Open,
-    /// All of it was read.
+    /// The whole document was read.
     Read,
     Failed(Error),
 }
@@ -99,7 +100,7 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
                 let reservation = self.reservation.as_ref().map_err(Clone::clone)?;
                 let allowance = Allowance::of(reservation.clone(), FREE);
                 let value = item.read(self.element, self.limits, allowance, &mut self.memory);
-                // From here on it is the caller's.
+                // The caller owns the value from here on.
                 reservation.release();
                 return value.map(Some);
             }
@@ -110,7 +111,7 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
         }
     }
 
-    /// Takes more of the document.
+    /// Reads the next chunk of the document.
     fn fill(&mut self) -> Result<(), Error> {
         let length = loop {
             match self.source.read(&mut self.chunk) {
@@ -118,7 +119,7 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
                 read => break read.map_err(unread)?,
             }
         };
-        // A source that says more than it has is not to be believed.
+        // A reader may return a wrong length, larger than the buffer. That is treated as the end.
         match self.chunk.get(..length) {
             Some([]) | None => {
                 self.state = State::Read;
@@ -129,10 +130,10 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
         Ok(())
     }
 
-    /// The document without its items. Items that were not read yet are passed over, and are not held to their type.
+    /// Returns the document without its items. Items that were not read yet are skipped and not checked against their type.
     ///
     /// # Errors
-    /// What the document has instead of what its schema says, or that it can't be read. An error that came before comes again.
+    /// The document doesn't match its schema, is not well-formed or can't be read. An earlier error is returned again.
     pub fn rest(mut self) -> Result<D, Error> {
         if let State::Failed(error) = self.state {
             return Err(error);
@@ -149,7 +150,7 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
     }
 }
 
-/// That the source of a document gave an error.
+/// Converts an error of the document's source.
 fn unread(error: io::Error) -> Error {
     Error::new(ErrorKind::Io(error.kind()), 0, format!("the document can't be read: {error}"))
 }

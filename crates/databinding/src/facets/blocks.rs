@@ -1,6 +1,6 @@
-//! The blocks of Unicode 3.1, as XSD 1.0 names them (Part 2 appendix F.1.1).
+//! The blocks of Unicode 3.1, as named in XSD 1.0 (Part 2 appendix F.1.1).
 
-/// The ranges of characters in the block with this name.
+/// Returns the ranges of characters in the block with this name.
 pub(super) fn find(name: &str) -> Option<impl Iterator<Item = (u32, u32)>> {
     let of_name = move |block: &&(&str, u32, u32)| block.0 == name;
     BLOCKS.iter().find(of_name).map(|&(found, ..)| {
@@ -8,8 +8,8 @@ pub(super) fn find(name: &str) -> Option<impl Iterator<Item = (u32, u32)>> {
     })
 }
 
-/// Names, first and last characters. Two blocks have two ranges. Surrogates are no characters, so their blocks are
-/// left out.
+/// Names, first and last characters. Two blocks have more than one range. Surrogates are not characters, so their blocks are
+/// omitted.
 const BLOCKS: &[(&str, u32, u32)] = &[
     ("BasicLatin", 0x0000, 0x007F),
     ("Latin-1Supplement", 0x0080, 0x00FF),

@@ -1,5 +1,5 @@
-//! Whether the facets of a restriction go together, and with those of its base (the constraints on schema components of
-//! XSD Part 2 §4.3).
+//! Checks that the facets of a restriction are consistent with each other and with those of its base (the constraints on
+//! schema components of XSD Part 2 §4.3).
 
 use std::cmp::Ordering;
 use std::fmt::Display;
@@ -8,11 +8,11 @@ use std::sync::Arc;
 use super::Facets;
 use crate::datatypes::Value;
 
-/// A facet with a number: its name and where it is.
+/// A facet with a number: its name and its getter.
 type Count = (&'static str, fn(&Facets<Value>) -> Option<u64>);
-/// A facet with a value of the type.
+/// A facet with a value of the type: its name and its getter.
 type Bound = (&'static str, fn(&Facets<Value>) -> Option<&Value>);
-/// Two bounds, and how the first may not be to the second.
+/// Two bounds, and the order of the first to the second that is wrong.
 type Rule = (Bound, Bound, fn(Ordering) -> bool);
 
 const LENGTH: Count = ("length", |facets| facets.length);
@@ -26,7 +26,7 @@ const MIN_EXCLUSIVE: Bound = ("minExclusive", |facets| facets.min_exclusive.as_r
 const MAX_INCLUSIVE: Bound = ("maxInclusive", |facets| facets.max_inclusive.as_ref());
 const MAX_EXCLUSIVE: Bound = ("maxExclusive", |facets| facets.max_exclusive.as_ref());
 
-/// A bound of the restriction, one of its base, and how the first may not be to the second.
+/// A bound of the restriction, a bound of its base, and the order of the first to the second that is wrong.
 const NARROWER: [Rule; 10] = [
     (MAX_INCLUSIVE, MAX_INCLUSIVE, Ordering::is_gt),
     (MAX_INCLUSIVE, MAX_EXCLUSIVE, Ordering::is_ge),
@@ -36,12 +36,12 @@ const NARROWER: [Rule; 10] = [
     (MIN_INCLUSIVE, MIN_EXCLUSIVE, Ordering::is_le),
     (MIN_EXCLUSIVE, MIN_EXCLUSIVE, Ordering::is_lt),
     (MIN_EXCLUSIVE, MIN_INCLUSIVE, Ordering::is_lt),
-    // Within one step these may be equal, and leave no values.
+    // Within one step these may be equal, which leaves no values.
     (MIN_EXCLUSIVE, MAX_EXCLUSIVE, Ordering::is_ge),
     (MAX_EXCLUSIVE, MIN_EXCLUSIVE, Ordering::is_le),
 ];
 
-/// A lower bound, an upper one, and how the first may not be to the second.
+/// A lower bound, an upper bound, and the order of the first to the second that is wrong.
 const CROSSED: [Rule; 4] = [
     (MIN_INCLUSIVE, MAX_INCLUSIVE, Ordering::is_gt),
     (MIN_EXCLUSIVE, MAX_EXCLUSIVE, Ordering::is_gt),
@@ -49,10 +49,10 @@ const CROSSED: [Rule; 4] = [
     (MIN_EXCLUSIVE, MAX_INCLUSIVE, Ordering::is_ge),
 ];
 
-/// Checks the facets of a restriction, `base` being those of all restrictions before.
+/// Checks the facets of a restriction. `base` are the facets of all restrictions before it.
 ///
 /// # Errors
-/// The first two facets that don't go together.
+/// The first two facets that contradict each other.
 pub(super) fn check(facets: &Facets<Value>, base: &[Arc<Facets<Value>>]) -> Result<(), String> {
     lengths(facets, base)?;
     digits(facets, base)?;
@@ -60,7 +60,7 @@ pub(super) fn check(facets: &Facets<Value>, base: &[Arc<Facets<Value>>]) -> Resu
 }
 
 fn lengths(facets: &Facets<Value>, base: &[Arc<Facets<Value>>]) -> Result<(), String> {
-    // Beside a length there may only be what the base says already (§4.3.1.4).
+    // In addition to `length`, the others may only repeat the value of the base (§4.3.1.4).
     for (name, get) in [MIN_LENGTH, MAX_LENGTH] {
         if facets.length.is_some() && get(facets).is_some() && get(facets) != inherited(base, get) {
             return Err(format!("length and {name} exclude each other"));
@@ -109,7 +109,7 @@ fn bounds(facets: &Facets<Value>, base: &[Arc<Facets<Value>>]) -> Result<(), Str
     Ok(())
 }
 
-/// A facet of the restriction or else of its base, with its name.
+/// Returns a facet of the restriction, or else of its base, with its name.
 fn effective<'a, V>(
     facets: &'a Facets<Value>,
     base: &'a [Arc<Facets<Value>>],
@@ -118,12 +118,12 @@ fn effective<'a, V>(
     Some((name, get(facets).or_else(|| base.iter().rev().map(|facets| &**facets).find_map(get))?))
 }
 
-/// A facet of the last restriction that has it.
+/// Returns a facet of the last restriction that has it.
 fn inherited<'a, V>(base: &'a [Arc<Facets<Value>>], get: fn(&'a Facets<Value>) -> Option<V>) -> Option<V> {
     base.iter().rev().map(|facets| &**facets).find_map(get)
 }
 
-/// That a number is not to that of the base as it may not be.
+/// Checks that a number is not wider than that of the base.
 fn narrows(
     facets: &Facets<Value>,
     base: &[Arc<Facets<Value>>],

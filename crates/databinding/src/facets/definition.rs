@@ -3,14 +3,14 @@ use std::sync::Arc;
 use super::{Facets, Pattern, consistency};
 use crate::datatypes::{Datatype, Decimal, Invalid, NonNegativeInteger, Scope, Value, WhiteSpace, words};
 
-/// How many lists and unions may stand in each other, since reading goes down by recursion, and how many restrictions may
-/// follow each other, since each type has those of its base.
+/// How deep lists and unions may be nested, since reading them recurses, and how many restrictions may follow each other,
+/// since each type has the facets of its base.
 const DEEPEST: usize = 64;
 
-/// So many member types of a union are named in a message.
+/// How many member types of a union a message names.
 const SHOWN: usize = 8;
 
-/// A simple type definition (XSD Part 1 §3.14) that is known at run time only. Copies share what they have.
+/// A simple type definition (XSD Part 1 §3.14) that is known only at run time. Clones share their parts.
 ///
 /// ```
 /// use castile_databinding::datatypes::Datatype;
@@ -33,9 +33,9 @@ const SHOWN: usize = 8;
 pub struct SimpleTypeDefinition {
     name: Arc<str>,
     variety: Variety,
-    /// `None` leaves it to the member of a union.
+    /// `None` for a union, whose members decide.
     white_space: Option<WhiteSpace>,
-    /// The facets of each restriction, the first one first.
+    /// The facets of each restriction, from the first to the last.
     restrictions: Arc<[Arc<Facets<Value>>]>,
     depth: usize,
 }
@@ -47,38 +47,38 @@ enum Variety {
     Union(Arc<[SimpleTypeDefinition]>),
 }
 
-/// A facet as a schema writes it.
+/// A facet as it is in a schema.
 #[derive(Clone, Copy)]
 pub struct Constraint<'a> {
-    /// Its name: `maxLength`.
+    /// The name, such as `maxLength`.
     pub facet: &'a str,
-    /// Its value.
+    /// The value.
     pub value: &'a str,
-    /// The declarations where it stands, for names.
+    /// The declarations in scope, for names.
     pub scope: &'a dyn Scope,
 }
 
 impl SimpleTypeDefinition {
-    /// A built-in type.
+    /// Creates the definition of a built-in type.
     pub fn built_in(datatype: Datatype) -> Self {
         let white_space = Some(datatype.white_space());
         let built_in = Self::new(&format!("xs:{}", datatype.name()), Variety::Atomic(datatype), white_space, 1);
         SimpleTypeDefinition { restrictions: implied(datatype).into_iter().map(Arc::new).collect(), ..built_in }
     }
 
-    /// A list type (XSD Part 2 §4.1.2.2).
+    /// Creates a list type (XSD Part 2 §4.1.2.2).
     ///
     /// # Errors
-    /// That types nest too deep.
+    /// Types are nested too deep.
     pub fn list(name: &str, item: SimpleTypeDefinition) -> Result<Self, Invalid> {
         let depth = below(name, item.depth)?;
         Ok(Self::new(name, Variety::List(Arc::new(item)), Some(WhiteSpace::Collapse), depth))
     }
 
-    /// A union type (XSD Part 2 §4.1.2.3).
+    /// Creates a union type (XSD Part 2 §4.1.2.3).
     ///
     /// # Errors
-    /// That types nest too deep.
+    /// Types are nested too deep.
     pub fn union(name: &str, members: Vec<SimpleTypeDefinition>) -> Result<Self, Invalid> {
         let depth = below(name, members.iter().map(|member| member.depth).max().unwrap_or_default())?;
         Ok(Self::new(name, Variety::Union(members.into()), None, depth))
@@ -88,11 +88,11 @@ impl SimpleTypeDefinition {
         SimpleTypeDefinition { name: name.into(), variety, white_space, restrictions: Arc::new([]), depth }
     }
 
-    /// A restriction of this type (XSD Part 2 §4.1.2.1) by one step.
+    /// Creates a restriction of this type (XSD Part 2 §4.1.2.1) by one step.
     ///
     /// # Errors
-    /// The first facet whose value is none: a pattern that is no regular expression, a bound that is not of this type;
-    /// or the first two that don't go together, or that don't restrict.
+    /// The first facet with an invalid value, such as a pattern that is not a regular expression or a bound that is not of
+    /// this type; or the first two facets that contradict each other, or a facet that doesn't narrow that of the base.
     pub fn restriction(&self, name: &str, constraints: &[Constraint<'_>]) -> Result<Self, Invalid> {
         if self.restrictions.len() >= DEEPEST {
             return Err(Invalid::new(format!(
@@ -104,7 +104,7 @@ impl SimpleTypeDefinition {
         let mut patterns = Vec::new();
         for &Constraint { facet, value, scope } in constraints {
             let of_type = || self.read(value, scope);
-            // A bound may be where the base ends and so be none of its values.
+            // A bound may be equal to an exclusive bound of the base, and so not be a value of the base.
             let bound = || self.without_restrictions().read(value, scope).map(Some);
             match facet {
                 "length" => facets.length = Some(count(value)?),
@@ -125,7 +125,7 @@ impl SimpleTypeDefinition {
         if !patterns.is_empty() {
             facets.patterns.push(Pattern::new(&patterns).map_err(|error| Invalid::new(error.to_string()))?);
         }
-        // Patterns are given text that is normalised already.
+        // Patterns are matched against text that is already normalised.
         facets.white_space = WhiteSpace::Preserve;
         consistency::check(&facets, &self.restrictions).map_err(Invalid::new)?;
         let restrictions = self.restrictions.iter().cloned().chain([Arc::new(facets)]).collect();
@@ -136,7 +136,7 @@ impl SimpleTypeDefinition {
         SimpleTypeDefinition { restrictions: Arc::new([]), ..self.clone() }
     }
 
-    /// What a restriction does with white space, which can't be less than its base does (§4.3.6.4).
+    /// Returns the `whiteSpace` of a restriction, which can't be weaker than that of its base (§4.3.6.4).
     fn white_space_below(&self, white_space: WhiteSpace) -> Result<WhiteSpace, Invalid> {
         if self.white_space.is_some_and(|of_base| white_space < of_base) {
             return Err(Invalid::new("whiteSpace does less than that of the base type"));
@@ -144,15 +144,15 @@ impl SimpleTypeDefinition {
         Ok(white_space)
     }
 
-    /// Its name, for messages.
+    /// Returns the name, for messages.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The value of a text.
+    /// Parses and checks a text.
     ///
     /// # Errors
-    /// That the text is not of this type: text, type and what is wrong.
+    /// The text is not of this type. The message has the text, the type and what is wrong.
     pub fn read(&self, text: &str, scope: &dyn Scope) -> Result<Value, Invalid> {
         match self.parse(text, scope) {
             Ok((value, _)) => Ok(value),
@@ -160,7 +160,7 @@ impl SimpleTypeDefinition {
         }
     }
 
-    /// The value of a text, and what the type that it is of does with white space.
+    /// Returns the value of a text, and the `whiteSpace` of the type that accepted it.
     fn parse(&self, text: &str, scope: &dyn Scope) -> Result<(Value, WhiteSpace), Option<String>> {
         let (value, white_space) = match &self.variety {
             Variety::Atomic(datatype) => {
@@ -186,8 +186,8 @@ impl SimpleTypeDefinition {
     }
 }
 
-/// The facets that built-in types are restricted by themselves, where others may restrict them further (XSD Part 2
-/// §3.3). Reading checks them before.
+/// Returns the facets that a built-in type has by itself, if a restriction may narrow them (XSD Part 2 §3.3). Parsing checks
+/// them first.
 fn implied(datatype: Datatype) -> Option<Facets<Value>> {
     let (min, max): (Option<i128>, Option<i128>) = match datatype {
         Datatype::Nmtokens | Datatype::Idrefs | Datatype::Entities => {
@@ -211,7 +211,7 @@ fn implied(datatype: Datatype) -> Option<Facets<Value>> {
     Some(Facets { min_inclusive: bound(min), max_inclusive: bound(max), ..Facets::default() })
 }
 
-/// The depth of a type around others.
+/// Returns the depth of a type that contains types of the depth `depth`.
 fn below(name: &str, depth: usize) -> Result<usize, Invalid> {
     if depth < DEEPEST {
         return Ok(depth + 1);
@@ -219,7 +219,7 @@ fn below(name: &str, depth: usize) -> Result<usize, Invalid> {
     Err(Invalid::new(format!("{name} has more than {DEEPEST} lists and unions in each other")))
 }
 
-/// A number of characters, items or digits; one that doesn't fit is as good as the largest that does.
+/// Parses a number of characters, items or digits. One that is too large becomes the largest possible.
 fn count(value: &str) -> Result<u64, Invalid> {
     let count: NonNegativeInteger = Invalid::or_value(value)?;
     Ok(count.as_ref().try_into().unwrap_or(u64::MAX))

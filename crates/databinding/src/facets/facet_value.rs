@@ -2,31 +2,31 @@ use std::cmp::Ordering;
 
 use crate::datatypes::*;
 
-/// What facets look at in a value (XSD Part 2 §4.2, §4.3).
+/// What facets check in a value (XSD Part 2 §4.2, §4.3).
 pub trait FacetValue {
-    /// Which is less, where the value space has an order; equality is [`Ordering::Equal`].
+    /// Compares two values. Values without an order are equal or `None`.
     fn compare(&self, other: &Self) -> Option<Ordering>;
 
-    /// The value as messages show it.
+    /// Returns the value as shown in messages.
     fn shown(&self) -> String;
 
-    /// How long it is, for the types that have a length.
+    /// Returns the length, for types that have one.
     fn length(&self) -> Option<Length> {
         None
     }
 
-    /// How many digits it has, for decimal numbers.
+    /// Returns the number of digits, for decimal numbers.
     fn digits(&self) -> Option<Digits> {
         None
     }
 }
 
-/// What `length`, `minLength` and `maxLength` count (XSD Part 2 §4.3.1).
+/// The length that `length`, `minLength` and `maxLength` restrict (XSD Part 2 §4.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Length {
-    /// How many.
+    /// The number of units.
     pub count: usize,
-    /// Of what: `characters`, `bytes` or `items`.
+    /// The unit: `characters`, `bytes` or `items`.
     pub unit: &'static str,
 }
 
@@ -44,12 +44,13 @@ impl Length {
     }
 }
 
-/// What `totalDigits` and `fractionDigits` count (XSD Part 2 §4.3.11, §4.3.12), zeros at the outer ends left out.
+/// The digits that `totalDigits` and `fractionDigits` restrict (XSD Part 2 §4.3.11, §4.3.12), without leading and trailing
+/// zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Digits {
-    /// All digits: those from the first that isn't zero, or from the point, to the last.
+    /// All digits: from the first that isn't zero, or from the point, to the last.
     pub total: usize,
-    /// Those behind the point.
+    /// The digits after the point.
     pub fraction: usize,
 }
 
@@ -130,7 +131,7 @@ facet_values! {
     GMonth: ordered;
     HexBinary: equal, length = |value| Length::bytes(&value.0);
     Base64Binary: equal, length = |value| Length::bytes(&value.0);
-    // Names have no length that prefixes don't change: every one will do (XSD 1.1 Part 2 §4.3.1.3).
+    // The length of a name would depend on its prefix, so every length is valid (XSD 1.1 Part 2 §4.3.1.3).
     QName: equal;
     Notation: equal;
     String: equal, length = |value| Length::characters(value);

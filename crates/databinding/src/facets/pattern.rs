@@ -7,7 +7,7 @@ use regex::{Regex, RegexBuilder};
 
 use super::blocks;
 
-/// A `pattern` facet: regular expressions of which one must match the whole text (XSD Part 2 §4.3.4).
+/// A `pattern` facet: regular expressions, one of which must match the whole text (XSD Part 2 §4.3.4).
 ///
 /// ```
 /// use castile_databinding::facets::Pattern;
@@ -23,27 +23,27 @@ pub struct Pattern {
     regex: Regex,
 }
 
-/// What a compiled pattern may take, in bytes: `\c{0,500}` takes a hundredth of it for each hundred.
+/// The maximum memory of a compiled pattern, in bytes. `\c{0,500}` takes a hundredth of it for each hundred.
 const SIZE_LIMIT: usize = 16 << 20;
-/// How deep classes may stand in each other, as `[a-z-[b-y-[c]]]` does.
+/// How deep character classes may be nested, as in `[a-z-[b-y-[c]]]`.
 const DEEPEST_CLASS: usize = 32;
 
-/// What `\i` stands for: the characters that may begin a name, and the colon.
+/// The characters of `\i`: those that may begin a name, and the colon.
 const NAME_START: &str = r":A-Z_a-z\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{2FF}\x{370}-\x{37D}\x{37F}-\x{1FFF}\x{200C}-\x{200D}\x{2070}-\x{218F}\x{2C00}-\x{2FEF}\x{3001}-\x{D7FF}\x{F900}-\x{FDCF}\x{FDF0}-\x{FFFD}\x{10000}-\x{EFFFF}";
-/// What `\c` has more than `\i`.
+/// The further characters of `\c`.
 const NAME_MORE: &str = r"\-.0-9\x{B7}\x{300}-\x{36F}\x{203F}-\x{2040}";
 
-/// The general categories of characters; surrogates are none in XSD.
+/// The general categories of characters. XSD has none for surrogates.
 const CATEGORIES: [&str; 36] = [
     "L", "Lu", "Ll", "Lt", "Lm", "Lo", "M", "Mn", "Mc", "Me", "N", "Nd", "Nl", "No", "P", "Pc", "Pd", "Ps", "Pe", "Pi",
     "Pf", "Po", "Z", "Zs", "Zl", "Zp", "S", "Sm", "Sc", "Sk", "So", "C", "Cc", "Cf", "Co", "Cn",
 ];
 
 impl Pattern {
-    /// A pattern of these alternatives: the `pattern` facets of one step of derivation.
+    /// Compiles the `pattern` facets of one derivation step.
     ///
     /// # Errors
-    /// Where one of them is no regular expression of XSD's, or that it takes too much memory.
+    /// An alternative is not a regular expression of XSD; or the pattern takes too much memory.
     pub fn new(alternatives: &[&str]) -> Result<Self, PatternError> {
         let mut translated = String::from(r"\A(?:");
         for (index, source) in alternatives.iter().enumerate() {
@@ -56,7 +56,7 @@ impl Pattern {
         let regex = regex.map_err(|error| {
             let message = match error {
                 regex::Error::CompiledTooBig(limit) => format!("it takes more than {} MiB to match", limit >> 20),
-                // What else: groups that nest too deep.
+                // The other reason is that groups are nested too deep.
                 other => other.to_string().lines().last().unwrap_or_default().trim().to_owned(),
             };
             PatternError { source: source.clone(), position: 1, message }
@@ -64,17 +64,17 @@ impl Pattern {
         Ok(Pattern { source, regex })
     }
 
-    /// Whether the whole of `text` matches. The time is linear in its length.
+    /// Whether the whole text matches. The time is linear in its length.
     pub fn matches(&self, text: &str) -> bool {
         self.regex.is_match(text)
     }
 
-    /// The pattern in the syntax of the `regex` crate, bound to both ends of a text.
+    /// Returns the pattern in the syntax of the `regex` crate, anchored at both ends.
     pub fn regex(&self) -> &str {
         self.regex.as_str()
     }
 
-    /// The regular expressions, as they were written, with `|` between.
+    /// Returns the regular expressions as they were given, joined with `|`.
     pub fn source(&self) -> &str {
         &self.source
     }
@@ -86,7 +86,7 @@ impl fmt::Display for Pattern {
     }
 }
 
-/// Why something is no regular expression, and where.
+/// The reason why a text is not a regular expression, and the position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatternError {
     source: String,
@@ -95,12 +95,12 @@ pub struct PatternError {
 }
 
 impl PatternError {
-    /// The character that is wrong, counted from 1.
+    /// Returns the position of the wrong character, counted from 1.
     pub fn position(&self) -> usize {
         self.position
     }
 
-    /// What is wrong there.
+    /// Returns what is wrong.
     pub fn message(&self) -> &str {
         &self.message
     }
@@ -115,10 +115,10 @@ impl fmt::Display for PatternError {
 
 impl std::error::Error for PatternError {}
 
-/// Reads XSD's grammar and writes the library's, in which everything but letters and digits is written as a number.
+/// Parses XSD's grammar and writes that of the library. Characters other than letters and digits are written as numbers.
 struct Translator<'a> {
     source: &'a str,
-    /// What is not read yet.
+    /// The unread input.
     rest: &'a str,
     out: &'a mut String,
 }
@@ -128,11 +128,11 @@ impl<'a> Translator<'a> {
         Translator { source, rest: source, out }
     }
 
-    /// `regExp` to the end (productions 1 to 9).
+    /// Parses a `regExp` to the end (productions 1 to 9).
     fn expression(mut self) -> Result<(), PatternError> {
         self.out.push_str("(?:");
         let mut open = 0_usize;
-        // Whether an atom stands before, which a quantifier may follow.
+        // Whether an atom precedes, which a quantifier may follow.
         let mut atom = false;
         while let Some(c) = self.next() {
             let is_atom = match c {
@@ -193,7 +193,7 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// What stands behind `{` (productions 5 to 8).
+    /// Parses what follows `{` (productions 5 to 8).
     fn quantity(&mut self) -> Result<(), PatternError> {
         let Some(end) = self.rest.find('}') else { return Err(self.wrong_here("a \"{\" that is not closed")) };
         let quantity = &self.rest[..end];
@@ -217,12 +217,12 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// What stands behind `[`, with the `]` (productions 11 to 22).
+    /// Parses what follows `[`, up to the `]` (productions 11 to 22).
     fn class(&mut self, depth: usize) -> Result<(), PatternError> {
         if depth > DEEPEST_CLASS {
             return Err(self.wrong_here(format!("more than {DEEPEST_CLASS} classes in each other")));
         }
-        // The outer brackets are for what is taken away.
+        // The outer brackets are for subtraction.
         let is_negated = self.take('^');
         self.out.push_str(if is_negated { "[[^" } else { "[[" });
         let mut is_empty = true;
@@ -255,7 +255,7 @@ impl<'a> Translator<'a> {
         }
     }
 
-    /// A character of a class, or a range that begins with it.
+    /// Parses a character of a class, or a range that begins with it.
     fn range(&mut self, first: char) -> Result<(), PatternError> {
         self.literal(first);
         let mut ahead = self.rest.chars();
@@ -283,7 +283,7 @@ impl<'a> Translator<'a> {
         Ok(())
     }
 
-    /// What stands behind a backslash (productions 23 to 37).
+    /// Parses what follows a backslash (productions 23 to 37).
     fn escape(&mut self) -> Result<Escape, PatternError> {
         let Some(c) = self.next() else { return Err(self.wrong("a \"\\\" at the end")) };
         let class = match c {
@@ -309,7 +309,7 @@ impl<'a> Translator<'a> {
         Ok(Escape::Class(class))
     }
 
-    /// What stands behind `\p` or `\P`: a category or a block.
+    /// Parses what follows `\p` or `\P`: a category or a block.
     fn property(&mut self, negated: bool) -> Result<String, PatternError> {
         let named = self.rest.strip_prefix('{').and_then(|rest| rest.split_once('}'));
         let Some((name, rest)) = named else {
@@ -354,13 +354,13 @@ impl<'a> Translator<'a> {
         rest.is_some()
     }
 
-    /// An error at what comes next.
+    /// Returns an error at the next character.
     fn wrong(&self, message: impl Into<String>) -> PatternError {
         let read = &self.source[..self.source.len() - self.rest.len()];
         PatternError { source: self.source.to_owned(), position: read.chars().count() + 1, message: message.into() }
     }
 
-    /// An error at the character that was read last.
+    /// Returns an error at the character that was read last.
     fn wrong_here(&self, message: impl Into<String>) -> PatternError {
         let error = self.wrong(message);
         PatternError { position: error.position - 1, ..error }

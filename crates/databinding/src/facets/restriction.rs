@@ -1,4 +1,4 @@
-//! What the tables of generated code say of the facets of a type, and how a value is held against it.
+//! The facets of a type as the tables of generated code refer to them, and the check of a value against them.
 
 use std::any::Any;
 use std::fmt;
@@ -7,24 +7,24 @@ use std::marker::PhantomData;
 use super::{FacetValue, Facets, Pattern};
 use crate::datatypes::{Invalid, List, QName, Scope, SimpleType, words};
 
-/// What a value must be beside being one of its Rust type: the facets of its type in the schema.
+/// The facets of a schema type, which restrict the values of its Rust type.
 ///
-/// The tables of [`schema`](crate::schema) hold these without the type of the value.
+/// The tables of [`schema`](crate::schema) refer to facets through this trait, which hides the type of the value.
 pub trait Check: fmt::Debug + Sync {
     /// Checks a value that was read from `text`.
     ///
     /// # Errors
-    /// The facet that is broken: `"x" is not a valid y: …`.
+    /// The facet that is violated: `"x" is not a valid y: …`.
     fn check(&self, text: &str, value: &dyn Any) -> Result<(), Invalid>;
 
     /// Reads a value and checks it.
     ///
     /// # Errors
-    /// As for [`check`](Self::check), or that the text is not in the lexical space.
+    /// The text is not in the lexical space, or the facet that is violated: `"x" is not a valid y: …`.
     fn check_text(&self, text: &str) -> Result<(), Invalid>;
 }
 
-/// A type with facets, whose values are `T`s.
+/// A type with facets and with values of type `T`.
 ///
 /// ```
 /// use std::sync::LazyLock;
@@ -41,28 +41,28 @@ pub trait Check: fmt::Debug + Sync {
 /// ```
 pub struct Restriction<T: 'static> {
     name: &'static str,
-    /// A function, since a constant can refer to nothing that is made later.
+    /// A function, since a constant can't refer to a value that is created at run time.
     facets: fn() -> &'static Facets<T>,
     base: Option<&'static dyn Check>,
 }
 
 impl<T> Restriction<T> {
-    /// The type of this name.
+    /// Creates a type.
     pub const fn new(name: &'static str, facets: fn() -> &'static Facets<T>) -> Self {
         Restriction { name, facets, base: None }
     }
 
-    /// A restriction of another one: `base` is checked before.
+    /// Creates a restriction of `base`, which is checked first.
     pub const fn of(base: &'static dyn Check, name: &'static str, facets: fn() -> &'static Facets<T>) -> Self {
         Restriction { name, facets, base: Some(base) }
     }
 }
 
 impl<T: FacetValue + SimpleType> Restriction<T> {
-    /// The value of a text that stands where these declarations are in scope.
+    /// Parses and checks a text. `scope` has the declarations around the text.
     ///
     /// # Errors
-    /// What is wrong with it, where that can be told, in words that go on after `"x" is not a valid y:`.
+    /// What is wrong with the text, if known, as text that follows `"x" is not a valid y:`.
     #[doc(hidden)]
     pub fn parse(&self, text: &str, scope: &dyn Scope) -> Result<T, Option<String>> {
         let value = T::parse_in(text, scope)?;
@@ -72,7 +72,7 @@ impl<T: FacetValue + SimpleType> Restriction<T> {
     fn problem(&self, text: &str, value: &T) -> Option<String> {
         let facets = (self.facets)();
         let normal = facets.white_space.normalise(text);
-        // Rust's type may keep white space that the facet `whiteSpace` takes away.
+        // The Rust type may retain white space that the facet `whiteSpace` removes.
         let changed = if *normal == *text || T::HAS_NAMES { None } else { T::parse(&normal).ok() };
         facets.check(&normal, changed.as_ref().unwrap_or(value)).err()
     }
@@ -102,7 +102,7 @@ impl<T> fmt::Debug for Restriction<T> {
     }
 }
 
-/// A list whose items, `T`s, have facets.
+/// A list type whose items, of type `T`, have facets.
 pub struct Items<T> {
     name: &'static str,
     item: &'static dyn Check,
@@ -110,7 +110,7 @@ pub struct Items<T> {
 }
 
 impl<T> Items<T> {
-    /// The list type of this name.
+    /// Creates a list type.
     pub const fn new(name: &'static str, item: &'static dyn Check) -> Self {
         Items { name, item, of: PhantomData }
     }
@@ -135,7 +135,7 @@ impl<T> fmt::Debug for Items<T> {
     }
 }
 
-/// A union whose members have the same type in Rust: one of them must take the text.
+/// A union type whose members have the same Rust type. One of them must accept the text.
 #[derive(Debug)]
 pub struct AnyOf {
     name: &'static str,
@@ -143,7 +143,7 @@ pub struct AnyOf {
 }
 
 impl AnyOf {
-    /// The union type of this name.
+    /// Creates a union type.
     pub const fn new(name: &'static str, members: &'static [&'static dyn Check]) -> Self {
         AnyOf { name, members }
     }
@@ -160,24 +160,24 @@ impl Check for AnyOf {
     }
 }
 
-/// The value of a bound, which the generator has found to be one.
+/// Parses the value of a bound. The generator has checked it.
 pub fn bound<T: SimpleType>(text: &str) -> Option<T> {
     T::parse(text).ok()
 }
 
-/// The values of an enumeration, which the generator has found to be such.
+/// Parses the values of an enumeration. The generator has checked them.
 pub fn values<T: SimpleType>(texts: &[&str]) -> Vec<T> {
     texts.iter().filter_map(|text| bound(text)).collect()
 }
 
-/// Those of an enumeration of names, by namespace and local name.
+/// Converts the values of an enumeration of names, given as namespaces and local names.
 pub fn names<T: From<QName>>(names: &[(&str, &str)]) -> Vec<T> {
     let names = names.iter().filter_map(|(namespace, local)| QName::new(*namespace, *local).ok());
     names.map(T::from).collect()
 }
 
-/// Those of an enumeration of lists or unions that have names in them, each with the prefixes and namespaces that it was
-/// written under.
+/// Parses the values of an enumeration of lists or unions that contain names. Each value has the prefixes and namespaces that
+/// are declared around it.
 pub fn scoped_values<T: SimpleType>(texts: &[(&str, &[(&str, &str)])]) -> Vec<T> {
     texts.iter().filter_map(|(text, declarations)| T::parse_in(text, &Declared(declarations)).ok()).collect()
 }
@@ -192,12 +192,12 @@ impl Scope for Declared<'_> {
     }
 }
 
-/// The patterns of each step of derivation, which the generator has compiled.
+/// Compiles the patterns of each derivation step. The generator has checked them.
 pub fn patterns(steps: &[&[&str]]) -> Vec<Pattern> {
     steps.iter().filter_map(|alternatives| Pattern::new(alternatives).ok()).collect()
 }
 
-/// That a value is none of an enumeration, in words that go on after `"x" is not a valid y:`.
+/// Returns the message that a value is not in an enumeration, as text that follows `"x" is not a valid y:`.
 #[cold]
 pub fn not_listed(values: &[&str]) -> String {
     super::not_among(values, |value| (*value).to_owned())

@@ -1,26 +1,25 @@
-//! Where a document is in a content model.
+//! The state of matching children against a content model.
 //!
-//! A place is the particle that took the last child, and how often each particle around it has occurred. One child leads
-//! from it to the next place, found by climbing from the one particle to what it has in common with the other. A model
-//! that obeys Unique Particle Attribution has one place at a time, but for counters in counters (`(a{1,2}){1,3}`) and for
-//! the models of living contracts that break the rule: all places are kept then.
+//! A place is the leaf that took the last child, and the number of occurrences of each particle around it. A child leads from
+//! one place to the next. The next place is found by climbing from the leaf to the common ancestor of both leaves. A model
+//! that obeys Unique Particle Attribution has one place at a time. Exceptions are nested counters (`(a{1,2}){1,3}`) and
+//! models in use that violate the rule; for them all possible places are tracked.
 
 use super::{Kind, Model, NodeId};
 
-/// How many places at a time are kept, and how many steps up and down the model all children may take to get from one to the
-/// next, beyond those that each child has. Beyond that the order of the children is not judged any more; only a model that is
-/// ambiguous in very many ways gets there.
+/// The maximum number of places, and of steps through the model that all children together may take, beyond the allowance of
+/// each child. After that the order of the children is no longer checked. Only highly ambiguous models reach these limits.
 const MOST_PLACES: usize = 256;
 const MOST_TRIES: usize = 1 << 16;
 const TRIES_OF_A_CHILD: usize = 1 << 10;
-/// How many elements an error says were expected.
+/// How many expected elements an error lists.
 const MOST_EXPECTED: usize = 8;
 
 /// The places in a content model that the children so far can have led to.
 #[derive(Debug, Default)]
 pub struct Matcher {
     places: Vec<Place>,
-    /// How many tries there were beyond those that each child has.
+    /// The number of steps beyond the allowance of each child.
     tries: usize,
     is_started: bool,
     is_lost: bool,
@@ -29,24 +28,24 @@ pub struct Matcher {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Place {
     leaf: NodeId,
-    /// How often the nodes on the way from the root to the leaf have occurred, this time counted.
+    /// The current number of occurrences of each node from the root to the leaf.
     counts: Vec<u32>,
-    /// How often each particle of each `<all>` has.
+    /// The number of occurrences of each particle of each `<all>` group.
     slots: Vec<u32>,
 }
 
-/// How a place leads to the next.
+/// A transition from a place to the next one.
 struct Move {
     leaf: NodeId,
-    /// Where the way to the new leaf parts from that to the old one: the counts above stay.
+    /// The depth at which the path to the new leaf leaves the path to the old one. Counts above it don't change.
     depth: usize,
     count: u32,
     slot: Option<(usize, u32)>,
 }
 
 impl Matcher {
-    /// Takes the next child, which each of these leaves would take, by their numbers. The leaf that it belongs to; none if
-    /// it can't come here, in which case nothing has changed.
+    /// Takes the next child. `candidates` are the leaves that take an element of its name. Returns the leaf that it belongs
+    /// to, or `None` if it can't come here; then the state doesn't change.
     pub fn take(&mut self, model: &Model, candidates: &[usize]) -> Option<usize> {
         if self.is_lost {
             return candidates.first().copied();
@@ -60,7 +59,7 @@ impl Matcher {
         }
         let Kind::Leaf(leaf) = model.node(moves.first()?.1.leaf).kind else { return None };
         if let [(from, only)] = moves.as_slice() {
-            // The usual case, in the memory that is there.
+            // In the usual case the existing memory is reused.
             if self.places.is_empty() {
                 self.places.push(Place::before(model));
             }
@@ -85,7 +84,7 @@ impl Matcher {
         Some(leaf)
     }
 
-    /// Stops judging the order: after one child that can't come where it does, more would be told of it than is wrong.
+    /// Stops checking the order. After one misplaced child, further errors would be consequences of the first.
     pub fn lose(&mut self) {
         self.is_lost = true;
     }
@@ -99,7 +98,7 @@ impl Matcher {
         }
     }
 
-    /// The numbers of the first leaves that could come next, and whether there are more.
+    /// Returns the first leaves that could come next, and whether there are more.
     pub fn expected(&self, model: &Model) -> (Vec<usize>, bool) {
         let (mut found, mut tries) = (Vec::new(), 0);
         for leaf in 0..model.leaves.len() {
@@ -113,7 +112,7 @@ impl Matcher {
         (found, false)
     }
 
-    /// Every way from a place, by its number, to one of the candidates, unless that takes too many tries.
+    /// Returns all transitions from the places to the candidates, unless there are too many steps.
     fn moves(&self, model: &Model, candidates: &[usize], tries: &mut usize) -> Vec<(usize, Move)> {
         let mut moves = Vec::new();
         let mut path = Vec::new();
@@ -133,7 +132,7 @@ impl Matcher {
                 }
                 let known = moves.len();
                 place.moves(model, &path, |next| moves.push((number, next)));
-                // Each way begins with a copy of the place.
+                // Each transition begins with a copy of the place.
                 *tries += place.counts.len() * (1 + moves.len() - known);
             }
         }
@@ -142,18 +141,18 @@ impl Matcher {
 }
 
 impl Place {
-    /// Before the first child.
+    /// Returns the place before the first child.
     fn before(model: &Model) -> Self {
         Place { leaf: 0, counts: Vec::new(), slots: vec![0; model.slots] }
     }
 
-    /// Every way to the leaf at the end of `path`, which begins at the root.
+    /// Calls `tell` with each transition to the leaf at the end of `path`, which begins at the root.
     fn moves(&self, model: &Model, path: &[NodeId], mut tell: impl FnMut(Move)) {
         let Some(&leaf) = path.last() else { return };
         let first_of = model.node(leaf).first_of;
         let mut id = self.leaf;
         loop {
-            // One more occurrence of this node has ended here.
+            // One more occurrence of this node ends here.
             let node = &model.node(id);
             let depth = node.depth;
             let count = self.counts[depth];
@@ -190,7 +189,7 @@ impl Place {
                             tell(Move { leaf, depth, count: 1, slot: Some((slot, count)) });
                         }
                     }
-                    // Most are the root, and occur once: nothing follows them.
+                    // Most `<all>` groups are the root and occur once, so nothing follows them.
                     let is_last = node.parent == 0 && !parent.may_repeat(self.counts[0]);
                     if is_last || !self.is_all(model, children, *first_slot) {
                         return;
@@ -210,7 +209,7 @@ impl Place {
         if let Some((slot, count)) = next.slot {
             self.slots[slot] = count;
         }
-        // Groups that are entered anew begin from nothing.
+        // The counts of groups that are entered anew begin at zero.
         let mut child = next.leaf;
         for id in model.ancestors(next.leaf).skip(1).take_while(|&id| model.node(id).depth >= next.depth) {
             if let Kind::All { children, first_slot } = &model.node(id).kind {
@@ -245,14 +244,14 @@ impl Place {
         }
     }
 
-    /// Whether each child of an `<all>` has occurred as often as it must.
+    /// Whether each child of an `<all>` group has occurred often enough.
     fn is_all(&self, model: &Model, children: &[NodeId], first_slot: usize) -> bool {
         let counts = &self.slots[first_slot..];
         children.iter().zip(counts).all(|(&child, &count)| model.node(child).is_enough(count))
     }
 }
 
-/// Counts; what is beyond the least of an unbounded particle makes no difference, so that places stay equal.
+/// Counts an occurrence. The count of an unbounded particle stops at its minimum, so that equal places compare equal.
 fn one_more(count: u32, min: u32, max: Option<u32>) -> u32 {
     match max {
         Some(_) => count.saturating_add(1),

@@ -1,4 +1,4 @@
-//! The built-in datatypes (XSD Part 2): lexical space ↔ values.
+//! The built-in datatypes (XSD Part 2): conversions between texts and values.
 
 mod base64_binary;
 mod calendar;
@@ -39,53 +39,55 @@ pub use white_space::WhiteSpace;
 
 use crate::xop::Binary;
 
-/// A simple type: text ↔ value. [`simple_type!`](crate::simple_type) lets elements have its values.
+/// A simple type: the conversions between its values and their text. [`simple_type!`](crate::simple_type) implements the
+/// traits for elements with such values.
 pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
-    /// The name for messages: `xs:int`.
+    /// The name for messages, such as `xs:int`.
     const NAME: &'static str;
-    /// Whether values are names or have names in them, and so need namespace declarations: `xs:QName`, `xs:NOTATION` and
+    /// Whether values are names or contain names, and so depend on namespace declarations: `xs:QName`, `xs:NOTATION`, and
     /// types made of them.
     const HAS_NAMES: bool = false;
-    /// How values are made of bytes, and bytes of values, for types whose values may be beside the document
-    /// ([`xop`](crate::xop)): `xs:base64Binary`.
+    /// The conversions to and from bytes, for types whose values may travel beside the document ([`xop`](crate::xop)):
+    /// `xs:base64Binary`.
     #[doc(hidden)]
     const BINARY: Option<Binary<Self>> = None;
-    /// Whether texts consist of characters that stand for themselves in attributes as they do in content: those of numbers,
-    /// moments and booleans do.
+    /// Whether the text of every value needs no escaping in an attribute. This is the case for numbers, dates, times and
+    /// booleans.
     const IS_PLAIN: bool = false;
 
-    /// Whether the type is one of a contract, which may have thousands: there is less code for each of these than for
-    /// the built-in ones, and no [`parse_prefix`](Self::parse_prefix).
+    /// Whether the type is declared by a contract. A contract may declare thousands of types, so they get less code than the
+    /// built-in ones, and don't use [`parse_prefix`](Self::parse_prefix).
     #[doc(hidden)]
     const IS_OF_CONTRACT: bool = false;
 
-    /// The value of a text, its white space as it was read.
+    /// Parses a text whose white space is not normalised.
     ///
     /// # Errors
-    /// That the text is not in the lexical space, and what is wrong with it where that can be told.
+    /// The text is not in the lexical space. The error says what is wrong, if that is known.
     fn parse(text: &str) -> Result<Self, Option<String>>;
 
-    /// The value of a text that stands where these declarations are in scope. Types with names must have this.
+    /// Parses a text that may contain names. `scope` has the namespace declarations around it. Types with names must
+    /// implement this.
     ///
     /// # Errors
-    /// As for [`parse`](Self::parse).
+    /// The text is not in the lexical space. The error says what is wrong, if that is known.
     #[inline]
     fn parse_in(text: &str, scope: &dyn Scope) -> Result<Self, Option<String>> {
         let _ = scope;
         Self::parse(text)
     }
 
-    /// The value of a text that [`parse`](Self::parse) refuses only for facets that it checks itself: one that an
-    /// enumeration doesn't list, or one that members of a union exclude.
+    /// Returns the value of a text that [`parse`](Self::parse) rejects only because of facets that the type itself checks: a
+    /// value that is not in an enumeration, or that the members of a union exclude.
     #[doc(hidden)]
     fn parse_beyond_facets(text: &str) -> Option<Self> {
         let _ = text;
         None
     }
 
-    /// The value that stands at `at` and ends at a `<`, and where that is. `None` leaves the matter to
-    /// [`parse`](Self::parse), and must be the answer wherever that would give something else, and wherever a byte
-    /// before the `<` is not plain character data.
+    /// Parses the value that begins at `at` and ends at a `<`. Returns it with the offset of its end. The result must be
+    /// `None` if [`parse`](Self::parse) would return something else, or if a byte before the `<` is not plain character data.
+    /// The caller then uses [`parse`](Self::parse).
     #[doc(hidden)]
     #[inline]
     fn parse_prefix(input: &str, at: usize) -> Option<(Self, usize)> {
@@ -93,18 +95,19 @@ pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
         Some((Self::parse(text).ok()?, end))
     }
 
-    /// How many bytes of memory the value of a text takes at most, beside its own and a copy of the text. It is asked before
-    /// the value is made.
+    /// Returns the maximum heap memory of a text's value in bytes, excluding a copy of the text. It is called before the
+    /// value is created.
     #[inline]
     fn heap_of(text: &str) -> usize {
         let _ = text;
         0
     }
 
-    /// Appends the text. `false` if the value holds a character that XML can't carry, or is none of the type's.
+    /// Appends the text of the value. Returns `false` if it contains a character that XML can't represent, or if the value is
+    /// invalid.
     fn write(&self, out: &mut Vec<u8>) -> bool;
 
-    /// Writes the value with prefixes for the names in it. Types with names must have this.
+    /// Appends the text of the value, with prefixes for the names in it. Types with names must implement this.
     #[inline]
     fn write_in(&self, out: &mut Vec<u8>, prefixes: &mut Prefixes<'_>) -> bool {
         let _ = prefixes;
@@ -112,7 +115,7 @@ pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
     }
 }
 
-/// What makes elements of the values of simple types: [`simple_type`](crate::simple_type) calls these.
+/// The functions that [`simple_type`](crate::simple_type) calls to read elements.
 #[doc(hidden)]
 pub mod elements {
     use super::SimpleType;
@@ -120,7 +123,7 @@ pub mod elements {
     use crate::from_xml::Decoder;
     use crate::schema::{Element, TypeName};
 
-    /// The type that `xsi:type` may name.
+    /// Returns the type that `xsi:type` may name.
     pub const fn type_name<T: SimpleType>() -> Option<TypeName> {
         TypeName::of_builtin(T::NAME)
     }
@@ -139,16 +142,16 @@ pub mod elements {
     }
 }
 
-/// The character data from `at` to the next tag, if it needs no work.
+/// Returns the character data from `at` to the next tag, if it needs no processing.
 #[cfg_attr(not(debug_assertions), inline(always))]
 fn plain_text(input: &str, at: usize) -> Option<(&str, usize)> {
     let end = castile_xml::scan::end_of_character_data(input.as_bytes(), at);
     (input.as_bytes().get(end) == Some(&b'<')).then(|| (&input[at..end], end))
 }
 
-/// White space at both ends cut off, as all types but the string family have it (XSD Part 2 §4.3.6).
+/// Removes white space at both ends, as all types except the string types require (XSD Part 2 §4.3.6).
 fn collapse(text: &str) -> &str {
-    // Few texts begin or end with white space, and looking for it character by character costs more than most values.
+    // Few texts begin or end with white space. Searching for it character by character costs more than parsing most values.
     if let [first, .., last] | [first @ last] = text.as_bytes()
         && *first > b' '
         && *last > b' '
@@ -158,9 +161,9 @@ fn collapse(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\n', '\r'])
 }
 
-/// What white space divides a text into.
+/// Splits a text at white space.
 pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
-    // By bytes: all white space is ASCII, and characters would have to be decoded.
+    // All white space is ASCII, so bytes suffice, and no characters need to be decoded.
     let is_white = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -172,11 +175,11 @@ pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// `Display` and `FromStr` of a type whose text needs no escaping.
+/// Implements `Display` and `FromStr` for a type whose text needs no escaping.
 macro_rules! text_form {
     ($type:ty) => {
         impl std::fmt::Display for $type {
-            /// The text as it is written; empty for a value that can't be.
+            /// Writes the text of the value; nothing if the value is invalid.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 let mut out = Vec::new();
                 $crate::datatypes::SimpleType::write(self, &mut out);
@@ -194,7 +197,7 @@ macro_rules! text_form {
     };
 }
 
-/// Equality, order and hash of a type by its place on the line of time.
+/// Implements equality, order and hash by the position on the time line.
 macro_rules! time_line {
     ($type:ty, |$value:ident| $instant:expr) => {
         impl $type {
@@ -226,7 +229,7 @@ macro_rules! time_line {
     };
 }
 
-/// Conversions of a type that is bytes.
+/// Implements the conversions of a newtype of bytes.
 macro_rules! bytes_form {
     ($type:ident) => {
         impl std::ops::Deref for $type {

@@ -1,7 +1,7 @@
-//! What types of a program say of themselves, for the contract that is written from them.
+//! What types of a program declare about themselves, for the contract that is generated from them.
 //!
-//! The tables of [`schema`](crate::schema) say what a decoder needs. A contract says more: the names of types, what they are
-//! derived from, documentation.
+//! The tables of [`schema`](crate::schema) have what a decoder needs. A contract needs more: the names of types, their bases,
+//! and documentation.
 
 mod alike;
 mod extends;
@@ -26,9 +26,9 @@ pub use members::{
 
 /// A type that a contract can declare.
 ///
-/// Derived code says of a complex type what no constant here has: its name, what isn't as usual, and the types of its members. It says
-/// these as types and references, which take the compiler less than other values do. What is made of them is made here, where a contract
-/// is asked for.
+/// Derived code of a complex type overrides the constants whose defaults don't fit: its name, the types of its members, and
+/// anything unusual. Types and references are used because they are cheaper to compile than other values. The declarations
+/// are built from them when a contract is generated.
 #[diagnostic::on_unimplemented(
     message = "no contract can declare `{Self}`",
     label = "is neither a type of XML Schema nor one that derives `castile::Xml`",
@@ -39,43 +39,43 @@ pub trait Declared: Sized + 'static {
     const IS_NILLABLE: bool = false;
     /// The namespace and the local name of a complex type; both empty for one without.
     const NAME: (&'static str, &'static str) = ("", "");
-    /// Of a complex type. Empty for none.
+    /// The documentation of a complex type. Empty for none.
     const DOCUMENTATION: &'static str = "";
     /// The type that a complex type extends.
     const BASE: Option<&'static Declaration> = None;
-    /// The attributes of a complex type: their types, and their names.
+    /// The attributes of a complex type: their types and their names.
     const ATTRIBUTES: (&'static Row, &'static Attributes) = (<()>::ROW, &Attributes::NONE);
-    /// What is said of each attribute: its default, whether it has no other value, and documentation. Empty where nothing is.
+    /// For each attribute: its default, whether that is fixed, and its documentation. Empty if no attribute has any.
     const SAID_OF_ATTRIBUTES: &'static [AttributeSaid] = &[];
-    /// The namespaces of other attributes of a complex type, if there may be some.
+    /// The namespaces of further attributes of a complex type, if it has an attribute wildcard.
     const ANY_ATTRIBUTES: Option<Namespaces> = None;
-    /// What is in the content of a complex type, in its order: types, and the names of elements, their occurrence and their defaults.
+    /// The members of a complex type's content, in order: their types; and names, occurrence and defaults of the elements.
     const MEMBERS: (&'static Row, &'static [Element]) = (<()>::ROW, &[]);
-    /// The documentation of each member. Empty where nothing is said.
+    /// The documentation of each member. Empty if no member has any.
     const SAID_OF_MEMBERS: &'static [&'static str] = &[];
-    /// What is between the tags of a complex type.
+    /// The content of a complex type.
     const CONTENT: ContentDefinition = ContentDefinition::sequence::<Self>();
-    /// What tells it from other types.
+    /// Identifies the type.
     const KIND: Kind = Kind::Named(TypeName::new(Self::NAME.0, Self::NAME.1));
-    /// How it is declared.
+    /// The declaration of the type.
     const DECLARATION: &'static Declaration = &Declaration::complex::<Self>();
 
-    /// How it is declared, for those to whom it may refer: a constant in itself has no value.
+    /// Returns the declaration. Recursive types refer to this function, since a constant can't refer to itself.
     fn declaration() -> &'static Declaration {
         Self::DECLARATION
     }
 }
 
-/// What tells a type from others, without what is in it: that may be the type itself.
+/// Identifies a type without its content, since the content may contain the type itself.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// A built-in type, or a restriction of one: `xs:int`.
     Simple(&'static str),
-    /// A text that is one of these: `enumeration` and the value.
+    /// A string type with an enumeration: pairs of `enumeration` and a value.
     Listed(&'static [(&'static str, &'static str)]),
-    /// Values of another simple type with white space between.
+    /// A list type, with the type of its items.
     List(&'static Kind),
-    /// A simple type of the program, and what it restricts.
+    /// A simple type of the program, and the type that it restricts.
     Restriction(TypeName, &'static Kind),
     /// A complex type.
     Named(TypeName),
@@ -83,121 +83,121 @@ pub enum Kind {
     Unnamed(&'static Declaration),
 }
 
-/// Gives the declaration of a type, which may have that in itself which refers to it.
+/// Returns the declaration of a type. It is a function so that types can be recursive.
 pub type Reference = fn() -> &'static Declaration;
 
-/// A type as a contract declares it (XSD Part 1 §3.4, §3.14).
+/// The declaration of a type in a contract (XSD Part 1 §3.4, §3.14).
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
-    /// Tells it from others: there may be several copies of one.
+    /// The identity of the type. There may be several copies of one declaration.
     pub id: fn() -> TypeId,
-    /// The name; `None` for a list, which says what it is where it stands.
+    /// The name. `None` for an anonymous type, such as a list.
     pub name: Option<TypeName>,
-    /// Empty for none.
+    /// The documentation, empty for none.
     pub documentation: &'static str,
-    /// What its values are.
+    /// The definition of its values.
     pub definition: Definition,
 }
 
-/// What the values of a type are.
+/// The definition of a type's values.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "each is a static, and most are complex types")]
 pub enum Definition {
-    /// XML Schema itself has the type.
+    /// A type of XML Schema.
     BuiltIn,
-    /// Values of another simple type that hold to facets: the name of each, and its value.
+    /// A restriction of another simple type by facets, given as names and values.
     Restriction {
         /// The type that is restricted.
         base: Reference,
-        /// What values must be beside.
+        /// The facets.
         facets: &'static [(&'static str, &'static str)],
     },
-    /// Values of another simple type with white space between.
+    /// A list, with the type of its items.
     List(Reference),
-    /// Values of one of these.
+    /// A union of these types.
     Union(&'static [Reference]),
-    /// Attributes and content.
+    /// A complex type.
     Complex(ComplexDefinition),
 }
 
-/// A complex type.
+/// The definition of a complex type.
 #[derive(Clone, Copy, Debug)]
 pub struct ComplexDefinition {
-    /// The type that it extends. `attributes` and `content` have those of that type, too, its elements first.
+    /// The type that it extends. `attributes` and `content` include those of that type; its elements come first.
     pub base: Option<&'static Declaration>,
-    /// For an enum of types that extend each other: the type of values without `xsi:type`, which has the same name.
+    /// For an enum of types that extend each other: the type of a value without `xsi:type`. It has the same name as the enum.
     pub itself: Option<&'static Declaration>,
     /// The types that extend it and that its values may have.
     pub extended_by: &'static [Reference],
-    /// Whether its values may be of other types that extend it, too.
+    /// Whether its values may also have other types that extend it.
     pub is_open: bool,
-    /// Whether only types that extend it have values.
+    /// Whether the type is abstract: values must have a type that extends it.
     pub is_abstract: bool,
     /// Its attributes.
     pub attributes: AttributeUses,
-    /// The namespaces of other attributes, if there may be some.
+    /// The namespaces of further attributes, if there is an attribute wildcard.
     pub any_attributes: Option<Namespaces>,
-    /// What is between the tags.
+    /// The content.
     pub content: ContentDefinition,
 }
 
-/// What is between the tags of an element.
+/// The content of an element.
 #[derive(Clone, Copy, Debug)]
 pub enum ContentDefinition {
     /// A value of a simple type.
     Simple(Reference, Kind),
-    /// Elements.
+    /// Elements only.
     Elements(ParticleDeclaration),
     /// Text and elements.
     Mixed(ParticleDeclaration),
 }
 
-/// An attribute (XSD Part 1 §3.2).
+/// An attribute of a type (XSD Part 1 §3.2).
 #[derive(Clone, Copy, Debug)]
 pub struct AttributeDeclaration {
     /// The namespace; empty for none.
     pub namespace: &'static str,
     /// The local name.
     pub name: &'static str,
-    /// The type of its value.
+    /// The type of the value.
     pub of: Reference,
-    /// What tells the type from others.
+    /// Identifies the type of the value.
     pub kind: Kind,
-    /// Whether it must be there.
+    /// Whether the attribute is required.
     pub is_required: bool,
-    /// The value if it is absent.
+    /// The default or fixed value.
     pub default: Option<&'static str>,
-    /// Whether it has no other value.
+    /// Whether `default` is the only allowed value.
     pub is_fixed: bool,
-    /// Empty for none.
+    /// The documentation, empty for none.
     pub documentation: &'static str,
 }
 
 /// A particle (XSD Part 1 §3.9).
 #[derive(Clone, Copy, Debug)]
 pub struct ParticleDeclaration {
-    /// How often it comes at least.
+    /// The minimum number of occurrences.
     pub min_occurs: u32,
-    /// How often it comes at most; `None` is unbounded.
+    /// The maximum number of occurrences; `None` is unbounded.
     pub max_occurs: Option<u32>,
-    /// What comes.
+    /// The term.
     pub term: TermDeclaration,
 }
 
-/// What a particle is of.
+/// The term of a particle.
 #[derive(Clone, Copy, Debug)]
 pub enum TermDeclaration {
     /// An element.
     Element(ElementDeclaration),
     /// Any element of these namespaces.
     Any(Namespaces),
-    /// One after another.
+    /// A sequence.
     Sequence(Members),
-    /// One of these.
+    /// A choice.
     Choice(Members),
-    /// Each once at most, in any order.
+    /// An `<all>` group: each member at most once, in any order.
     All(Members),
-    /// What the content of this type is, without an element around it.
+    /// The content of a type, without an element around it.
     ContentOf(Reference, Kind),
 }
 
@@ -208,22 +208,22 @@ pub struct ElementDeclaration {
     pub namespace: &'static str,
     /// The local name.
     pub name: &'static str,
-    /// The type of its value.
+    /// The type of the value.
     pub of: Reference,
-    /// What tells the type from others.
+    /// Identifies the type of the value.
     pub kind: Kind,
     /// Whether it may be nil.
     pub is_nillable: bool,
-    /// The value if it is empty.
+    /// The default or fixed value.
     pub default: Option<&'static str>,
-    /// Whether it has no other value.
+    /// Whether `default` is the only allowed value.
     pub is_fixed: bool,
-    /// Empty for none.
+    /// The documentation, empty for none.
     pub documentation: &'static str,
 }
 
 impl Declaration {
-    /// A complex type.
+    /// Creates the declaration of a complex type.
     const fn complex<T: Declared>() -> Self {
         let (namespace, name) = T::NAME;
         let name = if name.is_empty() { None } else { Some(TypeName::new(namespace, name)) };
@@ -245,8 +245,8 @@ impl Declaration {
         }
     }
 
-    /// A complex type that others extend. `itself` is the one that has its values without `xsi:type`; without one it is abstract.
-    /// Where it `is_open`, there may be others than those that are listed.
+    /// Creates the declaration of a complex type that other types extend. `itself` is the type of values without `xsi:type`;
+    /// if it is `None` the type is abstract. If `is_open`, values may also have types that are not in `by`.
     pub const fn extended<T: Declared>(
         itself: Option<&'static Declaration>,
         by: &'static [Reference],
@@ -264,39 +264,39 @@ impl Declaration {
         Declaration { documentation, definition: Definition::Complex(definition), ..declared }
     }
 
-    /// A simple type.
+    /// Creates the declaration of a simple type.
     pub const fn simple<T: Declared>(name: TypeName, documentation: &'static str, definition: Definition) -> Self {
         Declaration { id: TypeId::of::<T>, name: Some(name), documentation, definition }
     }
 
-    /// Whether it is the other one, or a copy of it.
+    /// Whether both are declarations of the same type.
     pub fn is(&self, other: &Declaration) -> bool {
         (self.id)() == (other.id)()
     }
 }
 
 impl ContentDefinition {
-    /// Elements one after another.
+    /// A sequence of the members of `T`.
     pub const fn sequence<T: Declared>() -> Self {
         ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Sequence(Members::of::<T>())))
     }
 
-    /// One of these elements.
+    /// A choice of the members of `T`.
     pub const fn choice<T: Declared>() -> Self {
         ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::Choice(Members::of::<T>())))
     }
 
-    /// Elements in any order.
+    /// An `<all>` group of the members of `T`.
     pub const fn all<T: Declared>() -> Self {
         ContentDefinition::Elements(ParticleDeclaration::once(TermDeclaration::All(Members::of::<T>())))
     }
 
-    /// Text, and elements that are the content of a type, as often as they like.
+    /// Text, and any number of elements from the content of `T`.
     pub const fn mixed<T: Declared>() -> Self {
         ContentDefinition::Mixed(ParticleDeclaration::content_of::<T>().occurs(0, None))
     }
 
-    /// A value.
+    /// A value of the simple type `T`.
     pub const fn text<T: Declared>() -> Self {
         ContentDefinition::Simple(T::declaration, T::KIND)
     }
@@ -330,24 +330,24 @@ impl ParticleDeclaration {
     }
 }
 
-/// An element that a contract declares for messages.
+/// An element that a contract declares for use in messages.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredElement {
-    /// Its name.
+    /// The name.
     pub name: TypeName,
-    /// The type of its value.
+    /// The type of the value.
     pub of: Reference,
     /// Whether it may be nil.
     pub is_nillable: bool,
 }
 
-/// What faults can say, as elements that a contract declares.
+/// Fault details, as elements that a contract declares.
 #[diagnostic::on_unimplemented(
     message = "no contract can declare `{Self}` as what a fault says",
     label = "derives no `castile::FaultDetail`"
 )]
 pub trait DeclaredDetails {
-    /// The elements.
+    /// Returns the elements.
     fn elements() -> Vec<DeclaredElement>;
 }
 
@@ -357,11 +357,11 @@ pub trait DeclaredDetails {
     label = "does not derive `castile::Header`"
 )]
 pub trait DeclaredHeader {
-    /// The element.
+    /// Returns the element.
     fn element() -> DeclaredElement;
 }
 
-/// The name of a built-in type that messages call by a prefix: `xs:int`.
+/// Returns the name of a built-in type from the form used in messages, such as `xs:int`.
 const fn built_in(name: &'static str) -> Option<TypeName> {
     Some(TypeName::new(XSD_NAMESPACE, name.split_at("xs:".len()).1))
 }

@@ -25,7 +25,7 @@ impl SimpleType for Base64Binary {
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
         let decode = |text: &[u8]| STANDARD.decode(text).map(Base64Binary);
-        // The lexical space allows white space between the characters; most senders leave it out.
+        // The lexical space allows white space between the characters, but most senders write none.
         decode(text.as_bytes())
             .or_else(|_| {
                 let packed: Vec<u8> =
@@ -37,7 +37,7 @@ impl SimpleType for Base64Binary {
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
         let start = out.len();
-        // The length of a value in memory can't overflow once it is made four thirds.
+        // The length of a value in memory can't overflow when it grows by a third.
         out.resize(start + self.0.len().div_ceil(3) * 4, 0);
         match STANDARD.encode_slice(&self.0, &mut out[start..]) {
             Ok(length) => out.truncate(start + length),

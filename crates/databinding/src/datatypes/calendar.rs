@@ -1,22 +1,23 @@
-//! What the date and time types have in common: the calendar, the line of time, and fields of fixed width.
+//! The common parts of the date and time types: calendar, time line, and fields of fixed width.
 
 use std::cmp::Ordering;
 
 use super::DateTime;
 
-/// The farthest zone from UTC, in minutes.
+/// The maximum offset of a time zone from UTC, in minutes.
 pub(super) const FARTHEST_ZONE: i16 = 14 * 60;
 
-/// A value's place on the line of time (XSD Part 2 §3.2.7.4).
+/// The position of a value on the time line (XSD Part 2 §3.2.7.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Instant {
-    /// From an arbitrary moment on: of UTC if the value has a zone, else of its own unknown local time.
+    /// The time since a fixed point: in UTC if the value has a zone, else in its unknown local time.
     pub(super) nanoseconds: i128,
     pub(super) has_zone: bool,
 }
 
 impl Instant {
-    /// Which comes first, if that is so in every zone that the one without may be meant in.
+    /// Compares two instants. If only one has a zone, there is an order only if it is the same for all possible zones of the
+    /// other one.
     pub(super) fn order(self, other: Self) -> Option<Ordering> {
         const FARTHEST: i128 = FARTHEST_ZONE as i128 * NANOSECONDS_PER_MINUTE;
         let distance = self.nanoseconds - other.nanoseconds;
@@ -32,7 +33,7 @@ const NANOSECONDS_PER_MINUTE: i128 = 60 * NANOSECONDS_PER_SECOND;
 pub(super) const NANOSECONDS_PER_DAY: i128 = 24 * 60 * NANOSECONDS_PER_MINUTE;
 
 impl DateTime {
-    /// Where it is on the line of time. Fields out of their range count on, so that nothing can go wrong.
+    /// Returns the position on the time line. Fields that are out of range carry over, so that this never fails.
     pub(super) fn instant(&self) -> Instant {
         let minutes =
             i128::from(self.hour) * 60 + i128::from(self.minute) - i128::from(self.offset_minutes.unwrap_or_default());
@@ -47,29 +48,29 @@ impl DateTime {
     }
 }
 
-/// The year counted with a year 0: the year before 1 is −1, which the proleptic Gregorian calendar counts as 0.
+/// Converts a year of XSD to astronomical years, which have a year 0: −1, the year before 1, becomes 0.
 pub(super) fn astronomical(year: i64) -> i64 {
     if year < 0 { year.saturating_add(1) } else { year }
 }
 
-/// The year as XSD counts it.
+/// Converts an astronomical year to a year of XSD.
 pub(super) fn year_of_astronomical(year: i64) -> i64 {
     if year <= 0 { year.saturating_sub(1) } else { year }
 }
 
-/// The days from 0000-03-01 to a day of the proleptic Gregorian calendar, the year counted with a year 0.
+/// Returns the number of days from 0000-03-01 to a day of the proleptic Gregorian calendar. The year is astronomical.
 pub(super) fn day_number(year: i128, month: i128, day: i128) -> i128 {
-    // With the year beginning in March a leap day is its last one.
+    // If years begin in March, a leap day is the last day of its year.
     let months = year * 12 + month - 3;
     let (year, month) = (months.div_euclid(12), months.rem_euclid(12));
     year * 365 + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (month * 153 + 2) / 5 + day - 1
 }
 
-/// The date of a day, by its number: year as XSD counts it, month and day.
+/// Returns the date of a day number: the year of XSD, the month and the day.
 pub(super) fn date_of(day_number: i128) -> (i64, u8, u8) {
     const DAYS_IN_400_YEARS: i128 = 146_097;
     let (era, day) = (day_number.div_euclid(DAYS_IN_400_YEARS), day_number.rem_euclid(DAYS_IN_400_YEARS));
-    // Each fourth year is a day longer, but not each hundredth, but each four hundredth, which is the last one here.
+    // Every fourth year is a day longer, except every hundredth, except every four hundredth. That one is the last year here.
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
     let day_of_year = day - (year * 365 + year / 4 - year / 100);
     let month = (day_of_year * 5 + 2) / 153;
@@ -89,7 +90,7 @@ pub(super) fn days_in(year: i64, month: u8) -> u8 {
     }
 }
 
-/// Takes fields off a text.
+/// Reads fields from a text.
 pub(super) struct Cursor<'a>(pub(super) &'a [u8]);
 
 impl Cursor<'_> {
@@ -101,12 +102,12 @@ impl Cursor<'_> {
         there
     }
 
-    /// How many digits come next.
+    /// Returns the number of digits that follow.
     pub(super) fn digits(&self) -> usize {
         self.0.iter().take_while(|byte| byte.is_ascii_digit()).count()
     }
 
-    /// Exactly `digits` digits, 19 at most.
+    /// Reads exactly `digits` digits, at most 19.
     pub(super) fn number(&mut self, digits: usize) -> Option<u64> {
         let (number, rest) = self.0.split_at_checked(digits)?;
         if !number.iter().all(u8::is_ascii_digit) {
@@ -116,7 +117,7 @@ impl Cursor<'_> {
         Some(number.iter().fold(0, |value, digit| value * 10 + u64::from(digit - b'0')))
     }
 
-    /// A byte and two digits behind it.
+    /// Reads the byte `before` and two digits.
     pub(super) fn field(&mut self, before: u8) -> Result<u8, Option<String>> {
         self.take(before).then(|| self.number(2)).flatten().map(|value| value as u8).ok_or(None)
     }
@@ -131,7 +132,7 @@ impl Cursor<'_> {
         Ok(if negative { -year } else { year })
     }
 
-    /// The nanoseconds behind the point, if there is one.
+    /// Reads the fraction of a second in nanoseconds, if there is one.
     pub(super) fn fraction(&mut self) -> Result<u32, Option<String>> {
         if !self.take(b'.') {
             return Ok(0);
@@ -150,7 +151,7 @@ impl Cursor<'_> {
         Ok(value * 10_u32.pow(9 - kept.len() as u32))
     }
 
-    /// The zone, if there is one, behind which nothing comes.
+    /// Reads the zone, if there is one. Nothing may follow it.
     pub(super) fn zone(&mut self) -> Result<Option<i16>, Option<String>> {
         let sign = match self.0 {
             [] => return Ok(None),
@@ -185,7 +186,7 @@ pub(super) fn write_year(out: &mut Vec<u8>, year: i64) {
     out.extend_from_slice(digits.as_bytes());
 }
 
-/// Two digits behind a byte.
+/// Writes the byte `before` and two digits.
 pub(super) fn write_field(out: &mut Vec<u8>, before: u8, value: u8) {
     out.push(before);
     write_two_digits(out, value);

@@ -1,7 +1,8 @@
-//! Conversions to and from the types of other crates, a feature each. What the other type can't hold exactly is an error,
-//! never rounded or left out.
+//! Conversions to and from types of other crates, each with a feature. A value that the other type can't hold exactly is an
+//! error; it is never rounded or truncated.
 
-/// Lets the type of another crate stand for one of ours in generated code: what it can't hold is no value of it.
+/// Implements a simple type for a type of another crate, by conversion to and from one of ours. A value that it can't hold is
+/// invalid.
 #[cfg(any(feature = "chrono", feature = "jiff", feature = "num-bigint", feature = "rust_decimal"))]
 macro_rules! stands_for {
     ($($other:ty: $own:ty;)*) => {$(
@@ -17,7 +18,7 @@ macro_rules! stands_for {
             }
 
             fn write(&self, out: &mut Vec<u8>) -> bool {
-                // Some are copied, and others are not.
+                // Some of these types are `Copy`, others are not.
                 #[allow(clippy::clone_on_copy, reason = "not all of them are")]
                 <$own>::try_from(self.clone()).is_ok_and(|value| crate::datatypes::SimpleType::write(&value, out))
             }
@@ -55,12 +56,12 @@ mod moments {
 
     use crate::datatypes::Invalid;
 
-    /// The zone's offset of a value that must have one.
+    /// Returns the zone of a value, which must have one.
     pub(super) fn zone(value: &impl Display, offset_minutes: Option<i16>) -> Result<i16, Invalid> {
         offset_minutes.ok_or_else(|| Invalid::new(format!("{value} has no time zone, where one is needed")))
     }
 
-    /// That a value has no zone, which would be lost.
+    /// Checks that a value has no zone, since it would be lost.
     pub(super) fn no_zone(value: &impl Display, offset_minutes: Option<i16>) -> Result<(), Invalid> {
         match offset_minutes {
             None => Ok(()),
@@ -68,7 +69,7 @@ mod moments {
         }
     }
 
-    /// That the other type doesn't go so far.
+    /// Returns the error for a value beyond the range of the other type.
     pub(super) fn out_of_range(value: &impl Display, other: &str) -> Invalid {
         Invalid::new(format!("{value} is beyond what {other} can hold"))
     }

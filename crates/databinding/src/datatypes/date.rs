@@ -1,10 +1,10 @@
-//! Parts of a date and time (XSD Part 2 §3.2.8 to §3.2.14). Each is put on the line of time with the parts that it
-//! lacks filled in, as §3.2.7.4 says.
+//! Parts of a date and time (XSD Part 2 §3.2.8 to §3.2.14). Values are compared on the time line after the missing parts are
+//! filled in, as in §3.2.7.4.
 
 use super::calendar::{Cursor, write_field, write_fraction, write_two_digits, write_year, write_zone};
 use super::{DateTime, SimpleType, collapse, text_form, time_line};
 
-/// A year that has all days, for what recurs.
+/// A year with all possible days, for types without a year.
 const LEAP_YEAR: i64 = 1972;
 
 macro_rules! part {
@@ -23,7 +23,7 @@ macro_rules! part {
         }
 
         impl $type {
-            /// With the parts that it lacks.
+            /// Fills in the missing parts.
             fn filled(&self) -> DateTime {
                 let $type { $($field,)* offset_minutes } = *self;
                 DateTime { $($field,)* ..beginning($month_of_year, $day_of_month, offset_minutes) }
@@ -58,21 +58,21 @@ macro_rules! part {
     };
 }
 
-/// The first instant of a day.
+/// Returns the first instant of a day.
 fn beginning(month: u8, day: u8, offset_minutes: Option<i16>) -> DateTime {
     DateTime { year: LEAP_YEAR, month, day, hour: 0, minute: 0, second: 0, nanosecond: 0, offset_minutes }
 }
 
-/// Takes a dash in front of a field that isn't the first.
+/// Reads a dash before the first field.
 fn dash(cursor: &mut Cursor<'_>) -> Result<(), Option<String>> {
     if cursor.take(b'-') { Ok(()) } else { Err(None) }
 }
 
 part! {
-    /// `xs:time` (XSD Part 2 §3.2.8): a time of every day, with or without a zone. `24:00:00` is `00:00:00`.
+    /// `xs:time` (XSD Part 2 §3.2.8): a time of day, with or without a zone. `24:00:00` is `00:00:00`.
     ///
-    /// Times of different zones are compared as those of one day: `12:00:00Z` equals `13:00:00+01:00`, but
-    /// `23:00:00-02:00` is more than `01:00:00Z`.
+    /// Times in different zones are compared as times of the same day: `12:00:00Z` equals `13:00:00+01:00`, but
+    /// `23:00:00-02:00` is greater than `01:00:00Z`.
     Time "xs:time" {
         /// The hour, 0 to 23.
         hour: u8,

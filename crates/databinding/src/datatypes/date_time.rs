@@ -6,13 +6,13 @@ use super::calendar::{
 };
 use super::{SimpleType, collapse, text_form, time_line};
 
-/// `xs:dateTime` (XSD Part 2 §3.2.7): a moment with or without a time zone.
+/// `xs:dateTime` (XSD Part 2 §3.2.7): a date and time, with or without a time zone.
 ///
-/// It keeps what the text says: any year, fractions to the nanosecond, and which zone was given, if one was. `24:00:00`
-/// is the midnight at which the next day begins, and is kept as that.
+/// It holds any year, fractions down to a nanosecond, and the zone that was given, if any. `24:00:00` is read as `00:00:00`
+/// of the next day.
 ///
-/// Equality, order and hash are those of the moment: `12:00:00Z` equals `13:00:00+01:00`. Where one has a zone and the
-/// other has none, there is an order only if all zones agree on it, and never equality (§3.2.7.4).
+/// Equality, order and hash are those of the instant: `12:00:00Z` equals `13:00:00+01:00`. A value with a zone and one
+/// without are never equal. They have an order only if it is the same in all zones (§3.2.7.4).
 ///
 /// ```
 /// use castile_databinding::datatypes::DateTime;
@@ -39,22 +39,21 @@ pub struct DateTime {
     pub second: u8,
     /// The fraction of the second, in nanoseconds.
     pub nanosecond: u32,
-    /// How far local time is ahead of UTC, in minutes from −840 to 840. `None` if no zone was given, which is not
-    /// the same as UTC.
+    /// How far local time is ahead of UTC, in minutes from −840 to 840. `None` if no zone was given, which differs from UTC.
     pub offset_minutes: Option<i16>,
 }
 
 impl DateTime {
-    /// A moment in UTC, on the second.
+    /// Creates a date and time in UTC, without a fraction of a second.
     ///
     /// # Errors
-    /// `None` if there is no such moment.
+    /// `None` if there is no such date or time.
     pub fn utc(year: i64, month: u8, day: u8, hour: u8, minute: u8, second: u8) -> Option<Self> {
         let moment = DateTime { year, month, day, hour, minute, second, nanosecond: 0, offset_minutes: Some(0) };
         moment.exists().then_some(moment)
     }
 
-    /// This moment in UTC, by the clock of the system.
+    /// Returns the current time in UTC, from the system clock.
     ///
     /// ```
     /// use std::time::SystemTime;
@@ -95,7 +94,7 @@ impl DateTime {
     }
 }
 
-/// The moment in UTC, to the nanosecond.
+/// Converts to UTC, with nanosecond precision.
 impl From<SystemTime> for DateTime {
     fn from(time: SystemTime) -> Self {
         let since_epoch = match time.duration_since(UNIX_EPOCH) {
@@ -165,7 +164,7 @@ mod tests {
 
     use super::*;
 
-    /// Each day of 800 years has the date that the line of time gives it.
+    /// On each day of 800 years, the conversion agrees with the time line.
     #[test]
     fn times_of_the_system_are_moments() {
         for day in 0..292_200_u64 {

@@ -4,11 +4,10 @@ use std::hash::{Hash, Hasher};
 
 use super::{SimpleType, collapse, text_form};
 
-/// `xs:decimal` (XSD Part 2 §3.2.3): a decimal number of any size, exact.
+/// `xs:decimal` (XSD Part 2 §3.2.3): an exact decimal number of any size.
 ///
-/// It keeps how many digits stood behind the point, so that `10.50` is written as it was read and still matches a
-/// pattern that asks for two of them. Equality, order and hash are those of the value: `10.50` equals `10.5`. Up to 18
-/// digits take no memory of their own.
+/// It retains the number of digits after the point, so `10.50` is written as it was read, and matches a pattern that requires
+/// two digits. Equality, order and hash are those of the value: `10.50` equals `10.5`. Up to 18 digits need no heap memory.
 ///
 /// ```
 /// use castile_databinding::datatypes::Decimal;
@@ -24,16 +23,17 @@ pub struct Decimal(Repr);
 
 #[derive(Clone)]
 enum Repr {
-    /// `coefficient` × 10<sup>−`scale`</sup>; `scale` is [`SMALL_DIGITS`] at most.
+    /// `coefficient` × 10<sup>−`scale`</sup>; `scale` is at most [`SMALL_DIGITS`].
     Small { coefficient: i64, scale: u8 },
-    /// Sign, digits, point, digits: no zero before another digit, no sign for zero, digits on both sides of a point.
+    /// Sign, digits, point, digits. There is no redundant leading zero, no sign on zero, and there are digits on both sides
+    /// of a point.
     Large(Box<str>),
 }
 
-/// How many digits an `i64` has room for, whatever they are.
+/// The number of digits that always fit into an `i64`.
 const SMALL_DIGITS: usize = 18;
 
-/// What two values are compared by: no zeros at the outer ends.
+/// The digits of a value, without leading and trailing zeros, for comparisons.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Digits<'a> {
     pub(crate) is_negative: bool,
@@ -42,14 +42,14 @@ pub(crate) struct Digits<'a> {
 }
 
 impl Decimal {
-    /// `coefficient` × 10<sup>−`scale`</sup>.
+    /// Creates `coefficient` × 10<sup>−`scale`</sup>.
     pub fn new(coefficient: i128, scale: u8) -> Self {
         let text = format!("{:0width$}", coefficient.unsigned_abs(), width = usize::from(scale) + 1);
         let (integer, fraction) = text.split_at(text.len() - usize::from(scale));
         Decimal::of_digits(coefficient < 0, integer, fraction)
     }
 
-    /// Whether it is less than zero.
+    /// Whether the value is less than zero.
     pub fn is_negative(&self) -> bool {
         match &self.0 {
             Repr::Small { coefficient, .. } => *coefficient < 0,
@@ -57,7 +57,7 @@ impl Decimal {
         }
     }
 
-    /// How many digits are written behind the point, zeros at the end too.
+    /// Returns the number of digits after the point, including trailing zeros.
     pub fn scale(&self) -> usize {
         match &self.0 {
             Repr::Small { scale, .. } => usize::from(*scale),
@@ -65,7 +65,7 @@ impl Decimal {
         }
     }
 
-    /// The value as an `i64` if it is kept as one and has no point.
+    /// Returns the value if it is stored as an `i64` without a fraction.
     pub(crate) fn as_small_integer(&self) -> Option<i64> {
         match self.0 {
             Repr::Small { coefficient, scale: 0 } => Some(coefficient),
@@ -73,7 +73,7 @@ impl Decimal {
         }
     }
 
-    /// The value of two runs of ASCII digits.
+    /// Creates a value from the ASCII digits before and after the point.
     pub(crate) fn of_digits(is_negative: bool, integer: &str, fraction: &str) -> Self {
         let integer = integer.trim_start_matches('0');
         if integer.len() + fraction.len() <= SMALL_DIGITS {
@@ -93,7 +93,7 @@ impl Decimal {
         Decimal(Repr::Large(text.into()))
     }
 
-    /// Gives the digits of the value to `read`.
+    /// Calls `read` with the digits of the value.
     pub(crate) fn with_digits<R>(&self, read: impl FnOnce(Digits<'_>) -> R) -> R {
         self.with_text(|text| {
             let (is_negative, digits) = match text.strip_prefix('-') {
@@ -110,7 +110,7 @@ impl Decimal {
         })
     }
 
-    /// Gives the text to `read`.
+    /// Calls `read` with the text of the value.
     pub(crate) fn with_text<R>(&self, read: impl FnOnce(&str) -> R) -> R {
         let (coefficient, scale) = match &self.0 {
             Repr::Small { coefficient, scale } => (*coefficient, usize::from(*scale)),
@@ -121,7 +121,7 @@ impl Decimal {
             return read(number.format(coefficient));
         }
         let number = number.format(coefficient.unsigned_abs());
-        // Sign, point and up to 19 digits: zeros stand in front of a number that has no more digits than the scale.
+        // Sign, point and up to 19 digits. Zeros are written in front of a number that has no more digits than the scale.
         let mut text = [b'0'; 2 * SMALL_DIGITS];
         let integer = number.len().saturating_sub(scale).max(1);
         let fraction = integer + 1;
@@ -252,7 +252,7 @@ impl SimpleType for Decimal {
 
 text_form!(Decimal);
 
-/// Whether a number is negative, and what stands behind its sign.
+/// Splits a number into its sign, as whether it is negative, and the rest.
 pub(super) fn sign(text: &str) -> (bool, &str) {
     match text.as_bytes().first() {
         Some(b'-') => (true, &text[1..]),

@@ -3,10 +3,11 @@ use std::cmp::Ordering;
 use super::calendar::{Cursor, NANOSECONDS_PER_DAY, NANOSECONDS_PER_SECOND, day_number, write_fraction};
 use super::{Invalid, SimpleType, collapse, text_form};
 
-/// `xs:duration` (XSD Part 2 §3.2.6): months and seconds, which don't add up, since months differ in length.
+/// `xs:duration` (XSD Part 2 §3.2.6): a number of months and a number of seconds. They can't be added up, since months differ
+/// in length.
 ///
-/// `P1Y` equals `P12M`, and `P1D` equals `PT24H`; `P1M` is neither more nor less than `P30D`. There is an order only
-/// where four reference moments agree on it (§3.2.6.2).
+/// `P1Y` equals `P12M`, and `P1D` equals `PT24H`; `P1M` is neither more nor less than `P30D`. Two durations have an order
+/// only if it is the same from four reference dates (§3.2.6.2).
 ///
 /// ```
 /// use castile_databinding::datatypes::Duration;
@@ -25,11 +26,11 @@ pub struct Duration {
     nanosecond: u32,
 }
 
-/// The first days of these months are where durations are compared (§3.2.6.2).
+/// The months of the reference dates; each date is the first day (§3.2.6.2).
 const REFERENCES: [(i128, i128); 4] = [(1696, 9), (1697, 2), (1903, 3), (1903, 7)];
 
 impl Duration {
-    /// A duration of `months` and `seconds` and `nanosecond`, forwards or backwards.
+    /// Creates a duration of `months`, `seconds` and `nanosecond`, which may be negative as a whole.
     ///
     /// # Errors
     /// `None` if `nanosecond` is a second or more.
@@ -39,27 +40,27 @@ impl Duration {
         (i128::from(nanosecond) < NANOSECONDS_PER_SECOND).then_some(duration)
     }
 
-    /// Whether it goes backwards.
+    /// Whether the duration is negative.
     pub fn is_negative(&self) -> bool {
         self.is_negative
     }
 
-    /// Its years and months, in months.
+    /// Returns its years and months, in months.
     pub fn months(&self) -> u64 {
         self.months
     }
 
-    /// Its days, hours, minutes and seconds, in whole seconds.
+    /// Returns its days, hours, minutes and seconds, in whole seconds.
     pub fn seconds(&self) -> u64 {
         self.seconds
     }
 
-    /// The fraction of the second, in nanoseconds.
+    /// Returns the fraction of the second, in nanoseconds.
     pub fn nanosecond(&self) -> u32 {
         self.nanosecond
     }
 
-    /// Where it leads from the first day of a month, in nanoseconds on the line of time.
+    /// Returns the end of the duration if it begins on the first day of a month, in nanoseconds on the time line.
     fn after(&self, (year, month): (i128, i128)) -> i128 {
         let sign = if self.is_negative { -1 } else { 1 };
         let day = day_number(year, month + sign * i128::from(self.months), 1);
@@ -88,7 +89,7 @@ impl SimpleType for Duration {
             return Err(None);
         }
         let (mut months, mut seconds, mut nanosecond) = (0_u64, 0_u64, 0);
-        // Each unit may come once, in this order.
+        // Each unit may occur once, in this order.
         let mut units: &[(u8, u64)] = &[(b'Y', 12), (b'M', 1), (b'D', 86_400)];
         let mut in_time = false;
         while !text.0.is_empty() {
@@ -162,7 +163,7 @@ impl TryFrom<Duration> for std::time::Duration {
     }
 }
 
-/// A number of any length that fits.
+/// Reads a number of any number of digits that fits into a `u64`.
 fn number(text: &mut Cursor<'_>) -> Result<u64, Option<String>> {
     let digits = text.digits();
     let zeros = text.0[..digits].iter().take_while(|&&digit| digit == b'0').count();

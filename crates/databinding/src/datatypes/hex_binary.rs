@@ -1,6 +1,6 @@
 use super::{SimpleType, bytes_form, collapse, text_form};
 
-/// `xs:hexBinary` (XSD Part 2 §3.2.15): bytes. They are written with capital letters.
+/// `xs:hexBinary` (XSD Part 2 §3.2.15): bytes. They are written with upper-case digits.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HexBinary(pub Vec<u8>);
 

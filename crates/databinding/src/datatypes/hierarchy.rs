@@ -1,6 +1,6 @@
-//! Which built-in types are derived from which (XSD Part 2 §3).
+//! The derivation of the built-in types (XSD Part 2 §3).
 
-/// Each built-in simple type with the one that it is derived from.
+/// Each built-in simple type with its base type.
 const BASES: [(&str, &str); 45] = [
     ("anySimpleType", "anyType"),
     ("string", "anySimpleType"),
@@ -49,12 +49,12 @@ const BASES: [(&str, &str); 45] = [
     ("positiveInteger", "nonNegativeInteger"),
 ];
 
-/// The local name of the type that a built-in simple type is derived from. `None` if it is none of them.
+/// Returns the local name of a built-in simple type's base. `None` if the type is not a built-in simple type.
 pub fn base_of(name: &str) -> Option<&'static str> {
     BASES.iter().find(|(one, _)| *one == name).map(|(_, base)| *base)
 }
 
-/// Whether a built-in simple type is this one or derived from it.
+/// Whether a built-in simple type is `from` or derived from it.
 pub(crate) fn is_derived(name: &str, from: &str) -> bool {
     let Some(mut base) = base_of(name) else { return false };
     if name == from {

@@ -1,11 +1,11 @@
-//! Integers without bounds, or with one (XSD Part 2 §3.3.13 to §3.3.15, §3.3.20, §3.3.25).
+//! Integers without bounds or with one bound (XSD Part 2 §3.3.13 to §3.3.15, §3.3.20, §3.3.25).
 
 use std::fmt;
 
 use super::decimal::sign;
 use super::{Decimal, Invalid, SimpleType, collapse, text_form};
 
-/// `xs:integer` (XSD Part 2 §3.3.13): an integer of any size. Up to 18 digits take no memory of their own.
+/// `xs:integer` (XSD Part 2 §3.3.13): an integer of any size. Up to 18 digits need no heap memory.
 ///
 /// ```
 /// use castile_databinding::datatypes::Integer;
@@ -19,12 +19,12 @@ use super::{Decimal, Invalid, SimpleType, collapse, text_form};
 pub struct Integer(Decimal);
 
 impl Integer {
-    /// Whether it is less than zero.
+    /// Whether the value is less than zero.
     pub fn is_negative(&self) -> bool {
         self.0.is_negative()
     }
 
-    /// The value of a run of ASCII digits.
+    /// Creates a value from ASCII digits.
     pub(super) fn of_digits(is_negative: bool, digits: &str) -> Self {
         Integer(Decimal::of_digits(is_negative, digits, ""))
     }
@@ -86,7 +86,7 @@ macro_rules! machine_integers {
 
             fn try_from(value: &Integer) -> Result<Self, Invalid> {
                 value.0.with_text(|text| {
-                    // It is an integer, so only its size can be wrong.
+                    // The text is an integer, so only its size can be wrong.
                     text.parse().map_err(|_| Invalid::text(text, stringify!($type), None))
                 })
             }

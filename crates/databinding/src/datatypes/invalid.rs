@@ -2,17 +2,17 @@ use std::fmt;
 
 use super::SimpleType;
 
-/// Why a text or a value is none of a type's: `"ten" is not a valid xs:int`.
+/// The reason why a text or a value is not one of a type: `"ten" is not a valid xs:int`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid(Box<str>);
 
 impl Invalid {
-    /// That something isn't what it should be, in a sentence's words.
+    /// Creates an error with a message.
     pub fn new(message: impl Into<Box<str>>) -> Self {
         Invalid(message.into())
     }
 
-    /// That `text` is not in the lexical space of the type with this name, and the problem if it can be told.
+    /// Creates the error that `text` is not in the lexical space of the type `name`. `problem` says why, if that is known.
     #[cold]
     #[doc(hidden)]
     pub fn text(text: &str, name: &str, problem: Option<String>) -> Self {
@@ -22,12 +22,12 @@ impl Invalid {
         })
     }
 
-    /// Reads `text` as a `T` where no context is.
+    /// Parses `text` as a `T`, without a context.
     pub(crate) fn or_value<T: SimpleType>(text: &str) -> Result<T, Invalid> {
         T::parse(text).map_err(|problem| Invalid::text(text, T::NAME, problem))
     }
 
-    /// What is wrong.
+    /// Returns the message.
     pub fn message(&self) -> &str {
         &self.0
     }
@@ -41,7 +41,7 @@ impl fmt::Display for Invalid {
 
 impl std::error::Error for Invalid {}
 
-/// Text of a document or of a schema for messages: in quotes, and cut where it gets long.
+/// Quotes a text of a document or schema for a message. Long texts are cut.
 pub fn quoted(text: &str) -> String {
     const SHOWN: usize = 40;
     match text.char_indices().nth(SHOWN) {

@@ -3,7 +3,7 @@ use std::ops::{Deref, DerefMut};
 use super::{Entity, Idref, Invalid, Nmtoken, Prefixes, Scope, SimpleType, Unscoped, words};
 use crate::from_xml::BLOCK;
 
-/// A list type (XSD Part 2 §2.5.1.2): values with white space between, `MIN` of them at least.
+/// A list type (XSD Part 2 §2.5.1.2): values separated by white space, at least `MIN` of them.
 ///
 /// ```
 /// use castile_databinding::datatypes::List;
@@ -28,7 +28,7 @@ crate::simple_type!(List<T, MIN>, T: SimpleType, const MIN: usize);
 impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
     const NAME: &'static str = "list";
     const HAS_NAMES: bool = T::HAS_NAMES;
-    // What a list takes is told by its text, so that comes first.
+    // The memory of a list depends on its text, so the text is read first.
     const IS_OF_CONTRACT: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
@@ -46,7 +46,7 @@ impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
         Ok(List(items))
     }
 
-    /// A vector may be twice as large as it must be.
+    /// A vector may have twice the capacity that it needs.
     fn heap_of(text: &str) -> usize {
         let block = if std::mem::needs_drop::<T>() { BLOCK } else { 0 };
         words(text).count().saturating_mul(2 * size_of::<T>() + block)
@@ -68,7 +68,8 @@ impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
 }
 
 impl<T, const MIN: usize> List<T, MIN> {
-    /// Writes the items with blanks between. An item with no text would be lost, and one with white space would be two.
+    /// Writes the items, separated by spaces. Returns `false` if an item has an empty text or white space in it, since the
+    /// list would be read back with other items.
     fn write_items(&self, out: &mut Vec<u8>, mut write: impl FnMut(&T, &mut Vec<u8>) -> bool) -> bool {
         let mut fine = self.0.len() >= MIN;
         for (index, item) in self.0.iter().enumerate() {
@@ -109,7 +110,7 @@ impl<T: SimpleType, const MIN: usize> std::str::FromStr for List<T, MIN> {
     }
 }
 
-/// No values, whether or not the type asks for some.
+/// The empty list, even if `MIN` is greater than 0.
 impl<T, const MIN: usize> Default for List<T, MIN> {
     fn default() -> Self {
         List(Vec::new())

@@ -12,7 +12,7 @@ macro_rules! integer {
 
             fn parse(text: &str) -> Result<Self, Option<String>> {
                 let text = collapse(text);
-                // An unsigned zero may be negative (XSD Part 2 §3.3.20).
+                // Zero may have a minus sign in unsigned types (XSD Part 2 §3.3.20).
                 let zero = text.strip_prefix('-').filter(|digits| <$type>::MIN == 0 && digits.bytes().all(|digit| digit == b'0'));
                 zero.unwrap_or(text).parse().map_err(|error: std::num::ParseIntError| match error.kind() {
                     std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => {
@@ -28,7 +28,7 @@ macro_rules! integer {
                 let negative = <$type>::MIN != 0 && bytes.get(at) == Some(&b'-');
                 let start = at + usize::from(negative);
                 let mut end = start;
-                // Up to 18 digits fit in an i64; what has more goes the long way.
+                // Up to 18 digits fit into an i64. Longer numbers go through `parse`.
                 let mut value: i64 = 0;
                 while let Some(digit) = bytes.get(end).map(|byte| byte.wrapping_sub(b'0')).filter(|&digit| digit < 10) {
                     value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
@@ -84,7 +84,7 @@ macro_rules! float {
             #[inline]
             fn parse_prefix(input: &str, at: usize) -> Option<(Self, usize)> {
                 let bytes = input.as_bytes();
-                // Words such as "inf" are not numbers here, nor is anything that begins with "+".
+                // `parse_partial` would also accept words such as "inf". A leading "+" is left to `parse`.
                 let digit = at + usize::from(bytes.get(at) == Some(&b'-'));
                 if !bytes.get(digit).is_some_and(u8::is_ascii_digit) {
                     return None;

@@ -1,4 +1,4 @@
-//! Qualified names as values (XSD Part 2 §3.2.18, §3.2.19), which mean nothing without the declarations where they stand.
+//! Qualified names as values (XSD Part 2 §3.2.18, §3.2.19). Their meaning depends on the declarations in scope.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -10,13 +10,14 @@ use castile_xml::{Reader, XML_NAMESPACE, tree};
 
 use super::{Invalid, SimpleType, collapse};
 
-/// The namespace declarations in scope where a text stands.
+/// The namespace declarations in scope of a text.
 pub trait Scope {
-    /// The namespace that `prefix` is bound to, `None` if it is unbound. The empty prefix asks for the default
-    /// namespace, whose name is empty where there is none.
+    /// Returns the namespace of `prefix`, or `None` if it is not declared. For the empty prefix it returns the default
+    /// namespace, which is empty if there is none.
     fn namespace(&self, prefix: &str) -> Option<&str>;
 
-    /// The namespace of a prefix, to be kept. Those who keep it share it, where there is a place for that.
+    /// Returns the namespace of `prefix` as a shared text, for values that store it. The implementations for readers return
+    /// the same allocation for equal namespaces of a document.
     fn kept_namespace(&self, prefix: &str) -> Option<Arc<str>> {
         self.namespace(prefix).map(Arc::from)
     }
@@ -47,7 +48,7 @@ impl Scope for tree::Element<'_> {
     }
 }
 
-/// Where no declarations are known: names can't be read there.
+/// The scope without any declarations. No names can be read in it.
 #[derive(Clone, Copy, Debug)]
 pub struct Unscoped;
 
@@ -57,23 +58,23 @@ impl Scope for Unscoped {
     }
 }
 
-/// `xs:QName` (XSD Part 2 §3.2.18): a name in a namespace. Equality and hash leave the prefix out.
+/// `xs:QName` (XSD Part 2 §3.2.18): a name in a namespace. Equality and hash ignore the prefix.
 #[derive(Clone, Debug)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct QName {
-    /// The namespace name, empty for none. Names of one message share it.
+    /// The namespace name, empty for none. The names of one message share it.
     pub namespace: Arc<str>,
     /// The local name.
     pub local: String,
-    /// The prefix that it had or shall have; empty for none. If it can't be had another one is written.
+    /// The preferred prefix, empty for none. Another prefix is written if this one is not available.
     pub prefix: String,
 }
 
 impl QName {
-    /// A name that is written with a prefix that is free.
+    /// Creates a name without a preferred prefix.
     ///
     /// # Errors
-    /// That `local` is no name.
+    /// `local` is not an NCName.
     pub fn new(namespace: impl Into<Arc<str>>, local: impl Into<String>) -> Result<Self, Invalid> {
         let name = QName { namespace: namespace.into(), local: local.into(), prefix: String::new() };
         if is_ncname(&name.local) { Ok(name) } else { Err(Invalid::text(&name.local, "xs:NCName", None)) }
@@ -130,7 +131,7 @@ impl SimpleType for QName {
         None
     }
 
-    /// A name can be written only where its namespace can be declared.
+    /// A name can be written only if its namespace can be declared.
     fn write(&self, _: &mut Vec<u8>) -> bool {
         false
     }
@@ -193,27 +194,28 @@ impl SimpleType for Notation {
     }
 }
 
-/// The text of a value for people to read: names in it have the prefixes that they came with.
+/// Returns the text of a value for display. Names have their preferred prefixes.
 pub fn text_of<T: SimpleType>(value: &T) -> String {
     let mut text = Vec::new();
-    // What can't be written is shown as far as it can.
+    // If a part can't be written, the rest is shown.
     let _ = value.write_in(&mut text, &mut Prefixes::as_they_came());
     String::from_utf8_lossy(&text).into_owned()
 }
 
-/// The prefixes of names in one start tag, which are declared in it.
+/// Assigns prefixes to the namespaces of names in one start tag, which will declare them.
 #[derive(Debug)]
 pub struct Prefixes<'a> {
     /// The tag, as far as it is written.
     tag: &'a str,
-    /// The start tag of the payload, whose prefixes tags below it may have; `None` if prefixes stay as they came.
+    /// The start tag of the payload, whose prefixes the tags inside it use. `None` for display, where preferred prefixes are
+    /// always used.
     payload: Option<&'a str>,
-    /// Whether the default namespace is declared outside of the tag.
+    /// Whether a default namespace is declared outside of the tag.
     has_default: bool,
-    /// Namespace names and their prefixes.
+    /// The assigned prefixes by namespace name.
     declared: HashMap<String, String>,
     taken: HashSet<String>,
-    /// The number of the last prefix that was made.
+    /// The number of the last prefix that was generated.
     last: usize,
 }
 
@@ -222,7 +224,7 @@ impl<'a> Prefixes<'a> {
         Prefixes { payload: Some(payload), has_default, ..Self::of(tag) }
     }
 
-    /// Prefixes for people to read.
+    /// Creates an assignment for display.
     fn as_they_came() -> Self {
         Self::of("")
     }
@@ -231,16 +233,15 @@ impl<'a> Prefixes<'a> {
         Prefixes { tag, payload: None, has_default: false, declared: HashMap::new(), taken: HashSet::new(), last: 0 }
     }
 
-    /// What was declared: namespace names and their prefixes, in the order of the prefixes.
+    /// Returns the declarations that the tag needs: namespace names and prefixes, sorted by prefix.
     pub(crate) fn into_declared(self) -> Vec<(String, String)> {
         let mut declared: Vec<(String, String)> = self.declared.into_iter().collect();
         declared.sort_by(|(_, a), (_, b)| (a.len(), a).cmp(&(b.len(), b)));
         declared
     }
 
-    /// The prefix for a name in `namespace`, `wanted` if it is free; empty for none. `None` if the name can't be
-    /// written here: a name in no namespace needs that there is no default namespace, which a tag without a prefix
-    /// can't do without.
+    /// Returns the prefix for a name in `namespace`: `wanted` if it is free; empty for no namespace. Returns `None` if a name
+    /// without a namespace can't be written here, because there is a default namespace and the tag itself needs it.
     pub fn prefix(&mut self, namespace: &str, wanted: &str) -> Option<String> {
         if namespace == XML_NAMESPACE {
             return Some("xml".into());
@@ -275,26 +276,26 @@ impl<'a> Prefixes<'a> {
         }
     }
 
-    /// Whether tags or values below may have that prefix, and mean another namespace.
+    /// Whether tags or values inside the element may use this prefix for another namespace.
     fn is_for_tags(&self, prefix: &str, namespace: &str) -> bool {
         let Some(payload) = self.payload else { return false };
         let is_fixed = |&(fixed, meant): &(&str, &str)| prefix == fixed && namespace != meant;
         FIXED.iter().any(is_fixed) || is_numbered(prefix) || declares(payload, prefix)
     }
 
-    /// Whether nothing in the tag has that prefix.
+    /// Whether the tag doesn't use the prefix.
     fn is_free(&self, prefix: &str) -> bool {
         !self.taken.contains(prefix) && is_free_in(self.tag, prefix)
     }
 }
 
-/// Whether nothing in a start tag has that prefix.
+/// Whether a start tag doesn't use the prefix.
 pub(crate) fn is_free_in(tag: &str, prefix: &str) -> bool {
     let in_tag = [format!("<{prefix}:"), format!(" {prefix}:")];
     !declares(tag, prefix) && in_tag.iter().all(|taken| !tag.contains(taken.as_str()))
 }
 
-/// Prefixes in constant markup, and what they stand for there; empty if that depends on the version of SOAP.
+/// The prefixes in constant markup and their namespaces. A namespace that depends on the version of SOAP is empty here.
 const FIXED: [(&str, &str); 5] = [
     ("soap", ""),
     ("soapenc", ""),
@@ -303,7 +304,7 @@ const FIXED: [(&str, &str); 5] = [
     ("xsi", "http://www.w3.org/2001/XMLSchema-instance"),
 ];
 
-/// Whether a prefix looks like those that are numbered: of namespaces in generated tags, of attributes and of types.
+/// Whether a prefix has the form of a numbered prefix: of a namespace in generated tags, of an attribute or of a type.
 fn is_numbered(prefix: &str) -> bool {
     let number = prefix.trim_start_matches(|c: char| c.is_ascii_lowercase());
     let letters = &prefix[..prefix.len() - number.len()];

@@ -1,15 +1,15 @@
 use super::{Base64Binary, SimpleType};
 use crate::xop::{Binary, Reference};
 
-/// `xs:base64Binary` whose bytes may be in an attachment, which is then read and sent as it comes: what it may take is not
-/// bounded by memory.
+/// An `xs:base64Binary` value whose bytes may be in an attachment. The attachment is streamed in both directions, so its size
+/// is not bounded by memory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum StreamedBinary {
-    /// The bytes, which stand in the document.
+    /// Bytes in the document.
     Inline(Vec<u8>),
-    /// The URL of an attachment: the `href` of an `xop:Include`. A message with one is sent as MTOM, and the attachment
-    /// with it.
+    /// The URL of an attachment: the `href` of an `xop:Include`. A message with such a value is sent as MTOM, together with
+    /// the attachment.
     Attached(String),
 }
 
@@ -46,7 +46,7 @@ impl SimpleType for StreamedBinary {
     fn write(&self, out: &mut Vec<u8>) -> bool {
         match self {
             StreamedBinary::Inline(bytes) => Base64Binary(bytes.clone()).write(out),
-            // It has no form as text.
+            // An attachment has no text form.
             StreamedBinary::Attached(_) => false,
         }
     }

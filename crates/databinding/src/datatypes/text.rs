@@ -56,10 +56,10 @@ macro_rules! text {
         pub struct $type(String);
 
         impl $type {
-            /// The value of `text`, its white space put in order.
+            /// Creates a value from a text, after normalising its white space.
             ///
             /// # Errors
-            /// That the text is none of the type's.
+            /// The text is not in the lexical space of the type.
             pub fn new(text: impl Into<String>) -> Result<Self, Invalid> {
                 let text = text.into();
                 let normalised = match WhiteSpace::$white_space.normalise(&text) {
@@ -71,7 +71,7 @@ macro_rules! text {
                 if accepts(&text) { Ok($type(text)) } else { Err(Invalid::text(&text, $name, None)) }
             }
 
-            /// The text.
+            /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -141,7 +141,7 @@ macro_rules! text {
     )*};
 }
 
-/// Conversions to types that any text is one of, its white space put in order.
+/// Implements conversions to types that accept any text, after normalising its white space.
 macro_rules! from_any_text {
     ($($type:ident $white_space:ident)*) => {$(
         impl From<&str> for $type {
@@ -161,7 +161,7 @@ macro_rules! from_any_text {
     )*};
 }
 
-/// Conversions to types that refuse some texts.
+/// Implements conversions to types that reject some texts.
 macro_rules! from_some_texts {
     ($($type:ident)*) => {$(
         impl TryFrom<&str> for $type {
@@ -186,29 +186,29 @@ from_any_text! { NormalizedString Replace Token Collapse AnyUri Collapse }
 from_some_texts! { Language Nmtoken Name NcName Id Idref Entity }
 
 text! {
-    /// `xs:normalizedString` (XSD Part 2 §3.3.1): text whose white space is blanks.
+    /// `xs:normalizedString` (XSD Part 2 §3.3.1): text without tabs and line ends.
     #[derive(Default)]
     NormalizedString "xs:normalizedString" Replace, |_| true;
-    /// `xs:token` (XSD Part 2 §3.3.2): words with one blank between.
+    /// `xs:token` (XSD Part 2 §3.3.2): words separated by single spaces.
     #[derive(Default)]
     Token "xs:token" Collapse, |_| true;
-    /// `xs:language` (XSD Part 2 §3.3.3): the tag of a language, such as `de-CH`.
+    /// `xs:language` (XSD Part 2 §3.3.3): a language tag, such as `de-CH`.
     Language "xs:language" Collapse, is_language;
-    /// `xs:NMTOKEN` (XSD Part 2 §3.3.4): characters of names.
+    /// `xs:NMTOKEN` (XSD Part 2 §3.3.4): a text of name characters.
     Nmtoken "xs:NMTOKEN" Collapse, |text| !text.is_empty() && text.chars().all(|c| c == ':' || is_name_char(c));
-    /// `xs:Name` (XSD Part 2 §3.3.6): a name, colons allowed.
+    /// `xs:Name` (XSD Part 2 §3.3.6): a name, which may contain colons.
     Name "xs:Name" Collapse, is_name;
     /// `xs:NCName` (XSD Part 2 §3.3.7): a name without colons.
     NcName "xs:NCName" Collapse, is_ncname;
-    /// `xs:ID` (XSD Part 2 §3.3.8): the name of one element in a document.
+    /// `xs:ID` (XSD Part 2 §3.3.8): the identifier of an element in a document.
     Id "xs:ID" Collapse, is_ncname;
     /// `xs:IDREF` (XSD Part 2 §3.3.9): a reference to an [`Id`].
     Idref "xs:IDREF" Collapse, is_ncname;
     /// `xs:ENTITY` (XSD Part 2 §3.3.11): the name of an unparsed entity.
     Entity "xs:ENTITY" Collapse, is_ncname;
-    /// `xs:anyURI` (XSD Part 2 §3.2.17): a URI reference, characters beyond ASCII allowed.
+    /// `xs:anyURI` (XSD Part 2 §3.2.17): a URI reference, which may contain characters beyond ASCII.
     ///
-    /// Any text is taken, as XSD 1.1 says: what is in use does not keep to the RFCs, and relative ones may be anything.
+    /// Any text is accepted, as in XSD 1.1: URIs in use violate the RFCs, and a relative reference may be any text.
     #[derive(Default)]
     AnyUri "xs:anyURI" Collapse, |_| true;
 }

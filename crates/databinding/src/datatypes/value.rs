@@ -1,11 +1,11 @@
-//! Built-in types and values that are known at run time only: for schemas, and for whoever reads by one.
+//! Built-in types and values that are known only at run time, for schemas and for readers that use them.
 
 use std::cmp::Ordering;
 use std::fmt;
 
 use super::*;
 
-/// A value of any simple type (XSD Part 2 §2.2): those of derived types are values of the primitive ones.
+/// A value of any simple type (XSD Part 2 §2.2). Values of derived types are values of their primitive types.
 #[derive(Clone, Debug)]
 #[allow(missing_docs, reason = "each variant is the value space of the type it is named after")]
 pub enum Value {
@@ -28,13 +28,13 @@ pub enum Value {
     AnyUri(AnyUri),
     QName(QName),
     Notation(Notation),
-    /// The value of a list type.
+    /// A value of a list type.
     List(Vec<Value>),
 }
 
 impl Value {
-    /// Which is less, where the value space has an order; equality is [`Ordering::Equal`]. Values of different
-    /// primitive types have none.
+    /// Compares two values. In value spaces without an order, values are equal or `None`. Values of different primitive types
+    /// are never comparable.
     pub fn compare(&self, other: &Self) -> Option<Ordering> {
         fn equal<T: PartialEq>(a: &T, b: &T) -> Option<Ordering> {
             (a == b).then_some(Ordering::Equal)
@@ -107,7 +107,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// `INF` and not `inf`.
+/// Writes `INF` instead of Rust's `inf`.
 fn display_number(value: &impl SimpleType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     let mut out = Vec::new();
     value.write(&mut out);
@@ -123,25 +123,25 @@ macro_rules! datatypes {
         }
 
         impl Datatype {
-            /// All of them.
+            /// All built-in simple types.
             pub const ALL: &'static [Datatype] = &[$(Datatype::$variant),*];
 
-            /// The local name, in the namespace of XML Schema.
+            /// Returns the local name, in the namespace of XML Schema.
             pub fn name(self) -> &'static str {
                 match self { $(Datatype::$variant => $name),* }
             }
 
-            /// The value of a text, its white space as it was read.
+            /// Parses a text whose white space is not normalised.
             ///
             /// # Errors
-            /// That the text is not in the lexical space, and what is wrong with it where that can be told.
+            /// The text is not in the lexical space. The error says what is wrong, if that is known.
             pub fn parse(self, text: &str, scope: &dyn Scope) -> Result<Value, Option<String>> {
                 match self {
                     $(Datatype::$variant => <$type as SimpleType>::parse_in(text, scope).map($value),)*
                 }
             }
 
-            /// What its values do with white space.
+            /// Returns how the type treats white space.
             pub fn white_space(self) -> WhiteSpace {
                 match self { $(Datatype::$variant => WhiteSpace::$white_space),* }
             }
@@ -210,7 +210,7 @@ datatypes! {
 }
 
 impl Datatype {
-    /// The type with this local name.
+    /// Returns the type with this local name.
     pub fn from_name(local: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|datatype| datatype.name() == local)
     }

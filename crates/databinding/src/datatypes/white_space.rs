@@ -1,18 +1,18 @@
 use std::borrow::Cow;
 
-/// What happens to white space before a value is read (XSD Part 2 §4.3.6), from the weakest to the strongest.
+/// The treatment of white space before a value is read (XSD Part 2 §4.3.6), from the weakest to the strongest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum WhiteSpace {
-    /// It stays.
+    /// White space is retained.
     Preserve,
-    /// Each tab and line end becomes a blank.
+    /// Each tab and line end is replaced by a space.
     Replace,
-    /// And runs of blanks become one, those at the ends go.
+    /// As `Replace`; then runs of spaces become one space, and spaces at both ends are removed.
     Collapse,
 }
 
 impl WhiteSpace {
-    /// The text as its type sees it. Text that is in order already is not copied.
+    /// Returns the text with its white space normalised. Text that needs no change is not copied.
     pub fn normalise(self, text: &str) -> Cow<'_, str> {
         match self {
             WhiteSpace::Preserve => Cow::Borrowed(text),
@@ -52,7 +52,7 @@ mod tests {
             (" \t\n\r", "    ", ""),
             ("a b", "a b", "a b"),
             (" a\n\nb\tc  d ", " a  b c  d ", "a b c d"),
-            // Only XML's own white space counts.
+            // Only the white space of XML counts.
             ("\u{A0}a\u{2003}\u{2003}b\u{B}", "\u{A0}a\u{2003}\u{2003}b\u{B}", "\u{A0}a\u{2003}\u{2003}b\u{B}"),
         ] {
             assert_eq!(WhiteSpace::Preserve.normalise(text), text);

@@ -1,9 +1,9 @@
-//! What of two declarations is alike, where the compiler asks.
+//! Comparisons of declarations at compile time.
 
 use super::{AttributeDeclaration, AttributeUses};
 use crate::schema::{Namespaces, TypeName};
 
-/// Whether two texts are the same.
+/// Whether two texts are equal.
 #[doc(hidden)]
 pub const fn is_same(one: &str, other: &str) -> bool {
     let (one, other) = (one.as_bytes(), other.as_bytes());
@@ -24,7 +24,7 @@ pub(super) const fn is_type(own: TypeName, expected: TypeName) -> bool {
     is_same(own.name, expected.name) && is_same(own.namespace, expected.namespace)
 }
 
-/// Whether two bounds of occurrence are the same.
+/// Whether two occurrences are equal.
 pub(super) const fn is_as_often((min, max): (u32, Option<u32>), (other_min, other_max): (u32, Option<u32>)) -> bool {
     min == other_min
         && match (max, other_max) {
@@ -34,7 +34,8 @@ pub(super) const fn is_as_often((min, max): (u32, Option<u32>), (other_min, othe
         }
 }
 
-/// The attribute of this name. It is looked for from this number on: mostly two types have theirs in one order.
+/// Returns the attribute of this name. The search begins at index `from`, because two types usually have their attributes in
+/// the same order.
 pub(super) const fn find(
     all: &AttributeUses,
     from: usize,
@@ -54,7 +55,7 @@ pub(super) const fn find(
     None
 }
 
-/// Whether two wildcards take the same.
+/// Whether two wildcards allow the same namespaces.
 pub(super) const fn are_of(own: &Namespaces, expected: &Namespaces) -> bool {
     match (own, expected) {
         (Namespaces::Any, Namespaces::Any) => true,

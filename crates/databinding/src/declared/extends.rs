@@ -1,4 +1,4 @@
-//! Whether a type of a program extends another one (XSD Part 1 §3.4.6). The compiler evaluates this where the type says so.
+//! Checks that a type of a program extends another one (XSD Part 1 §3.4.6). The check runs at compile time.
 
 use super::alike::{are_of, find, is_as_often, is_same, is_type};
 use super::{
@@ -6,34 +6,36 @@ use super::{
     Members, ParticleDeclaration, TermDeclaration,
 };
 
-/// How many types may extend each other in a row. Types that extend each other in a circle have no end.
+/// The maximum length of a chain of types that extend each other. A cycle has no end.
 const MOST_IN_A_ROW: usize = 64;
 
-/// What is said of a type that doesn't extend another one.
+/// The messages for a type that doesn't extend another one.
 #[derive(Clone, Copy, Debug)]
 pub struct NotExtended {
-    /// That the other one is no enum of types that extend each other.
+    /// The base is not an enum of types that extend each other.
     pub no_enum: &'static str,
-    /// That the type extends itself.
+    /// The type extends itself.
     pub itself: &'static str,
-    /// That the other one is in another namespace.
+    /// The base is in another namespace.
     pub namespace: &'static str,
-    /// That an attribute of the other one is missing, or differs.
+    /// An attribute of the base is missing or differs.
     pub attributes: &'static str,
-    /// That one has a text and the other one elements, or another text.
+    /// One has text and the other has elements or another type of text.
     pub text: &'static str,
-    /// That the elements don't begin with those of the other one.
+    /// The elements don't begin with those of the base.
     pub elements: &'static str,
 }
 
-/// Ends the compilation if a type doesn't extend another one: it must have all attributes of that, and begin with its elements.
+/// Checks that a type extends `base`: it must have all attributes of the base, and begin with its elements. Panics with a
+/// message otherwise, which is a compile error in a constant.
 pub const fn extends(own: &Declaration, base: &Declaration, not: &NotExtended) {
     if let Some(message) = problem(own, base, not) {
         panic!("{}", message)
     }
 }
 
-/// Ends the compilation with this message if a type doesn't extend another one, be it through others.
+/// Checks that a type extends `base`, directly or indirectly. Panics with the message otherwise, which is a compile error in
+/// a constant.
 pub const fn is_derived_from(own: &Declaration, base: &Declaration, message: &str) {
     if !leads_to(own, base) {
         panic!("{}", message)
@@ -62,7 +64,7 @@ const fn problem(own: &Declaration, base: &Declaration, not: &NotExtended) -> Op
         (ContentDefinition::Simple(..), _) | (_, ContentDefinition::Simple(..)) => Some(not.text),
         (ContentDefinition::Elements(own), ContentDefinition::Elements(base)) => match (&own.term, &base.term) {
             (TermDeclaration::Sequence(own), TermDeclaration::Sequence(base)) if begins_with(*own, *base) => None,
-            // Elements in any order are all that is there (cos-all-limited).
+            // An `<all>` group can't be extended by elements (cos-all-limited).
             (TermDeclaration::All(own), TermDeclaration::All(base))
                 if own.len() == base.len() && begins_with(*own, *base) =>
             {
@@ -75,7 +77,7 @@ const fn problem(own: &Declaration, base: &Declaration, not: &NotExtended) -> Op
     }
 }
 
-/// Whether a type extends another one, be it through others, or a row of types that extend each other has no end.
+/// Whether a type extends `base`, directly or indirectly. Also true if the chain of bases is too long or a cycle.
 const fn leads_to(own: &Declaration, base: &Declaration) -> bool {
     let Some(name) = base.name else { return false };
     let (mut of, mut row) = (own, 0);
@@ -156,7 +158,7 @@ const fn is_same_type(own: &Kind, base: &Kind) -> bool {
         (Kind::Restriction(own, _), Kind::Restriction(base, _)) | (Kind::Named(own), Kind::Named(base)) => {
             is_type(*own, *base)
         }
-        // An element around values is of a type of its own wherever it stands.
+        // An anonymous type is declared anew wherever it is used, so only the content is compared.
         (Kind::Unnamed(own), Kind::Unnamed(base)) => is_same_content(own, base),
         _ => false,
     }
@@ -274,7 +276,7 @@ mod tests {
         particle
     }
 
-    /// An enum of a type and others.
+    /// Declares an enum of a type and those that extend it.
     fn extended(itself: Declaration) -> &'static Declaration {
         let extended = Declaration::extended::<()>(Some(kept(itself)), &[], false);
         kept(Declaration { name: itself.name, ..extended })
@@ -286,7 +288,7 @@ mod tests {
         Declaration { definition: Definition::Complex(complex), ..of }
     }
 
-    /// What is said of a type that extends one with these members.
+    /// Returns the message for a type with the members `own` that extends one with the members `base`.
     fn said(own: (Attributes, ContentDefinition), base: (Attributes, ContentDefinition)) -> Option<&'static str> {
         problem(&complex("Own", own.0, own.1), extended(complex("Base", base.0, base.1)), &NOT)
     }
@@ -368,7 +370,7 @@ mod tests {
                 assert_eq!(of(vec![*own, b], vec![*base]), expected, "{own:?} {base:?}");
             }
         }
-        // What looks alike is the same, wherever it is declared.
+        // Types with equal content are the same, wherever they are declared.
         assert_eq!(of(vec![around("x")], vec![around("x")]), None);
     }
 

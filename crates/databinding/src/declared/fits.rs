@@ -1,27 +1,26 @@
-//! Whether a type of a program is what a contract has in its place. The compiler evaluates this where a contract says that the type stands
-//! for one of its own.
+//! Compares a type of a program with the type of a contract that it replaces. The comparison runs at compile time.
 
 use super::alike::{are_of, find, is_as_often, is_same, is_type};
 use super::{AttributeUses, TermDeclaration};
 use super::{ComplexDefinition, ContentDefinition, Declaration, Definition, Kind, Members, ParticleDeclaration};
 use crate::schema::{Namespaces, TypeName, ValueConstraint};
 
-/// A complex type as a contract has it. Each message says what the type of the program lacks or has beyond it.
+/// A complex type of a contract. The messages state what the type of the program lacks or has in addition.
 #[derive(Debug)]
 pub struct ExpectedType {
-    /// What it is called, if that may be said of a value.
+    /// The name, if `xsi:type` can name the type.
     pub name: Option<TypeName>,
-    /// All of its attributes.
+    /// All attributes.
     pub attributes: &'static [ExpectedAttribute],
-    /// Of which namespaces others may come, if any may.
+    /// The namespaces of further attributes, if there is an attribute wildcard.
     pub any_attributes: Option<Namespaces>,
-    /// What is between the tags.
+    /// The content.
     pub content: ExpectedContent,
-    /// That it is called otherwise.
+    /// The message for another name.
     pub other_name: &'static str,
-    /// That there are other attributes.
+    /// The message for other attributes.
     pub more_attributes: &'static str,
-    /// That the content is another one, or has more in it.
+    /// The message for other content, or more content.
     pub other_content: &'static str,
 }
 
@@ -32,67 +31,68 @@ pub struct ExpectedAttribute {
     pub namespace: &'static str,
     /// The local name.
     pub name: &'static str,
-    /// Whether it must be there.
+    /// Whether the attribute is required.
     pub is_required: bool,
-    /// The type of its value.
+    /// The type of the value.
     pub kind: ExpectedKind,
-    /// The value if it is absent, or the only one that it may have.
+    /// The default or fixed value.
     pub constraint: Option<ValueConstraint>,
-    /// What is expected.
+    /// The message if the type of the program doesn't have this attribute.
     pub message: &'static str,
 }
 
-/// What is between the tags.
+/// The content of an element.
 #[derive(Debug)]
 pub enum ExpectedContent {
-    /// A value.
+    /// A value of a simple type.
     Text(ExpectedKind),
-    /// Elements one after another.
+    /// A sequence of these elements.
     Sequence(&'static [ExpectedElement]),
-    /// Elements in any order.
+    /// An `<all>` group of these elements.
     All(&'static [ExpectedElement]),
 }
 
-/// An element, or whatever element comes.
+/// An element or a wildcard.
 #[derive(Debug)]
 pub struct ExpectedElement {
-    /// Which elements may stand there.
+    /// The name or the namespaces.
     pub name: ExpectedName,
-    /// How often it comes at least.
+    /// The minimum number of occurrences.
     pub min_occurs: u32,
-    /// How often it comes at most; `None` is unbounded.
+    /// The maximum number of occurrences; `None` is unbounded.
     pub max_occurs: Option<u32>,
     /// Whether it may be nil.
     pub is_nillable: bool,
-    /// The type of its value.
+    /// The type of the value.
     pub kind: ExpectedKind,
-    /// The value if it is empty, or the only one that it may have.
+    /// The default or fixed value.
     pub constraint: Option<ValueConstraint>,
-    /// What is expected.
+    /// The message if the type of the program doesn't have this element.
     pub message: &'static str,
 }
 
-/// Which elements may stand in a place.
+/// The elements that an [`ExpectedElement`] allows.
 #[derive(Debug)]
 pub enum ExpectedName {
-    /// Those of this namespace, which is empty for none, and this local name.
+    /// Those with this namespace (empty for none) and local name.
     Is(&'static str, &'static str),
-    /// Those of these namespaces.
+    /// Those in these namespaces.
     Any(Namespaces),
 }
 
 /// The type of a value.
 #[derive(Debug)]
 pub enum ExpectedKind {
-    /// A simple type, or a complex one for which another type of the program stands.
+    /// A simple type, or a complex type that another type of the program replaces.
     Is(Kind),
-    /// Whatever simple type: the contract's is held by one that says no more of itself.
+    /// Any simple type. The type in the program doesn't declare which one it is.
     Simple,
     /// A complex type that has no type of its own in the program.
     Within(&'static ExpectedType),
 }
 
-/// Ends the compilation if a type is not what is expected, with the first message that tells why.
+/// Checks that a type is as expected. Panics with the first message that applies otherwise, which is a compile error in a
+/// constant.
 pub const fn fits(own: &Declaration, expected: &ExpectedType) {
     let is_called_so = match (own.name, expected.name) {
         (_, None) => true,
@@ -158,7 +158,7 @@ const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static s
 
 const fn has(own: &AttributeUses, index: usize, expected: &ExpectedAttribute) -> bool {
     let Some(own) = find(own, index, expected.namespace, expected.name) else { return false };
-    // One with a default is there for whoever reads it.
+    // An attribute with a default always has a value, so its type is the same as that of a required one.
     let may_be_absent = !own.is_required || own.default.is_some();
     may_be_absent != expected.is_required
         && is_of(&own.kind, &expected.kind)
@@ -214,7 +214,7 @@ const fn is_kind(own: &Kind, expected: &Kind) -> bool {
     match (own, expected) {
         (Kind::Restriction(_, own), expected) => is_kind(own, expected),
         (Kind::Simple(own), Kind::Simple(expected)) => is_same(own, expected),
-        // A text takes whatever is listed.
+        // A string can hold every listed value.
         (Kind::Simple(own), Kind::Listed(_)) => is_same(own, "xs:string"),
         (Kind::Listed(own), Kind::Listed(expected)) => are_within(own, expected) && are_within(expected, own),
         (Kind::List(own), Kind::List(expected)) => is_kind(own, expected),
@@ -226,7 +226,7 @@ const fn is_kind(own: &Kind, expected: &Kind) -> bool {
 const fn are_within(some: &[(&str, &str)], all: &[(&str, &str)]) -> bool {
     let mut index = 0;
     while index < some.len() {
-        // Mostly they have one order.
+        // The values usually have the same order.
         let mut passed = 0;
         while passed < all.len() && !is_same(some[index].1, all[(index + passed) % all.len()].1) {
             passed += 1;

@@ -1,18 +1,18 @@
-//! The attributes and the content of a type: their types, which derived code writes as tuples, with the tables of the decoder.
+//! The attributes and the content of a type: their types, which derived code writes as tuples, and the tables of the decoder.
 
 use std::marker::PhantomData;
 
 use super::{AttributeDeclaration, Declared, ParticleDeclaration, TermDeclaration};
 use crate::schema::{Attributes, Element, Namespaces, ValueConstraint};
 
-/// Types of attributes, or of what is in a content: `()`, a tuple of [`Of`], [`Optional`], [`Flattened`] and [`Wildcard`], or one [`And`]
-/// more.
+/// The types of attributes or of the members of a content: `()`, a tuple of [`Of`], [`Optional`], [`Flattened`] and
+/// [`Wildcard`], or an [`And`] of two of them.
 pub trait Types {
     /// The types, as particles.
     const ROW: &'static Row;
 }
 
-/// A tuple of types, and another one behind it.
+/// A tuple of types, followed by more types.
 #[derive(Debug)]
 pub struct And<F, R>(PhantomData<(F, R)>);
 
@@ -36,13 +36,13 @@ macro_rules! tuples {
 
 tuples!(A B C D E F G H I J K L);
 
-/// What may be in a tuple of [`Types`].
+/// An item of a tuple of [`Types`].
 pub trait Particle {
-    /// The particle. An element has no name yet.
+    /// The particle. Elements have no names here.
     const PARTICLE: &'static ParticleDeclaration;
 }
 
-/// An element, or an attribute that must be there.
+/// An element, or a required attribute.
 #[derive(Debug)]
 pub struct Of<T>(PhantomData<T>);
 
@@ -50,7 +50,7 @@ impl<T: Declared> Particle for Of<T> {
     const PARTICLE: &'static ParticleDeclaration = &ParticleDeclaration::element::<T>();
 }
 
-/// An attribute that may be absent.
+/// An optional attribute.
 #[derive(Debug)]
 pub struct Optional<T>(PhantomData<T>);
 
@@ -58,7 +58,7 @@ impl<T: Declared> Particle for Optional<T> {
     const PARTICLE: &'static ParticleDeclaration = &ParticleDeclaration::element::<T>().occurs(0, Some(1));
 }
 
-/// The content of a type, between this and that many times. Most is [`UNBOUNDED`].
+/// The content of a type, which occurs between `MIN` and `MAX` times. `MAX` may be [`UNBOUNDED`].
 #[derive(Debug)]
 pub struct Flattened<T, const MIN: u32, const MAX: u32>(PhantomData<T>);
 
@@ -66,13 +66,13 @@ impl<T: Declared, const MIN: u32, const MAX: u32> Particle for Flattened<T, MIN,
     const PARTICLE: &'static ParticleDeclaration = &ParticleDeclaration::content_of::<T>().occurs(MIN, bound(MAX));
 }
 
-/// Any element that `W` takes, between this and that many times. Most is [`UNBOUNDED`].
+/// Any element that `W` takes, between `MIN` and `MAX` times. `MAX` may be [`UNBOUNDED`].
 #[derive(Debug)]
 pub struct Wildcard<W, const MIN: u32, const MAX: u32>(PhantomData<W>);
 
-/// What a wildcard takes.
+/// The namespaces of a wildcard.
 pub trait Takes {
-    /// Elements of these namespaces.
+    /// The namespaces of the elements.
     const NAMESPACES: Namespaces;
 }
 
@@ -81,14 +81,14 @@ impl<W: Takes, const MIN: u32, const MAX: u32> Particle for Wildcard<W, MIN, MAX
         &ParticleDeclaration::once(TermDeclaration::Any(W::NAMESPACES)).occurs(MIN, bound(MAX));
 }
 
-/// As often as it likes.
+/// The `MAX` of a particle without a maximum number of occurrences.
 pub const UNBOUNDED: u32 = u32::MAX;
 
 const fn bound(most: u32) -> Option<u32> {
     if most == UNBOUNDED { None } else { Some(most) }
 }
 
-/// Particles, of which the first ones are these.
+/// A linked list of particles. The first ones are in `particles`.
 #[derive(Debug)]
 pub struct Row {
     pub(super) particles: &'static [&'static ParticleDeclaration],
@@ -96,7 +96,7 @@ pub struct Row {
 }
 
 impl Row {
-    /// The particle of this number.
+    /// Returns the particle with this index.
     const fn get(&self, mut number: usize) -> Option<&'static ParticleDeclaration> {
         let mut row = self;
         while number >= row.particles.len() {
@@ -116,36 +116,36 @@ impl Row {
     }
 }
 
-/// Particles one after another. Those that are elements have their names, their occurrence and their defaults in a table.
+/// A list of particles. The names, occurrence and defaults of those that are elements are in a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Members {
     pub(super) row: &'static Row,
-    /// The number of the first one in the row.
+    /// The index of the first particle in the row.
     pub(super) first: usize,
-    /// Those of them, and of what comes behind.
+    /// The table of the elements, from that of the first particle on.
     pub(super) elements: &'static [Element],
     pub(super) documentation: &'static [&'static str],
 }
 
 impl Members {
-    /// No particles.
+    /// The empty list.
     pub const NONE: Members = Members { row: <()>::ROW, first: 0, elements: &[], documentation: &[] };
 
     pub(super) const fn of<T: Declared>() -> Self {
         Members { row: T::MEMBERS.0, first: 0, elements: T::MEMBERS.1, documentation: T::SAID_OF_MEMBERS }
     }
 
-    /// How many there are.
+    /// Returns the number of particles.
     pub const fn len(&self) -> usize {
         self.row.len() - self.first
     }
 
-    /// Whether there is none.
+    /// Whether there are no particles.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The particles.
+    /// Iterates over the particles.
     pub fn iter(self) -> impl Iterator<Item = ParticleDeclaration> {
         let mut left = self;
         std::iter::from_fn(move || {
@@ -155,7 +155,7 @@ impl Members {
         })
     }
 
-    /// The first particle, and the others.
+    /// Returns the first particle, and the rest of the list.
     pub const fn split_first(self) -> Option<(ParticleDeclaration, Members)> {
         let Some(first) = self.row.get(self.first) else { return None };
         let (mut first, mut rest) = (*first, Members { first: self.first + 1, ..self });
@@ -175,17 +175,17 @@ impl Members {
         Some((first, rest))
     }
 
-    /// The particles behind so many.
+    /// Returns the list without the first `count` particles.
     #[must_use]
     pub fn skip(self, count: usize) -> Members {
         (0..count).fold(self, |left, _| left.split_first().map_or(left, |(_, rest)| rest))
     }
 }
 
-/// What is said of an attribute: its default, whether it has no other value, and documentation.
+/// The default of an attribute, whether it is fixed, and the documentation.
 pub type AttributeSaid = (Option<&'static str>, bool, &'static str);
 
-/// Attributes. Their names stand in a table.
+/// The attributes of a type. Their names are in a table.
 #[derive(Clone, Copy, Debug)]
 pub struct AttributeUses {
     pub(super) row: &'static Row,
@@ -198,17 +198,17 @@ impl AttributeUses {
         AttributeUses { row: T::ATTRIBUTES.0, names: T::ATTRIBUTES.1, said: T::SAID_OF_ATTRIBUTES }
     }
 
-    /// How many there are.
+    /// Returns the number of attributes.
     pub const fn len(&self) -> usize {
         self.row.len()
     }
 
-    /// Whether there is none.
+    /// Whether there are no attributes.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The attribute of this number.
+    /// Returns the attribute with this index.
     pub const fn get(&self, number: usize) -> Option<AttributeDeclaration> {
         let Some(particle) = self.row.get(number) else { return None };
         let TermDeclaration::Element(of) = &particle.term else { return None };
@@ -227,7 +227,7 @@ impl AttributeUses {
         })
     }
 
-    /// The attributes.
+    /// Iterates over the attributes.
     pub fn iter(self) -> impl Iterator<Item = AttributeDeclaration> {
         (0..self.len()).filter_map(move |number| self.get(number))
     }

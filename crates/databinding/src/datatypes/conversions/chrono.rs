@@ -1,4 +1,4 @@
-//! Feature `chrono`.
+//! The feature `chrono`.
 
 use chrono::{Datelike, FixedOffset, NaiveDate, NaiveDateTime, NaiveTime, TimeDelta, TimeZone, Timelike, Utc};
 
@@ -6,7 +6,7 @@ use super::moments::{no_zone, out_of_range, zone};
 use crate::datatypes::calendar::{astronomical, year_of_astronomical};
 use crate::datatypes::{Date, DateTime, Duration, Invalid, Time};
 
-/// The fields of a day and a time as they are.
+/// Returns the local date and time, without the zone.
 fn local(moment: &DateTime) -> Result<NaiveDateTime, Invalid> {
     let date = Date { year: moment.year, month: moment.month, day: moment.day, offset_minutes: None };
     let DateTime { hour, minute, second, nanosecond, .. } = *moment;
@@ -42,7 +42,7 @@ impl TryFrom<DateTime> for chrono::DateTime<Utc> {
     }
 }
 
-/// A leap second or a zone that is no whole number of minutes has no place in XSD.
+/// Fails for a leap second, which XSD can't represent.
 impl TryFrom<NaiveDateTime> for DateTime {
     type Error = Invalid;
 
@@ -53,7 +53,8 @@ impl TryFrom<NaiveDateTime> for DateTime {
     }
 }
 
-/// A leap second or a zone that is no whole number of minutes has no place in XSD.
+/// Fails for a leap second, and for a zone offset that is not a whole number of minutes or is more than 14 hours. XSD can
+/// represent none of these.
 impl<Z: TimeZone> TryFrom<chrono::DateTime<Z>> for DateTime {
     type Error = Invalid;
 
@@ -90,7 +91,7 @@ impl TryFrom<Time> for NaiveTime {
     fn try_from(time: Time) -> Result<Self, Invalid> {
         no_zone(&time, time.offset_minutes)?;
         let Time { hour, minute, second, nanosecond, .. } = time;
-        // chrono takes a fraction of more than a second for a leap second.
+        // chrono reads a fraction of a second or more as a leap second.
         (nanosecond < 1_000_000_000)
             .then(|| NaiveTime::from_hms_nano_opt(hour.into(), minute.into(), second.into(), nanosecond))
             .flatten()
@@ -98,7 +99,7 @@ impl TryFrom<Time> for NaiveTime {
     }
 }
 
-/// A leap second has no place in XSD.
+/// Fails for a leap second, which XSD can't represent.
 impl TryFrom<NaiveTime> for Time {
     type Error = Invalid;
 
@@ -111,7 +112,7 @@ impl TryFrom<NaiveTime> for Time {
     }
 }
 
-/// One with months has no length.
+/// Fails for a duration with months, which has no fixed length.
 impl TryFrom<Duration> for TimeDelta {
     type Error = Invalid;
 
@@ -150,7 +151,7 @@ mod tests {
 
     use super::*;
 
-    /// There and back.
+    /// Converts a text there and back.
     fn both_ways<A, B>(text: &str)
     where
         A: std::str::FromStr<Err = Invalid> + Display + TryFrom<B, Error: Debug> + Clone,

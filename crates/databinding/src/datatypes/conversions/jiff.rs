@@ -1,4 +1,4 @@
-//! Feature `jiff`.
+//! The feature `jiff`.
 
 use jiff::{Span, Timestamp, civil};
 
@@ -6,7 +6,7 @@ use super::moments::{no_zone, out_of_range, zone};
 use crate::datatypes::calendar::{astronomical, year_of_astronomical};
 use crate::datatypes::{Date, DateTime, Duration, Invalid, Time};
 
-/// The fields of a day and a time as they are.
+/// Returns the local date and time, without the zone.
 fn local(moment: &DateTime) -> Result<civil::DateTime, Invalid> {
     let date = Date { year: moment.year, month: moment.month, day: moment.day, offset_minutes: None };
     let DateTime { hour, minute, second, nanosecond, .. } = *moment;
@@ -42,7 +42,7 @@ impl TryFrom<DateTime> for Timestamp {
     }
 }
 
-/// In UTC.
+/// Converts to UTC.
 impl From<Timestamp> for DateTime {
     fn from(timestamp: Timestamp) -> Self {
         let local = jiff::tz::Offset::UTC.to_datetime(timestamp);
@@ -89,7 +89,7 @@ impl From<civil::Time> for Time {
     }
 }
 
-/// Months and seconds stay what they are.
+/// Months and seconds are not converted into each other.
 impl TryFrom<Duration> for Span {
     type Error = Invalid;
 
@@ -105,7 +105,7 @@ impl TryFrom<Duration> for Span {
     }
 }
 
-/// Years are 12 months and weeks 7 days of 24 hours, as XSD counts them.
+/// Years count as 12 months, weeks as 7 days, and days as 24 hours, as in XSD.
 impl From<Span> for Duration {
     fn from(span: Span) -> Self {
         let part = |value: i64, factor: u64| value.unsigned_abs().saturating_mul(factor);
@@ -115,7 +115,7 @@ impl From<Span> for Duration {
         let fractions = u128::from(part(span.get_milliseconds(), 1)) * 1_000_000
             + u128::from(part(span.get_microseconds(), 1)) * 1_000
             + u128::from(part(span.get_nanoseconds(), 1));
-        // A span's units reach some twenty thousand years each: nothing comes near to overflowing.
+        // Each unit of a span is limited to some twenty thousand years, so the sums don't overflow.
         let seconds = days * 86_400 + minutes * 60 + part(span.get_seconds(), 1);
         let seconds = seconds.saturating_add((fractions / 1_000_000_000) as u64);
         Duration::new(span.is_negative(), months, seconds, (fractions % 1_000_000_000) as u32).unwrap_or_default()
@@ -145,7 +145,7 @@ mod tests {
         assert!(Timestamp::parse("2026-11-24T12:00:00").unwrap_err().unwrap().contains("time zone"));
     }
 
-    /// There and back.
+    /// Converts a text there and back.
     fn both_ways<A, B>(text: &str)
     where
         A: std::str::FromStr<Err = Invalid> + Display + TryFrom<B, Error: Debug> + Clone,

@@ -1,13 +1,13 @@
-//! Feature `num-bigint`.
+//! The feature `num-bigint`.
 
 use num_bigint::BigInt;
 
 use crate::datatypes::{Decimal, Integer, Invalid};
 
-/// How many digits are converted: the time that it takes grows with their square.
+/// The maximum number of digits that are converted. The time grows with their square.
 const MOST_DIGITS: usize = 100_000;
 
-/// Fails for more than 100,000 digits, which would take long.
+/// Fails for more than 100,000 digits, since the conversion would take too long.
 impl TryFrom<&Integer> for BigInt {
     type Error = Invalid;
 

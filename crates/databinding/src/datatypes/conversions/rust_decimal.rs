@@ -1,14 +1,14 @@
-//! Feature `rust_decimal`.
+//! The feature `rust_decimal`.
 
 use crate::datatypes::{Decimal, Invalid};
 
-/// Fails for what needs more than its 96 bits and 28 digits behind the point.
+/// Fails if the value needs more than 96 bits or more than 28 digits after the point.
 impl TryFrom<&Decimal> for rust_decimal::Decimal {
     type Error = Invalid;
 
     fn try_from(value: &Decimal) -> Result<Self, Invalid> {
         let (exact, shown) = value.with_text(|text| {
-            // More zeros at the end than there is room for say nothing.
+            // Trailing zeros beyond the capacity don't change the value.
             let trimmed = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text };
             let exact = rust_decimal::Decimal::from_str_exact(text);
             (exact.or_else(|_| rust_decimal::Decimal::from_str_exact(trimmed)), crate::datatypes::quoted(text))
@@ -27,7 +27,7 @@ impl TryFrom<Decimal> for rust_decimal::Decimal {
 
 impl From<rust_decimal::Decimal> for Decimal {
     fn from(value: rust_decimal::Decimal) -> Self {
-        // The scale is 28 at most.
+        // The scale is at most 28.
         Decimal::new(value.mantissa(), value.scale() as u8)
     }
 }

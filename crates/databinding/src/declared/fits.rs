@@ -158,7 +158,7 @@ const fn misfit(own: &Declaration, expected: &ExpectedType) -> Option<&'static s
 
 const fn has(own: &AttributeUses, index: usize, expected: &ExpectedAttribute) -> bool {
     let Some(own) = find(own, index, expected.namespace, expected.name) else { return false };
-    // An attribute with a default always has a value, so its type is the same as that of a required one.
+    // The field of an attribute with a default is not an `Option`, although the attribute may be absent.
     let may_be_absent = !own.is_required || own.default.is_some();
     may_be_absent != expected.is_required
         && is_of(&own.kind, &expected.kind)

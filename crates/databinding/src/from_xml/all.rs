@@ -4,13 +4,13 @@ use super::{Decoder, Error, Expected, FromXml, Next};
 use crate::schema::Element;
 
 impl Decoder<'_> {
-    /// Reads the element `table[index]` of an `xs:all` if its start tag comes next and is known. `None` says nothing:
-    /// [`one_of`](Self::one_of) tells what comes.
+    /// Reads the element `table[index]` of an `xs:all` if its cached start tag is next. If the result is `None`, call
+    /// [`one_of`](Self::one_of) to find out which element is next.
     ///
-    /// Most documents have the parts of an `xs:all` in the order of the schema, so this is tried first.
+    /// Most documents have the elements of an `xs:all` in the order of the schema, so this is tried first.
     ///
     /// # Errors
-    /// What is wrong with the element.
+    /// The element is invalid.
     #[inline]
     pub fn in_order<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
         if self.next.is_some() {
@@ -19,10 +19,10 @@ impl Decoder<'_> {
         T::known(self, &table[index]).transpose()
     }
 
-    /// Which of the elements in `table` comes next; `None` if the parent ends.
+    /// Returns which of the elements in `table` is next; `None` if the parent ends.
     ///
     /// # Errors
-    /// What comes if it is none of them.
+    /// Another element is next.
     pub fn one_of(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
         if let Some(index) = self.next_of(table)? {
             return Ok(Some(index));
@@ -33,10 +33,10 @@ impl Decoder<'_> {
         }
     }
 
-    /// Reads `table[index]` into `value` as a part of `xs:all`, where it may come once.
+    /// Reads `table[index]` into `value`. In an `xs:all` it may occur once.
     ///
     /// # Errors
-    /// What is wrong with it, or that it came before.
+    /// The element is invalid, or occurred before.
     #[inline]
     pub fn once<T: FromXml>(
         &mut self,
@@ -52,10 +52,10 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The value of a part of `xs:all` that must have come.
+    /// Returns the value of a required element of an `xs:all`.
     ///
     /// # Errors
-    /// That it did not.
+    /// The element did not occur.
     #[inline]
     pub fn present<T>(&mut self, value: Option<T>, table: &'static [Element], index: usize) -> Result<T, Error> {
         value.ok_or_else(|| self.wrong_here(format!("the element ends without <{}>", table[index].name)))

@@ -1,5 +1,5 @@
-//! The attributes of a start tag (XSD Part 1 §3.2, §3.4.4): what may stand there, what it says, and those that are
-//! for the reader itself, `xsi:nil` and `xsi:type` (§2.6).
+//! The attributes of a start tag (XSD Part 1 §3.2, §3.4.4): which are allowed, their values, and those that the decoder
+//! itself uses, `xsi:nil` and `xsi:type` (§2.6).
 
 use std::sync::Arc;
 
@@ -18,29 +18,29 @@ use super::simple::ByType;
 use super::types::{Rules, is_simple};
 use super::{Decoder, FromXml, Lexical, quoted};
 
-/// Attributes of the envelope's namespace may stand anywhere in SOAP 1.1 (§4.1.1), on header blocks and on the payload in
-/// SOAP 1.2 (Part 1 §5.2, §5.3).
+/// Attributes of the envelope's namespace are allowed on every element in SOAP 1.1 (§4.1.1), and on header blocks and the
+/// payload in SOAP 1.2 (Part 1 §5.2, §5.3).
 const SOAP11_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 const SOAP12_NAMESPACE: &str = "http://www.w3.org/2003/05/soap-envelope";
 
-/// How many attributes of a table are found at once; those of larger ones are searched for.
+/// How many attributes of a table are located in one pass. Those of larger tables are searched one by one.
 const PLACES: usize = 64;
 
-/// Which attributes of a start tag are those of a table.
+/// The positions of the attributes of a table in a start tag.
 #[derive(Debug)]
 pub(super) struct Placed {
     table: &'static Attributes,
-    /// Where the tag ends.
+    /// The offset of the end of the tag.
     offset: usize,
-    /// Whether there are attributes that are not of the table.
+    /// Whether the tag has attributes that are not in the table.
     others: bool,
-    /// A bit for each attribute of the table that is there.
+    /// A bit for each attribute of the table that is present.
     present: u64,
-    /// Their numbers in the tag.
+    /// The positions of these attributes in the tag.
     numbers: [u8; PLACES],
-    /// The number of `xsi:nil` in the tag, if it is there.
+    /// The position of `xsi:nil` in the tag, if it is present.
     nil: Option<u32>,
-    /// That of `xsi:type`.
+    /// The position of `xsi:type` in the tag, if it is present.
     type_name: Option<u32>,
 }
 
@@ -63,19 +63,19 @@ impl Placed {
         (self.nil, self.type_name) = (None, None);
     }
 
-    /// Notes that `table[index]` has this number in the tag.
+    /// Records that `table[index]` is at position `number` in the tag.
     fn put(&mut self, index: usize, number: usize) {
         match (self.numbers.get_mut(index), u8::try_from(number)) {
             (Some(place), Ok(number)) => {
                 *place = number;
                 self.present |= 1 << index;
             }
-            // One that is not noted is not to be taken for absent.
+            // If it can't be recorded, all are searched one by one. Otherwise it would seem to be absent.
             _ => self.table = &Attributes::NONE,
         }
     }
 
-    /// Places attributes as those of an equal tag before.
+    /// Restores the positions from the cached attribute index of an equal tag.
     #[inline]
     fn restore(&mut self, table: &'static Attributes, offset: usize, placement: &AttributeIndex) {
         self.begin(table, offset);
@@ -85,7 +85,7 @@ impl Placed {
         self.numbers[..AttributeIndex::MOST].copy_from_slice(&placement.numbers);
     }
 
-    /// What is to be kept of it, if it is about `table` and that is not too large.
+    /// Returns the attribute index to cache, if it is for `table` and the table is not too large.
     fn placement(&self, table: &'static Attributes) -> Option<AttributeIndex> {
         let fits = std::ptr::eq(self.table, table) && table.declared.len() <= AttributeIndex::MOST;
         let Placed { present, others, nil, type_name, .. } = *self;
@@ -93,7 +93,8 @@ impl Placed {
         fits.then_some(AttributeIndex { table: address(table), present, numbers, others, nil, type_name })
     }
 
-    /// The number of `table[index]` in the tag, if it is there; `None` if that isn't known for this table and tag.
+    /// Returns the position of `table[index]` in the tag, or `Some(None)` if it is absent. `None` if the positions are not
+    /// known for this table and tag.
     #[inline]
     fn number(&self, table: &'static Attributes, offset: usize, index: usize) -> Option<Option<usize>> {
         if !self.is_of(table, offset) {
@@ -103,7 +104,7 @@ impl Placed {
         Some((self.present >> index & 1 == 1).then_some(number.into()))
     }
 
-    /// Notes an attribute of the reader's own, that of this local name.
+    /// Records the position of an attribute in the `xsi` namespace with this local name.
     fn put_own(&mut self, name: &str, number: usize) {
         let number = u32::try_from(number).ok();
         match name {
@@ -113,7 +114,7 @@ impl Placed {
         }
     }
 
-    /// Whether this is about the tag that ends at `offset`, and this table.
+    /// Whether the positions are for the tag that ends at `offset`, and for this table.
     #[inline]
     fn is_of(&self, table: &'static Attributes, offset: usize) -> bool {
         offset == self.offset && std::ptr::eq(self.table, table)
@@ -121,10 +122,10 @@ impl Placed {
 }
 
 impl Decoder<'_> {
-    /// The value of an attribute of the start tag that was read last, `None` if it is absent.
+    /// Returns the value of an attribute of the start tag that was read last, or `None` if it is absent.
     ///
     /// # Errors
-    /// That it has a value that it may not have.
+    /// The value is invalid.
     pub fn attribute<T: SimpleType>(
         &mut self,
         attributes: &'static Attributes,
@@ -133,11 +134,11 @@ impl Decoder<'_> {
         self.attribute_of(&ByType::<T>::NEW, attributes, index)
     }
 
-    /// The value of an attribute of the start tag that was read last, `None` if it is absent, of a type that is perhaps known at run
-    /// time only.
+    /// Returns the value of an attribute of the start tag that was read last, or `None` if it is absent. Its type may be
+    /// known only at run time.
     ///
     /// # Errors
-    /// That it has a value that it may not have.
+    /// The value is invalid.
     #[doc(hidden)]
     pub fn attribute_of<V: 'static>(
         &mut self,
@@ -174,14 +175,14 @@ impl Decoder<'_> {
         }
     }
 
-    /// The attribute, if it is there, looked for among all.
+    /// Searches the attribute among all attributes of the tag.
     fn searched(&self, declared: &'static schema::Attribute) -> Option<(&str, usize)> {
         let mut names = self.reader.attribute_names();
         let (number, ..) = names.find(|&(_, namespace, local)| declared.is(namespace, local))?;
         self.reader.attribute_value(number)
     }
 
-    /// The value of an attribute, or what is wrong with it, and the value nevertheless if there is one.
+    /// Returns the value of an attribute. An error comes with the value if that violates only facets or a fixed value.
     fn attribute_value<V: 'static>(
         &self,
         of: &impl Lexical<V>,
@@ -209,7 +210,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// The attribute that stands for one that is declared with a namespace and has none, or the other way round
+    /// Returns an attribute that has no namespace although it is declared with one, or the other way round
     /// (`attributeFormDefault`).
     #[cold]
     fn of_another_form(
@@ -226,10 +227,10 @@ impl Decoder<'_> {
         self.reader.attribute_value(number)
     }
 
-    /// The value of an attribute that must be there.
+    /// Returns the value of a required attribute.
     ///
     /// # Errors
-    /// That it isn't, or has a value that it may not have.
+    /// The attribute is absent or its value is invalid.
     pub fn required_attribute<T: SimpleType>(
         &mut self,
         attributes: &'static Attributes,
@@ -238,10 +239,10 @@ impl Decoder<'_> {
         self.required_attribute_of(&ByType::<T>::NEW, attributes, index)
     }
 
-    /// The value of an attribute that must be there, of a type that is perhaps known at run time only.
+    /// Returns the value of a required attribute. Its type may be known only at run time.
     ///
     /// # Errors
-    /// That it isn't, or has a value that it may not have.
+    /// The attribute is absent or its value is invalid.
     #[doc(hidden)]
     pub fn required_attribute_of<V: 'static>(
         &mut self,
@@ -262,10 +263,10 @@ impl Decoder<'_> {
         Error::new(ErrorKind::Structure, self.inside_tag(), message)
     }
 
-    /// The value of an attribute that has a default.
+    /// Returns the value of an attribute, or its default.
     ///
     /// # Errors
-    /// That it has a value that it may not have.
+    /// The value is invalid.
     pub fn attribute_or_default<T: SimpleType>(
         &mut self,
         attributes: &'static Attributes,
@@ -274,10 +275,10 @@ impl Decoder<'_> {
         self.attribute_or_default_of(&ByType::<T>::NEW, attributes, index)
     }
 
-    /// The value of an attribute that has a default, of a type that is perhaps known at run time only.
+    /// Returns the value of an attribute, or its default. Its type may be known only at run time.
     ///
     /// # Errors
-    /// That it has a value that it may not have.
+    /// The value is invalid.
     #[doc(hidden)]
     pub fn attribute_or_default_of<V: 'static>(
         &mut self,
@@ -295,7 +296,7 @@ impl Decoder<'_> {
             .map_err(|problem| Error::new(ErrorKind::Lexical, self.inside_tag(), problem.message().to_owned()))
     }
 
-    /// The attributes that are not declared, which a wildcard takes.
+    /// Returns the attributes that are not declared and match the wildcard.
     pub fn any_attributes(&mut self, attributes: &'static Attributes) -> Vec<AnyAttribute> {
         let offset = self.reader.offset();
         if self.reader.is_plain() || (self.placed.is_of(attributes, offset) && !self.placed.others) {
@@ -324,11 +325,11 @@ impl Decoder<'_> {
 
     // ---- xsi:type ----
 
-    /// Which of `types` the element is of by its `xsi:type`; without one it is of the first. Their number stands for
-    /// a type that is none of them.
+    /// Returns the index in `types` of the type that `xsi:type` names. Without `xsi:type` it is 0; for a type that is not in
+    /// `types` it is their number.
     ///
     /// # Errors
-    /// That the attribute is no name.
+    /// The value of `xsi:type` is not a name.
     #[inline]
     pub fn type_of(&mut self, types: &'static [TypeName]) -> Result<usize, Error> {
         if let Some(index) = self.given_type_of(types) {
@@ -344,11 +345,11 @@ impl Decoder<'_> {
         }
     }
 
-    /// Which of `types` the element is of whose start tag was read last. Its own type is abstract, so that it must name another
-    /// one.
+    /// Returns the index in `types` of the type that `xsi:type` names; for a type that is not in `types` it is their number.
+    /// The declared type of the element is abstract, so `xsi:type` is required.
     ///
     /// # Errors
-    /// That the attribute is absent or no name.
+    /// The attribute is absent, or its value is not a name.
     pub fn concrete_type_of(&mut self, element: &'static Element, types: &'static [TypeName]) -> Result<usize, Error> {
         if let Some(index) = self.given_type_of(types) {
             return Ok(index);
@@ -362,7 +363,7 @@ impl Decoder<'_> {
         Err(Error::new(ErrorKind::Structure, self.inside_tag(), message))
     }
 
-    /// Which of `types` the array says that is around the element whose start tag was read last.
+    /// Returns the index in `types` of the type that the array around the element gives it.
     #[inline]
     fn given_type_of(&mut self, types: &'static [TypeName]) -> Option<usize> {
         let (offset, name) = self.given.as_ref()?;
@@ -371,16 +372,16 @@ impl Decoder<'_> {
         Some(index)
     }
 
-    /// Whether the start tag that was read last, whose attributes were looked at, may have an `xsi:type`.
+    /// Whether the start tag that was read last may have an `xsi:type`. Its attributes have been located.
     #[inline]
     fn may_say_type(&self) -> bool {
         !self.reader.is_plain() && (self.placed.others || self.placed.offset != self.reader.offset())
     }
 
-    /// Looks at the start tag that was read last as one of an element whose type is another one by its `xsi:type`.
+    /// Checks the start tag that was read last against the type that its `xsi:type` names.
     ///
     /// # Errors
-    /// That it has attributes that an element of this type doesn't have.
+    /// It has attributes that this type doesn't have.
     #[doc(hidden)]
     pub fn admit_derived(&mut self, element: &'static Element, of: &dyn schema::RunTimeType) -> Result<(), Error> {
         if !self.reader.is_plain() {
@@ -392,7 +393,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// That the element whose start tag was read last says another type than one of `types`.
+    /// Returns the error that `xsi:type` doesn't name one of `types`.
     #[doc(hidden)]
     #[cold]
     pub fn unknown_type(&mut self, element: &'static Element, types: &'static [TypeName]) -> Error {
@@ -407,10 +408,10 @@ impl Decoder<'_> {
         Error::new(ErrorKind::Structure, self.inside_tag(), message)
     }
 
-    /// Reads the content of an element that is of type `T` by its `xsi:type`.
+    /// Reads the content of an element whose `xsi:type` names the type `T`.
     ///
     /// # Errors
-    /// What the document has instead.
+    /// The content doesn't match the type or is not well-formed.
     #[inline]
     pub fn derived<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         if !self.reader.is_plain() {
@@ -422,11 +423,11 @@ impl Decoder<'_> {
         T::content(self, element)
     }
 
-    /// Reads a value that stands behind a pointer since it is large: apart, so that the function that reads one of many has no room
-    /// for each of them, and with as much stack as it may need, which a pointer to it doesn't tell.
+    /// Reads a large value into a box, in a function of its own, so that the caller, which reads one of many types, needs no
+    /// stack for each of them. It provides the stack that a value of this size may need.
     ///
     /// # Errors
-    /// Those of reading it.
+    /// An error of `read`.
     #[inline(never)]
     pub fn boxed<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<Box<T>, Error> {
         self.charge(size_of::<T>() + BLOCK)?;
@@ -436,16 +437,16 @@ impl Decoder<'_> {
         })
     }
 
-    /// Reads a value as [`derived`](Self::derived) does, to stand behind a pointer: a contract has thousands of such calls, and
-    /// a closure in each would be one more function to be checked and compiled.
+    /// Reads a value with [`derived`](Self::derived) into a box. A contract has thousands of such calls; with a closure in
+    /// each, each would add a function to check and compile.
     ///
     /// # Errors
-    /// Those of reading it.
+    /// The content doesn't match the type or is not well-formed.
     pub fn derived_boxed<T: FromXml>(&mut self, element: &'static Element) -> Result<Box<T>, Error> {
         self.boxed(|decoder| decoder.derived(element))
     }
 
-    /// What `xsi:type` says.
+    /// Returns the type that `xsi:type` names.
     pub(crate) fn type_name(&mut self) -> Result<Option<ExpandedName>, Error> {
         let error = match self.said_type() {
             Ok(name) => return Ok(name.map(|(namespace, local)| ExpandedName::new(namespace, local))),
@@ -454,7 +455,7 @@ impl Decoder<'_> {
         self.tolerate_type(error).map(|()| None)
     }
 
-    /// What `xsi:type` says, as one of `types`; their number stands for a type that is none of them.
+    /// Returns the index in `types` of the type that `xsi:type` names; for a type that is not in `types` it is their number.
     fn said_type_of(&self, types: &'static [TypeName]) -> Result<Option<usize>, Error> {
         if let Some((value, _)) = self.type_attribute()
             && let Some((prefix, local)) = value.split_once(':')
@@ -462,20 +463,20 @@ impl Decoder<'_> {
             && let Some(namespace) = self.reader.resolve(prefix)
             && let Some(index) = index_of(types, namespace, local)
         {
-            // The name of a type that there is needs no look at its characters.
+            // The text equals the name of a known type, so its characters are valid.
             return Ok(Some(index));
         }
         let index = |(namespace, local)| index_of(types, namespace, local).unwrap_or(types.len());
         Ok(self.said_type()?.map(index))
     }
 
-    /// What `xsi:type` says, as namespace and local name.
+    /// Returns namespace and local name of the type that `xsi:type` names.
     pub(super) fn said_type(&self) -> Result<Option<(&str, &str)>, Error> {
         let Some((value, offset)) = self.type_attribute() else { return Ok(None) };
         let text = value.trim_matches([' ', '\t', '\n', '\r']);
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
         let wrong = match self.reader.resolve(prefix) {
-            // No type has such a name, but a value of an unknown type would keep it, to be written again.
+            // No type has such a name. But a value of an unknown type would store the name, and write it again.
             Some(_) if !is_ncname(local) || text.starts_with(':') => "",
             Some(namespace) => return Ok(Some((namespace, local))),
             None => ": its prefix is not declared",
@@ -484,7 +485,7 @@ impl Decoder<'_> {
         Err(Error::new(ErrorKind::Lexical, offset, message))
     }
 
-    /// The value of `xsi:type` and where it stands, if it is there.
+    /// Returns the value and the offset of `xsi:type`, if it is present.
     fn type_attribute(&self) -> Option<(&str, usize)> {
         if self.placed.offset == self.reader.offset() {
             return self.reader.attribute_value(self.placed.type_name? as usize);
@@ -517,7 +518,7 @@ impl Decoder<'_> {
 
     // ---- what may stand there ----
 
-    /// Looks at the attributes of the start tag that was read last.
+    /// Locates and checks the attributes of the start tag that was read last.
     pub(super) fn attributes(
         &mut self,
         element: &'static Element,
@@ -542,7 +543,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Finds out which attributes of the start tag that was read last are those of a table.
+    /// Locates the attributes of a table in the start tag that was read last, and checks the others.
     fn place_attributes(
         &mut self,
         element: &'static Element,
@@ -550,7 +551,7 @@ impl Decoder<'_> {
         offset: usize,
     ) -> Result<(), Error> {
         self.placed.begin(attributes, offset);
-        // Most stand in the order of the table, so each is looked for from behind the one before it.
+        // The attributes are usually in the order of the table, so each search begins after the previous attribute.
         let (mut unknown, mut next) = (false, 0);
         for (number, namespace, name) in self.reader.attribute_names() {
             if namespace == XSI_NAMESPACE {
@@ -568,7 +569,7 @@ impl Decoder<'_> {
             }
         }
         if unknown {
-            // What is wrong with the value of a known one comes first.
+            // An invalid value of `xsi:nil` is reported before unknown attributes.
             if let Some(number) = self.placed.nil {
                 self.is_said_nil(number)?;
             }
@@ -579,7 +580,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Whether the start tag that was read last says that it is nil, by the attribute of this number.
+    /// Whether the start tag that was read last is nil, by the attribute at this position.
     fn is_said_nil(&self, number: u32) -> Result<bool, Error> {
         let Some((value, offset)) = self.reader.attribute_value(number as usize) else { return Ok(false) };
         bool::parse(value).map_err(|_| {
@@ -588,7 +589,7 @@ impl Decoder<'_> {
         })
     }
 
-    /// That there are attributes which the element does not have.
+    /// Reports the attributes that the element doesn't have.
     #[cold]
     fn unknown_attributes(&mut self, element: &'static Element, attributes: &'static Attributes) -> Result<(), Error> {
         let unknown = self.reader.attributes().filter(|attribute| {
@@ -603,13 +604,13 @@ impl Decoder<'_> {
         errors.into_iter().try_for_each(|error| self.tolerate(error))
     }
 
-    /// Whether the start tag that was read last says `xsi:nil="true"`.
+    /// Whether the start tag that was read last has `xsi:nil="true"`.
     pub(super) fn says_nil(&self) -> bool {
         let nil = self.reader.qualified_attribute(XSI_NAMESPACE, "nil");
         nil.is_some_and(|nil| bool::parse(nil.value) == Ok(true))
     }
 
-    /// A place in the start tag that was read last.
+    /// Returns an offset inside the start tag that was read last.
     #[cold]
     pub(super) fn inside_tag(&self) -> usize {
         let offset = self.reader.offset();
@@ -617,17 +618,17 @@ impl Decoder<'_> {
     }
 }
 
-/// What tells a table from all others.
+/// Returns an identifier that no other table has.
 fn address(table: &'static Attributes) -> usize {
     std::ptr::from_ref(table).addr()
 }
 
-/// Whether attributes of a namespace may stand anywhere.
+/// Whether attributes of a namespace are allowed on every element.
 fn is_ours(namespace: &str) -> bool {
     matches!(namespace, XSI_NAMESPACE | SOAP11_NAMESPACE | SOAP12_NAMESPACE | castile_xml::XML_NAMESPACE)
 }
 
-/// That an attribute has a value that is none of its type.
+/// Returns the error for a value that is not of an attribute's type.
 #[cold]
 fn invalid(declared: &schema::Attribute, problem: &Invalid, offset: usize) -> Error {
     let message = format!("{}, as which the attribute \"{}\" was expected", problem.message(), declared.name);

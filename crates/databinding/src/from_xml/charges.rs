@@ -1,28 +1,28 @@
-//! What values take is charged where they grow, before it is kept.
+//! Charging the memory of values to an allowance, before the memory is retained.
 
 use castile_budget::{Allowance, Exhausted, next_capacity};
 
 use super::{Decoder, Error, ErrorKind};
 
-/// What a block of memory takes beside what is in it, in bytes, about.
+/// The approximate overhead of a memory allocation, in bytes.
 pub(crate) const BLOCK: usize = 16;
 
 impl Decoder<'_> {
-    /// A decoder that charges the memory that values take to `allowance`: vectors, and what stands behind pointers.
+    /// Returns the decoder with an allowance to which it charges the memory of values: of vectors and of boxed values.
     ///
-    /// The value itself is not charged, nor are texts: together they are no longer than the document, which is charged by
-    /// whoever makes the allowance.
+    /// Neither the root value itself nor texts are charged. All texts together are no longer than the document, which the
+    /// owner of the allowance charges.
     ///
-    /// A charge that is refused is an error of [`ErrorKind::Exhausted`]. What was charged is not given back then.
+    /// A refused charge is an error of [`ErrorKind::Exhausted`]. What was charged before is not given back in this case.
     pub fn within(mut self, allowance: Allowance) -> Self {
         self.allowance = allowance;
         self
     }
 
-    /// Charges memory that is about to be taken, in bytes.
+    /// Charges memory before it is allocated, in bytes.
     ///
     /// # Errors
-    /// That it is not granted.
+    /// The charge is refused.
     #[doc(hidden)]
     #[inline]
     pub fn charge(&mut self, bytes: usize) -> Result<(), Error> {
@@ -32,7 +32,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Charges memory where an error can't be returned: [`is_granted`](Self::is_granted) tells. What is not granted is not to be kept.
+    /// Charges memory where no error can be returned. If it returns `false` the value must be dropped;
+    /// [`is_granted`](Self::is_granted) returns the error later.
     pub(super) fn try_charge(&mut self, bytes: usize) -> bool {
         let charged = self.allowance.charge(bytes);
         if let Err(exhausted) = charged {
@@ -41,7 +42,7 @@ impl Decoder<'_> {
         charged.is_ok()
     }
 
-    /// Whether all was granted that was charged.
+    /// Returns an error if a charge was refused.
     pub(super) fn is_granted(&self) -> Result<(), Error> {
         match self.refused {
             None => Ok(()),
@@ -49,8 +50,8 @@ impl Decoder<'_> {
         }
     }
 
-    /// Charges a vector that has grown to room for `capacity` values, of which so many were charged. What is never written
-    /// to is hardly memory, so that it is soon enough now.
+    /// Charges a vector after it has grown to `capacity` values, and updates `charged`, the capacity that was charged.
+    /// Charging after growth is early enough, since memory that was never written to is hardly in use.
     #[cold]
     pub(super) fn charge_room(&mut self, charged: &mut usize, capacity: usize, size: usize) -> Result<(), Error> {
         let more = capacity.saturating_sub(*charged);
@@ -58,7 +59,7 @@ impl Decoder<'_> {
         self.charge(more.saturating_mul(size))
     }
 
-    /// Makes room for `more` values.
+    /// Reserves capacity for `more` values, and charges it.
     pub(super) fn reserve<T>(&mut self, values: &mut Vec<T>, more: usize) -> Result<(), Error> {
         let Some(wanted) = next_capacity(values, more) else { return Ok(()) };
         match self.charge((wanted - values.capacity()).saturating_mul(size_of::<T>())) {
@@ -70,7 +71,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Adds a value.
+    /// Appends a value, and charges the growth of the vector.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn push<T>(&mut self, values: &mut Vec<T>, value: T) -> Result<(), Error> {
         if values.len() == values.capacity()
@@ -82,7 +83,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Gives back all that was charged: nothing of what was read is there any more.
+    /// Gives back everything that was charged. Call this only when all values that were read are dropped.
     pub fn give_back(&mut self) {
         self.allowance.give_back();
     }

@@ -1,7 +1,7 @@
 //! Model groups (XSD Part 1 §3.8), wildcards (§3.10) and mixed content.
 //!
-//! Unique particle attribution (§3.8.6) makes the next tag enough to know what comes, so groups are read by recursive
-//! descent. The tables [`Group::FIRST`] say what a group may begin with.
+//! By unique particle attribution (§3.8.6) the next tag determines which particle follows, so groups are read by recursive
+//! descent. The tables [`Group::FIRST`] list what a group may begin with.
 
 use castile_xml::{Predicted, Scope, StartTag};
 
@@ -17,20 +17,20 @@ use super::encoded::may_refer;
 use super::sequence::is_first_full;
 use super::{Decoder, Expected, Next, Piece};
 
-/// A model group that generated code has a type for: a choice, or a sequence inside something else.
+/// A model group with a generated type: a choice, or a sequence inside another group.
 pub trait Group: Sized {
-    /// What it may begin with.
+    /// The elements that it may begin with.
     const FIRST: &'static [First];
-    /// All that may stand in it, where it doesn't begin with each. Only a lenient decoder asks.
+    /// All elements that it may contain, if it can't begin with each of them. Only a lenient decoder uses this.
     const ALL: &'static [First] = Self::FIRST;
-    /// The default namespace that its tags need, for types of a program.
+    /// The default namespace that its tags need. Set for types of a program.
     #[doc(hidden)]
     const NAMESPACE: Option<&'static str> = None;
 
-    /// Reads one if one begins with what comes next.
+    /// Reads a group, or returns `None` if the next element doesn't begin one.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The group is invalid.
     fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error>;
 
     /// Writes all its elements.
@@ -39,22 +39,22 @@ pub trait Group: Sized {
 
 /// A piece of mixed content: an element or text.
 pub trait Mixed: Group {
-    /// In which order elements may come; `None` for any.
+    /// Returns the order of the elements; `None` if any order is allowed.
     fn order() -> Option<&'static Order> {
         None
     }
 
-    /// A piece of text.
+    /// Creates a piece of text.
     fn text(text: String) -> Self;
 }
 
 impl<'a> Decoder<'a> {
     // ---- groups ----
 
-    /// Reads a group that must come next.
+    /// Reads a group, which must be next.
     ///
     /// # Errors
-    /// What comes instead, or what is wrong with it.
+    /// Another element is next, or the group is invalid.
     pub fn group<G: Group>(&mut self) -> Result<G, Error> {
         match G::read(self)? {
             Some(group) => Ok(group),
@@ -62,26 +62,26 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a group if it comes next.
+    /// Reads a group if it is next.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The group is invalid.
     pub fn optional_group<G: Group>(&mut self) -> Result<Option<G>, Error> {
         G::read(self)
     }
 
-    /// Reads a group as often as it comes.
+    /// Reads a group as often as it occurs, at most `max` times.
     ///
     /// # Errors
-    /// What is wrong with one, or that there are fewer than `min`. What comes after `max` is left.
+    /// A group is invalid, or there are fewer than `min`.
     pub fn repeated_group<G: Group>(&mut self, min: u32, max: Option<u32>) -> Result<Vec<G>, Error> {
         self.repeated_group_of(min, max, G::FIRST, G::read)
     }
 
-    /// Reads what begins with `first` as often as it comes.
+    /// Calls `read` as often as it returns a value, at most `max` times. The values begin with an element of `first`.
     ///
     /// # Errors
-    /// What `read` says, or that there are fewer than `min`. What comes after `max` is left.
+    /// An error of `read`, or there are fewer values than `min`.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn repeated_group_of<G>(
@@ -116,10 +116,10 @@ impl<'a> Decoder<'a> {
         Ok(groups)
     }
 
-    /// Whether what comes next is among what a group may begin with.
+    /// Whether a group with these first elements is next.
     ///
     /// # Errors
-    /// That the document is not well-formed, or that text comes.
+    /// The document is not well-formed, or text is next.
     pub fn begins(&mut self, first: &'static [First]) -> Result<bool, Error> {
         if self.next.is_none() {
             match self.predict() {
@@ -140,7 +140,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Whether a tag is one of those that a group may begin with. Unlike [`First::takes`], it remembers what was expected, for messages.
+    /// Whether a tag is one that a group may begin with. Unlike [`First::takes`], it records what was expected, for messages.
     fn is_one_of(&self, tag: &StartTag<'_>, first: &'static [First]) -> bool {
         first.iter().any(|first| match first {
             First::Elements(table) => table.iter().any(|element| self.is(tag, element)),
@@ -152,10 +152,10 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Which of the elements in `table` comes next, if one of them does.
+    /// Returns which of the elements in `table` is next, if any.
     ///
     /// # Errors
-    /// That the document is not well-formed, or that text comes.
+    /// The document is not well-formed, or text is next.
     pub fn next_of(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
         if self.next.is_none() {
             match self.predict() {
@@ -163,7 +163,7 @@ impl<'a> Decoder<'a> {
                 Some(Predicted::Start(identity, _) | Predicted::Tag(_, identity)) => {
                     let mut known = Element::position(table, identity);
                     if known.is_none() && self.next.is_none() {
-                        // Two places may have tags of one name.
+                        // Two slots may have tags with the same name.
                         let mut others = table.iter().enumerate();
                         let is_other = |element: &Element| self.reader.predicts_other(element.name_hash());
                         match others.find(|(_, element)| !is_other(element)) {
@@ -198,7 +198,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Whether what was predicted is none of what may come first.
+    /// Whether the predicted tag is none that the group may begin with.
     fn predicts_none(&self, first: &'static [First]) -> bool {
         first.iter().all(|first| match first {
             First::Elements(table) => table.iter().all(|element| self.reader.predicts_other(element.name_hash())),
@@ -207,7 +207,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// That something comes which is not among what a group may begin with.
+    /// Returns the error that the next element is not one that the group may begin with.
     #[doc(hidden)]
     #[cold]
     pub fn missing(&mut self, first: &'static [First]) -> Error {
@@ -231,10 +231,10 @@ impl<'a> Decoder<'a> {
 
     // ---- wildcards ----
 
-    /// Reads an element that the wildcard takes, which must come next.
+    /// Reads an element that matches the wildcard, which must be next.
     ///
     /// # Errors
-    /// What comes instead.
+    /// Another element is next, or the document is not well-formed.
     pub fn any(&mut self, wildcard: &'static Wildcard) -> Result<Any, Error> {
         match self.optional_any(wildcard)? {
             Some(any) => Ok(any),
@@ -248,10 +248,10 @@ impl<'a> Decoder<'a> {
         self.not_begun(&Expected::words(expected))
     }
 
-    /// Reads an element that the wildcard takes, if one comes next.
+    /// Reads an element that matches the wildcard, if one is next.
     ///
     /// # Errors
-    /// That the document is not well-formed.
+    /// The document is not well-formed.
     pub fn optional_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<Any>, Error> {
         match self.start_of_any(wildcard)? {
             Some(tag) => self.raw(tag).map(Some),
@@ -259,7 +259,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The start tag of an element that the wildcard takes, if one comes next. It is read then.
+    /// Reads the start tag of an element that matches the wildcard, if one is next.
     fn start_of_any(&mut self, wildcard: &'static Wildcard) -> Result<Option<StartTag<'a>>, Error> {
         if self.next.is_none() {
             match self.predict() {
@@ -271,7 +271,8 @@ impl<'a> Decoder<'a> {
                     return Ok(None);
                 }
                 Some(_) => {}
-                // What it takes is never known, so nothing is looked for that might come in its place: the tokeniser tells.
+                // Elements of wildcards are never cached, so only the cached end tag is compared; everything else is
+                // tokenised.
                 None if self.is_at_cached_end() => return Ok(None),
                 None => {}
             }
@@ -289,10 +290,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads elements that the wildcard takes as often as they come.
+    /// Reads the elements that match the wildcard, up to its maximum occurrence.
     ///
     /// # Errors
-    /// That there are fewer than its occurrence asks for. What comes after as many as it allows is left.
+    /// There are fewer than its minimum occurrence.
     pub fn repeated_any(&mut self, wildcard: &'static Wildcard) -> Result<AnyElements, Error> {
         let mut elements = AnyElements::default();
         let max = wildcard.max_occurs.map_or(usize::MAX, |max| max as usize);
@@ -301,7 +302,7 @@ impl<'a> Decoder<'a> {
         {
             let start = tag.offset;
             let element = kept::Element::rest(&mut self.reader, tag)?;
-            // It takes three times its length at most, once as a text of the document.
+            // The element takes at most three times its length; the text of the document is charged already.
             self.charge(2 * (self.reader.offset() - start))?;
             elements.take(&self.reader, &element, &mut self.copy);
             self.reader.skip_prediction();
@@ -314,13 +315,13 @@ impl<'a> Decoder<'a> {
         Ok(elements)
     }
 
-    /// Reads the rest of an element whose start tag was read, and keeps it as it stands.
+    /// Reads the rest of an element whose start tag was read, and returns the element as XML.
     ///
     /// # Errors
-    /// That it is not well-formed, or that there is no room for it.
+    /// The element is not well-formed, or its memory is not granted.
     pub fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
         let element = kept::Element::rest(&mut self.reader, tag)?;
-        // It takes three times its length at most, once as a text of the document.
+        // The element takes at most three times its length; the text of the document is charged already.
         self.charge(2 * (self.reader.offset() - tag.offset) + 2 * BLOCK)?;
         let mut run = Run::default();
         run.take(&self.reader, &element, &mut self.copy);
@@ -331,11 +332,11 @@ impl<'a> Decoder<'a> {
 
     // ---- mixed content ----
 
-    /// Reads text and elements of any kind as they come, up to an end tag. `scope` is what is declared around them, if that is
-    /// wanted in any case; else it is kept where a text may have a name.
+    /// Reads text and elements of any kind up to an end tag. `scope` are the declarations around them, if they are needed in
+    /// any case. Otherwise they are stored only if a text may contain a name.
     ///
     /// # Errors
-    /// That the document is not well-formed.
+    /// The document is not well-formed.
     pub(crate) fn any_content(&mut self, scope: Option<Scope>) -> Result<AnyContent, Error> {
         static ANY: Wildcard = Wildcard::new(Namespaces::Any);
         let (mut content, is_encoded) = (Run::default(), self.is_encoded());
@@ -344,7 +345,7 @@ impl<'a> Decoder<'a> {
         }
         let mut charged = self.reader.offset();
         loop {
-            // As a repeated wildcard: three times its length at most.
+            // At most three times its length, as for a repeated wildcard.
             self.charge(2 * self.reader.offset().saturating_sub(charged))?;
             charged = self.reader.offset();
             while self.next.is_none() {
@@ -370,8 +371,8 @@ impl<'a> Decoder<'a> {
         Ok(AnyContent::from(content))
     }
 
-    /// What is declared around the values of attributes, and the text of the element, whose start tag was read last, if one of
-    /// the attributes may be a name or the text is one for sure.
+    /// Returns the declarations around the element whose start tag was read last, if one of `attributes` may contain a name
+    /// or the text is one.
     pub(crate) fn scope_of_names(
         &mut self,
         attributes: &[AnyAttribute],
@@ -387,18 +388,18 @@ impl<'a> Decoder<'a> {
         Ok(self.reader.scope())
     }
 
-    /// Reads text and elements as they come, up to an end tag or an element that `G` doesn't have.
+    /// Reads mixed content, up to an end tag or an element that is not one of `G`.
     ///
     /// # Errors
-    /// What is wrong with an element, or that it can't come where it does.
+    /// An element is invalid or is in a wrong position.
     pub fn mixed<G: Mixed>(&mut self) -> Result<Vec<G>, Error> {
         self.mixed_of(G::order(), G::ALL, G::text, G::read)
     }
 
-    /// Reads text and elements as they come, up to an end tag or an element that is none of `all`.
+    /// Reads mixed content, up to an end tag or an element that is not in `all`.
     ///
     /// # Errors
-    /// What `read` says, or that an element can't come where it does.
+    /// An error of `read`, or an element is in a wrong position.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn mixed_of<G>(
@@ -434,13 +435,13 @@ impl<'a> Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Sees whether what comes next may come there.
+    /// Checks that the next tag is allowed at this position.
     fn keep_order(&mut self, order: &'static Order, matcher: &mut Matcher) -> Result<(), Error> {
         match &self.next {
             Some(Next::Start(tag)) => {
                 let (namespace, local) = self.name(tag);
                 let candidates = order.candidates(namespace, local);
-                // What there is no place for at all is told by whoever doesn't take it.
+                // An element that is not allowed anywhere is reported when it isn't read.
                 if candidates.is_empty() || matcher.take(order.model(), &candidates).is_some() {
                     return Ok(());
                 }
@@ -453,13 +454,13 @@ impl Decoder<'_> {
             Some(parent) if expected.is_empty() => self.not_begun(&Expected::end_of(parent)),
             _ => self.not_begun(&expected),
         };
-        // More would be told than is wrong.
+        // Further errors would be consequences of this one.
         matcher.lose();
         self.tolerate(error)
     }
 }
 
-/// Whether the element of this identity is one of those that may come first.
+/// Whether the element with this identity is one that the group may begin with.
 fn is_first(first: &'static [First], identity: usize) -> bool {
     first.iter().any(|first| match first {
         First::Elements(table) => Element::position(table, identity).is_some(),

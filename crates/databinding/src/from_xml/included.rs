@@ -10,23 +10,23 @@ use crate::facets::Check;
 use crate::schema::Element;
 use crate::xop::{Binary, Includes, NAMESPACE};
 
-/// What an `xop:Include` was read as.
+/// The result of reading an `xop:Include`.
 enum Included<T> {
-    /// The content, to be checked.
+    /// The content, which must be checked.
     Content(T),
-    /// A value without the content.
+    /// A value without the content, which is not checked.
     Elsewhere(T),
 }
 
 impl<'a> Decoder<'a> {
-    /// This decoder, which reads `xop:Include` elements.
+    /// Returns the decoder with support for `xop:Include` elements.
     pub fn with_includes(mut self, includes: &'a dyn Includes) -> Self {
         self.includes = Some(includes);
         self
     }
 
-    /// Reads the content and the end tag of `element`: text, or one `xop:Include`. White space around that is passed
-    /// over: §2.1 has none there, and those who indent their documents do.
+    /// Reads the content and the end tag of `element`: text or one `xop:Include`. White space around the `xop:Include` is
+    /// ignored. §2.1 doesn't allow it, but senders that indent their documents write it.
     #[inline(never)]
     pub(super) fn simple_or_included<T: SimpleType>(
         &mut self,
@@ -46,7 +46,7 @@ impl<'a> Decoder<'a> {
                     return self.value(&text, element.constraint, facets, start);
                 }
                 Token::StartTag(tag) if is_white(&text) && self.is_include(&tag) => {
-                    // What it refers to is bytes already.
+                    // The included content is bytes, so its text needs no conversion.
                     self.reading = None;
                     let included = self.include(tag.offset, binary, includes)?;
                     self.end_of(element.name)?;
@@ -66,7 +66,7 @@ impl<'a> Decoder<'a> {
         tag.name.local() == "Include" && self.reader.namespace(tag.namespace) == NAMESPACE
     }
 
-    /// The content that the `xop:Include` refers to whose start tag was read last, up to its end tag, which is read.
+    /// Returns the content of the `xop:Include` whose start tag was read last. Consumes its end tag.
     fn include<T>(&mut self, offset: usize, binary: Binary<T>, includes: &dyn Includes) -> Result<Included<T>, Error> {
         let fail = |kind, message: String| Error::new(kind, offset, message);
         let href = self
@@ -96,7 +96,7 @@ impl<'a> Decoder<'a> {
         Ok(included)
     }
 
-    /// Reads up to an end tag, before which only white space may stand.
+    /// Reads up to the end tag. Only white space may precede it.
     fn end_of(&mut self, name: &str) -> Result<(), Error> {
         loop {
             let offset = self.reader.offset();
@@ -114,14 +114,14 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Passes over an element that stands where it may not, if that is tolerated.
+    /// Skips an element that isn't allowed, if the decoder is lenient.
     fn stray_element(&mut self, tag: StartTag<'_>, expected: &Expected) -> Result<(), Error> {
         let error = self.unexpected(tag, expected);
         self.tolerate(error)?;
         Ok(self.reader.skip_element()?)
     }
 
-    /// Checks a value that was included as its text would be.
+    /// Checks an included value in the same way as text.
     fn included<T: SimpleType>(
         &mut self,
         value: T,
@@ -132,7 +132,7 @@ impl<'a> Decoder<'a> {
         if facets.is_none() && element.constraint.is_none() {
             return Ok(value);
         }
-        // Facets see the text that the part stands for: its canonical form.
+        // Facets check the text that the part stands for: its canonical form.
         let mut text = Vec::new();
         value.write(&mut text);
         let text = String::from_utf8_lossy(&text);
@@ -140,7 +140,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Whether a text is white space only.
+/// Whether a text consists of white space only.
 fn is_white(text: &str) -> bool {
     text.trim_matches([' ', '\t', '\n', '\r']).is_empty()
 }

@@ -1,13 +1,13 @@
 //! Reading documents that deviate from their schema.
 //!
-//! A strict decoder takes the children of an element as they come, and the first one that the content model hasn't ends
-//! it. A lenient one looks at the names of all children before it reads the first, and makes a plan: those that nobody
-//! expects are left out, those out of order are put where they belong. Then the calls of generated code get the children
-//! in the order of the plan, and need not know. A plan is made of names alone, and where they are right it is the order
-//! of the document; so what a strict decoder takes, a lenient one reads as the same value.
+//! A strict decoder reads the children of an element in document order and fails at the first one that the content model
+//! doesn't allow. A lenient decoder looks at the names of all children first and makes a plan: unexpected children are
+//! omitted, and misplaced ones are moved to where they belong. The calls of generated code then get the children in the order
+//! of the plan, without any change to that code. A plan depends on names only. If all names are right it is the document
+//! order, so a document that a strict decoder accepts gives the same value.
 //!
-//! To pass over children it must know where they end, so it reads the document once before, which also finds what is
-//! not well-formed. No tag is recognised from before, or learned.
+//! To skip children the decoder must know where they end. So it reads the document once in advance, which also detects what
+//! is not well-formed. Tags are neither cached nor read from the cache.
 
 mod plan;
 
@@ -19,24 +19,24 @@ use crate::schema::{Content, Element, First};
 
 use plan::{PER_CHILD, Plan};
 
-/// What a lenient decoder knows beside what is being read.
+/// The additional state of a lenient decoder.
 #[derive(Debug)]
 pub(super) struct Lenient {
     deviations: Deviations,
-    /// The elements of the document, in the order of their start tags.
+    /// The elements of the document, in document order.
     elements: Vec<Extent>,
-    /// A plan for each open element whose content is known, the innermost last.
+    /// A plan for each open element whose content model is known, the innermost last.
     plans: Vec<Plan>,
 }
 
-/// Where an element lies in the document.
+/// The position of an element in the document.
 #[derive(Clone, Copy, Debug)]
 struct Extent {
     start: u32,
-    /// Where its end tag begins.
+    /// The offset of its end tag.
     end_tag: u32,
     end: u32,
-    /// The number of the first element behind it.
+    /// The index of the first element after it.
     next: u32,
 }
 
@@ -49,8 +49,8 @@ impl Lenient {
         self.deviations.take()
     }
 
-    /// The children of the element whose start tag ends at `offset`, and where its end tag begins. `None` if it has no
-    /// content.
+    /// Returns the children of the element whose start tag ends at `offset`, and the offset of its end tag. `None` if it is
+    /// an empty-element tag.
     fn children(&self, offset: usize) -> Option<(Vec<Extent>, usize)> {
         // No element begins between a start tag and its end.
         let own = self.elements.partition_point(|extent| (extent.start as usize) < offset).checked_sub(1)?;
@@ -74,7 +74,7 @@ impl<'a> Decoder<'a> {
         last.is_some_and(|last| last.start as usize >= self.reader.offset())
     }
 
-    /// Finds where the elements in the one lie that is open.
+    /// Records the positions of all elements inside the open element.
     pub(super) fn survey(&mut self) -> Result<(), Error> {
         let Some(lenient) = &mut self.lenient else { return Ok(()) };
         lenient.plans.clear();
@@ -86,7 +86,7 @@ impl<'a> Decoder<'a> {
             let offset = reader.offset();
             match reader.next()? {
                 Token::StartTag(StartTag { offset, .. }) => {
-                    // A child takes room once more in the plan for its parent, and while that is made.
+                    // Memory for the child in its parent's plan, also while the plan is made, is charged here, too.
                     if let Err(exhausted) = self.allowance.charge(size_of::<Extent>() + PER_CHILD) {
                         return Err(self.exhausted(exhausted));
                     }
@@ -98,7 +98,7 @@ impl<'a> Decoder<'a> {
                     if let Some(extent) = open.pop().and_then(|index| lenient.elements.get_mut(index)) {
                         (extent.end_tag, extent.end, extent.next) = (offset as u32, reader.offset() as u32, next);
                     }
-                    // What ends before is a header.
+                    // Elements that end before this offset are in the header.
                     if open.len() == outside && reader.offset() >= here {
                         return Ok(());
                     }
@@ -109,8 +109,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Notes that the children of the element whose start tag was read last are to be read by a plan. It is made when
-    /// the first is asked for: until then the attributes are needed.
+    /// Records that the children of the element whose start tag was read last will be read by a plan. The plan is made when
+    /// the first child is needed, because the attributes of the start tag are needed until then.
     #[cold]
     pub(super) fn plan(&mut self, element: &'static Element, content: &'static Content) {
         let depth = self.reader.depth();
@@ -123,12 +123,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the tag that comes next by the plan for the element that is open, if there is one.
+    /// Reads the next tag by the plan for the open element, if there is one.
     #[cold]
     pub(super) fn planned(&mut self) -> Result<Option<Next<'a>>, Error> {
         let (depth, here) = (self.reader.depth(), self.reader.offset());
         let Some(lenient) = &mut self.lenient else { return Ok(None) };
-        // Elements that were nil had no use for theirs.
+        // The plans of nil elements were not used.
         while lenient.plans.last().is_some_and(|plan| plan.depth > depth) {
             lenient.plans.pop();
         }
@@ -145,7 +145,7 @@ impl<'a> Decoder<'a> {
         Ok(self.next)
     }
 
-    /// The declared element that the child which comes next is taken for, though it is called otherwise.
+    /// Returns the declared element for which the next child stands, if it has another name.
     #[cold]
     pub(super) fn stands_for(&self) -> Option<&'static Element> {
         let plan = self.lenient.as_ref()?.plans.last()?;
@@ -154,10 +154,10 @@ impl<'a> Decoder<'a> {
 
     // ---- what is tolerated ----
 
-    /// Records what is wrong if that may be tolerated.
+    /// Records an error as a deviation, if that may be tolerated.
     ///
     /// # Errors
-    /// What is wrong, for a strict decoder; and what is not well-formed for any.
+    /// Returns the error if the decoder is strict, or if the document is not well-formed or exceeds a limit.
     #[cold]
     pub(super) fn tolerate(&mut self, error: Error) -> Result<(), Error> {
         match &mut self.lenient {
@@ -169,10 +169,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Records what is wrong with a type that is named, if that may be tolerated: in SOAP encoding nothing else is.
+    /// Records an error in a named type as a deviation, if that may be tolerated. In SOAP encoding nothing else is.
     ///
     /// # Errors
-    /// As for [`tolerate`](Self::tolerate).
+    /// Returns the error if the decoder is strict.
     #[cold]
     pub(super) fn tolerate_type(&mut self, error: Error) -> Result<(), Error> {
         match &mut self.of_types {
@@ -184,13 +184,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Passes over the element that comes next, whose start tag was read.
+    /// Skips the next element, whose start tag was read.
     pub(super) fn pass_over(&mut self) -> Result<(), Error> {
         self.next = None;
         Ok(self.reader.skip_element()?)
     }
 
-    /// Whether an element comes next in mixed content that this has no place for: then it is passed over.
+    /// Skips the next element, which isn't allowed in mixed content, as a deviation. Returns `false` if an end tag is next.
     #[cold]
     pub(super) fn is_without_place(&mut self, all: &'static [First]) -> Result<bool, Error> {
         let Some(Next::Start(tag)) = self.next else { return Ok(false) };

@@ -1,27 +1,27 @@
-//! Sequences (XSD Part 1 §3.8): elements that come in the order of the calls, as often as their occurrence says.
+//! Sequences (XSD Part 1 §3.8): elements in the order of the calls, as often as their occurrence allows.
 //!
-//! What depends on the type of a value is compiled for each type of a contract, of which there are thousands. So it is
-//! kept small: what can be done without the type has a function of its own, and results are matched where `?` or `map`
-//! would be one more function for each type. Where nothing is optimised nothing is inlined either: it would be compiled
-//! for each field.
+//! Code that depends on the type of a value is compiled for each type of a contract, of which there may be thousands. So it
+//! is kept small: what doesn't need the type is in separate functions, and results are matched where `?` or `map` would add a
+//! function for each type. In debug builds nothing is inlined, because it would be compiled for each field.
 
 use castile_xml::Predicted;
 
 use super::{Decoder, Error, Expected, FromXml, Next};
 use crate::schema::{Attributes, Content, Element, TypeName};
 
-/// How many particles are looked at to learn from what comes next that an optional one doesn't.
+/// How many of the following particles are compared to detect that an optional element is absent.
 const LOOK_AHEAD: usize = 4;
-/// How many items a vector has room for without being asked, unless they are large. Most vectors have no more.
+/// The number of items for which a vector has capacity without a reservation, unless the items are large. Most vectors have
+/// no more.
 const FIRST_ITEMS: usize = 4;
-/// What a vector may reserve on the word of its first items, in bytes.
+/// How many bytes a vector may reserve on the evidence of its first items.
 const FIRST_RESERVE: usize = 16 << 10;
 
 impl Decoder<'_> {
-    /// Reads children up to the end tag of `element`, which is read too.
+    /// Reads the children and the end tag of `element`.
     ///
     /// # Errors
-    /// What `children` says, or what stands before the end tag.
+    /// An error of `children`, or something other than the end tag follows them.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn complex<T>(
         &mut self,
@@ -34,10 +34,10 @@ impl Decoder<'_> {
         Ok(value)
     }
 
-    /// Begins to read the children of `element`. [`leave`](Self::leave) needs what is returned.
+    /// Begins to read the children of `element`. Pass the result to [`leave`](Self::leave).
     ///
-    /// Generated code calls these two in place of [`complex`](Self::complex): they are the same for all types, and are
-    /// compiled once.
+    /// Generated code calls these two functions instead of [`complex`](Self::complex). They are the same for all types, so
+    /// they are compiled once.
     #[inline]
     pub fn enter(&mut self, element: &'static Element) -> Option<&'static Element> {
         self.parent.replace(element)
@@ -46,7 +46,7 @@ impl Decoder<'_> {
     /// Reads the end tag of `element`, whose children were read.
     ///
     /// # Errors
-    /// What stands before the end tag.
+    /// Something other than the end tag follows.
     #[inline]
     pub fn leave(&mut self, element: &'static Element, outer: Option<&'static Element>) -> Result<(), Error> {
         self.parent = outer;
@@ -56,19 +56,20 @@ impl Decoder<'_> {
         self.end(element)
     }
 
-    /// Reads the element `table[index]`, which must come next.
+    /// Reads the element `table[index]`, which must be next.
     ///
     /// # Errors
-    /// What comes instead.
+    /// Another element is next, or the element is invalid.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn required<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<T, Error> {
         self.element(&table[index])
     }
 
-    /// Reads the element `table[index]` if it comes next. What follows it in the content model follows in `table`.
+    /// Reads the element `table[index]` if it is next. The following entries of `table` must be those that follow it in the
+    /// content model.
     ///
     /// # Errors
-    /// What is wrong with the element.
+    /// The element is invalid.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn optional<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Option<T>, Error> {
         if self.reader.predicts_other(table[index].name_hash()) {
@@ -89,19 +90,19 @@ impl Decoder<'_> {
         }
     }
 
-    /// Reads the elements `table[index]` as often as they come.
+    /// Reads the elements `table[index]` as often as they occur.
     ///
     /// # Errors
-    /// What is wrong with one, or that there are fewer or more than its occurrence allows.
+    /// An element is invalid, or there are fewer or more than its occurrence allows.
     #[inline]
     pub fn repeated<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Vec<T>, Error> {
         self.up_to(usize::MAX, table, index)
     }
 
-    /// Reads elements of one name, where another one of that name may follow: no more than its occurrence allows.
+    /// Reads elements `table[index]` up to their maximum occurrence. Another particle with the same name may follow.
     ///
     /// # Errors
-    /// What is wrong with one, or that there are fewer than its occurrence asks for.
+    /// An element is invalid, or there are fewer than its occurrence requires.
     pub fn counted<T: FromXml>(&mut self, table: &'static [Element], index: usize) -> Result<Vec<T>, Error> {
         let max = table[index].max_occurs.map_or(usize::MAX, |max| max as usize);
         self.up_to(max, table, index)
@@ -138,12 +139,13 @@ impl Decoder<'_> {
         }
     }
 
-    /// Whether the first item was read, and a second one comes by a start tag that is known.
+    /// Whether only the first item was read, and the cached start tag of a second one is next.
     fn is_first_of_many(&self, element: &'static Element, count: usize) -> bool {
         count == 1 && self.reader.is_at_cached_start(element.slot_id())
     }
 
-    /// How many more values of this size may come, if so many began at `start` and others are like them.
+    /// Returns the number of further values for which to reserve capacity. `count` values of `size` bytes were read from
+    /// `start` on; further ones are assumed to have the same length in the document.
     pub(super) fn room(&mut self, start: usize, count: usize, size: usize) -> usize {
         let length = (self.reader.offset().saturating_sub(start) / count.max(1)).max(1);
         let rest = (self.reader.length() - self.reader.offset()) / length;
@@ -164,7 +166,7 @@ impl Decoder<'_> {
         self.unknown(element)
     }
 
-    /// Reads an element whose tags are not known, or not as they were.
+    /// Reads an element whose start tag is not cached, or differs from the cached one.
     #[inline(never)]
     pub(super) fn unknown<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         if T::MAY_BE_RESTRICTED
@@ -179,7 +181,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Reads the start tag of `element`, which must be one of a value with these attributes and of this type.
+    /// Reads the start tag of `element` and checks it against the attributes and the type of its value.
     fn open(
         &mut self,
         element: &'static Element,
@@ -192,7 +194,7 @@ impl Decoder<'_> {
         self.admit(element, type_name, is_nillable, content)
     }
 
-    /// Looks at what the start tag that was read says of its value.
+    /// Checks `xsi:nil` and `xsi:type` of the start tag that was read last, and prepares a lenient decoder for its content.
     pub(super) fn admit(
         &mut self,
         element: &'static Element,
@@ -216,7 +218,7 @@ impl Decoder<'_> {
 
     // ---- what comes ----
 
-    /// Whether `table[index]` comes next, which is not known by its start tag.
+    /// Whether `table[index]` is next. Its start tag is not the cached plain one.
     pub(super) fn comes(&mut self, table: &'static [Element], index: usize, is_nillable: bool) -> Result<bool, Error> {
         let element = &table[index];
         match &self.next {
@@ -227,7 +229,7 @@ impl Decoder<'_> {
                 Some(Predicted::End) => return Ok(false),
                 Some(Predicted::Start(identity, _)) if identity == element.identity() => return Ok(true),
                 Some(Predicted::Start(..)) if self.reader.predicts_other(element.name_hash()) => return Ok(false),
-                // Two places may have tags of one name.
+                // Two slots may have tags with the same name.
                 Some(Predicted::Start(..)) => {
                     if self.is_at_cached_start(element) {
                         return Ok(true);
@@ -256,7 +258,7 @@ impl Decoder<'_> {
         }
     }
 
-    /// Whether the tag that comes next is known as one that stands behind `optional`, and not as that.
+    /// Whether the next tag is the cached start tag of an element after `optional`, and not one of `optional`.
     pub(super) fn is_at_what_follows(&mut self, optional: &'static Element, following: &'static [Element]) -> bool {
         for element in following.iter().take(LOOK_AHEAD) {
             if self.is_at_cached_start(element) {
@@ -269,7 +271,7 @@ impl Decoder<'_> {
         false
     }
 
-    /// Whether the end tag that comes next is known as that of the element whose content is being read.
+    /// Whether the cached end tag of the element that is being read is next.
     pub(super) fn is_at_cached_end(&mut self) -> bool {
         let Some(parent) = self.parent else { return false };
         let is_end = self.reader.is_at_cached_end(parent.slot_id());
@@ -313,13 +315,13 @@ impl Decoder<'_> {
     }
 }
 
-/// Whether an element may be nil: its type says so, or the Rust type of its values.
+/// Whether an element may be nil, by its run-time type or by the Rust type of its values.
 #[cold]
 fn may_be_nil(element: &Element, is_nillable: bool) -> bool {
     element.run_time_type().map_or(is_nillable, |of| of.is_nillable())
 }
 
-/// Whether a vector is as full as it is before it grows for the first time.
+/// Whether a vector is full for the first time.
 #[inline]
 pub(super) fn is_first_full<T>(values: &Vec<T>) -> bool {
     values.len() <= FIRST_ITEMS && values.len() == values.capacity()

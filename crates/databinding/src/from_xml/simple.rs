@@ -1,4 +1,4 @@
-//! Simple content (XSD Part 1 §3.4.4): text as a value, its facets, and none for `xsi:nil`.
+//! Simple content (XSD Part 1 §3.4.4): the value of a text, its facets, and `xsi:nil`.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -11,33 +11,33 @@ use crate::datatypes::{Invalid, Scope, SimpleType, quoted};
 use crate::facets::Check;
 use crate::schema::{Element, ValueConstraint};
 
-/// How the text of a simple type is read: as a Rust type says, or as is known at run time only.
+/// How the text of a simple type is parsed: by a Rust type, or by a type that is known only at run time.
 #[doc(hidden)]
 pub trait Lexical<V> {
-    /// The name for messages.
+    /// Returns the name for messages.
     fn name(&self) -> &'static str;
 
-    /// Whether values are names or have names in them.
+    /// Whether values are names or contain names.
     fn has_names(&self) -> bool;
 
-    /// How many bytes of memory the value of a text takes at most, beside its own and a copy of the text.
+    /// Returns the maximum heap memory of a text's value in bytes, excluding a copy of the text.
     fn heap_of(&self, text: &str) -> usize;
 
-    /// The value of a text. Prefixes in it are resolved in `scope`.
+    /// Parses a text. Prefixes in it are resolved in `scope`.
     ///
     /// # Errors
-    /// What is wrong with the text, where more can be said than that it is no value.
+    /// The text is invalid. The error says what is wrong, if that is known.
     fn parse_in(&self, text: &str, scope: &dyn Scope) -> Result<V, Option<String>>;
 
-    /// The value of a text that is refused only for facets that the type checks itself.
+    /// Returns the value of a text that is rejected only because of facets that the type itself checks.
     fn parse_beyond_facets(&self, text: &str) -> Option<V>;
 
-    /// Whether a value is the one that `fixed` stands for. Names are not looked at, since the declarations that `fixed` was written
-    /// with are not here.
+    /// Whether a value is equal to `fixed`. Always true for names, because the declarations around `fixed` are not known
+    /// here.
     fn is_fixed(&self, value: &V, fixed: &str) -> bool;
 }
 
-/// As the Rust type says.
+/// Parses by a Rust type.
 pub(super) struct ByType<T>(PhantomData<fn() -> T>);
 
 impl<T> ByType<T> {
@@ -80,7 +80,7 @@ impl<'a> Decoder<'a> {
     /// Reads text and end tag of `element` as a value of a simple type.
     ///
     /// # Errors
-    /// Text that is not in the type's lexical space, or an element in its place.
+    /// The text is not in the lexical space of the type or violates a facet, or there is an element.
     pub fn simple<T: SimpleType>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.simple_of(element, element.facets)
     }
@@ -88,7 +88,7 @@ impl<'a> Decoder<'a> {
     /// Reads text and end tag of `element` as the content of a complex type, whose facets are not those of `element`.
     ///
     /// # Errors
-    /// As for [`simple`](Self::simple), or the facet that the value breaks.
+    /// The text is not in the lexical space of the type or violates a facet, or there is an element.
     pub fn restricted<T: SimpleType>(
         &mut self,
         element: &'static Element,
@@ -107,7 +107,7 @@ impl<'a> Decoder<'a> {
         if T::HAS_NAMES {
             return self.simple_with_names(&ByType::<T>::NEW, element, facets);
         }
-        // The compiler looks at such a constant before it compiles what depends on it: of thousands of types few are binary.
+        // A constant condition, so that the branch is compiled only for binary types, which are few among thousands.
         if const { T::BINARY.is_some() }
             && let Some(binary) = T::BINARY
             && let Some(includes) = self.includes
@@ -120,7 +120,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a value of a type with names: what the start tag declared is in scope until the end tag is read.
+    /// Reads a value that may contain names. Namespaces declared in the start tag are in scope only until the end tag is
+    /// read.
     fn simple_with_names<V: 'static>(
         &mut self,
         of: &impl Lexical<V>,
@@ -131,7 +132,7 @@ impl<'a> Decoder<'a> {
         let mut text = Cow::Borrowed("");
         while !self.reader.is_at_end_tag() {
             if !self.text_piece(element, &mut text)? {
-                // An empty-element tag.
+                // The end of an empty-element tag.
                 return self.value_of(of, &text, element.constraint, facets, offset);
             }
         }
@@ -140,7 +141,7 @@ impl<'a> Decoder<'a> {
         Ok(value)
     }
 
-    /// The value of the text of an element, which begins at `offset`.
+    /// Returns the value of an element's text, which begins at `offset`.
     pub(super) fn value<T: SimpleType>(
         &mut self,
         text: &str,
@@ -151,7 +152,7 @@ impl<'a> Decoder<'a> {
         self.value_of(&ByType::<T>::NEW, text, constraint, facets, offset)
     }
 
-    /// The value of the text of an element, which begins at `offset`.
+    /// Returns the value of an element's text, which begins at `offset`.
     fn value_of<V: 'static>(
         &mut self,
         of: &impl Lexical<V>,
@@ -199,10 +200,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads text and end tag of `element` as a value of a simple type that is known at run time only.
+    /// Reads text and end tag of `element` as a value of a simple type that is known only at run time.
     ///
     /// # Errors
-    /// As for [`simple`](Self::simple).
+    /// The text is not in the lexical space of the type or violates a facet, or there is an element.
     #[doc(hidden)]
     pub fn simple_of_run_time<V: 'static>(
         &mut self,
@@ -229,7 +230,7 @@ impl<'a> Decoder<'a> {
         Error::new(ErrorKind::Lexical, self.inside(offset), message)
     }
 
-    /// The value of a text that is refused, if it is so for facets only and that is tolerated.
+    /// Returns the value of a rejected text, if it violates only facets and the decoder is lenient.
     #[cold]
     fn beyond_facets<V>(&mut self, of: &impl Lexical<V>, text: &str, error: Error) -> Result<V, Error> {
         match of.parse_beyond_facets(text) {
@@ -241,8 +242,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads text and end tag in one step for an element whose tags are known and whose text is plain or has references in it.
-    /// Otherwise reads nothing.
+    /// Reads text and end tag in one step. The tags must be cached. The text may contain references. Otherwise reads nothing.
     #[inline]
     pub(crate) fn cached_simple<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         if T::HAS_NAMES || !element.is_bare() {
@@ -251,7 +251,8 @@ impl<'a> Decoder<'a> {
         self.reader.cached_leaf(element.slot_id(), T::parse_prefix, |text| T::parse(text).ok()).map(Ok)
     }
 
-    /// Reads a known element with facets or without content in one step. What is wrong is found the long way.
+    /// Reads an element with facets or without content in one step, if its tags are cached. If it is invalid, reads nothing;
+    /// the error is found when it is read again in the general way.
     pub(crate) fn cached_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
         if T::HAS_NAMES || element.constraint.is_some() {
             return None;
@@ -274,14 +275,14 @@ impl<'a> Decoder<'a> {
         self.reader.cached_empty_leaf(known, || parse("")).map(Ok)
     }
 
-    /// Reads a known element of one of the many types that a contract brings in one step, with facets or not: what depends on the
-    /// type is small.
+    /// Reads an element of a type that the contract declares in one step, if its tags are cached, with or without facets.
+    /// Little of this code depends on the type.
     pub(crate) fn cached_by_text<T: SimpleType>(
         &mut self,
         element: &'static Element,
         is_restricted: bool,
     ) -> Option<Result<T, Error>> {
-        // Names need the declarations that are in scope.
+        // Names need the declarations in scope.
         let found = if T::HAS_NAMES { None } else { self.cached_text(element, is_restricted) };
         if let Some(found) = found
             && let Err(error) = self.charge(T::heap_of(found.text))
@@ -297,14 +298,15 @@ impl<'a> Decoder<'a> {
         None
     }
 
-    /// The text of an element whose tags are known, if it is plain and the element has facets or none.
+    /// Returns the text of an element with cached tags, if it is plain. With `is_restricted` the element must have facets,
+    /// otherwise none.
     fn cached_text(&self, element: &'static Element, is_restricted: bool) -> Option<CachedText<'a>> {
         let is_meant =
             if is_restricted { element.constraint.is_none() && element.facets.is_some() } else { element.is_bare() };
         if is_meant { self.reader.cached_text(element.slot_id()) } else { None }
     }
 
-    /// Reads an element whose text was looked at, unless a facet has something against its value.
+    /// Consumes an element whose text was parsed, unless its value violates a facet.
     fn takes(&mut self, element: &'static Element, found: CachedText<'a>, value: &dyn Any) -> bool {
         if element.facets.is_some_and(|facets| facets.check(found.text, value).is_err()) {
             return false;
@@ -323,7 +325,7 @@ impl<'a> Decoder<'a> {
         Ok(text)
     }
 
-    /// Adds the text that comes next. `false` if the end tag came and was read.
+    /// Appends the next text. Returns `false` after reading the end tag.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn text_piece(&mut self, element: &'static Element, text: &mut Cow<'a, str>) -> Result<bool, Error> {
         match self.reader.next()? {
@@ -335,7 +337,7 @@ impl<'a> Decoder<'a> {
             }
             Token::StartTag(tag) => {
                 let error = self.unexpected(tag, &Expected::words("text"));
-                // That a value is nil and that it has children can't both be meant.
+                // An element that is nil and has children is contradictory, so this is not tolerated.
                 if self.nil {
                     return Err(error);
                 }
@@ -350,16 +352,16 @@ impl<'a> Decoder<'a> {
 
     // ---- nil ----
 
-    /// Whether the start tag that was read last says that the element is nil.
+    /// Whether the start tag that was read last has `xsi:nil="true"`.
     #[doc(hidden)]
     pub fn is_nil(&self) -> bool {
         self.nil
     }
 
-    /// Reads the end tag of an element that said it is nil and so must be empty (XSD Part 1 §3.3.4).
+    /// Reads the end tag of a nil element, which must be empty (XSD Part 1 §3.3.4).
     ///
     /// # Errors
-    /// That it isn't.
+    /// The element is not empty.
     #[doc(hidden)]
     pub fn nil_content(&mut self, element: &'static Element) -> Result<(), Error> {
         let offset = self.reader.offset();
@@ -371,7 +373,7 @@ impl<'a> Decoder<'a> {
         Err(nil_with_content(element, offset))
     }
 
-    /// Takes an element that says it is nil for one without children.
+    /// Treats a nil element as one without children. It is an error if it has some.
     pub(super) fn nil_has_no_children(&mut self, element: &'static Element) -> Result<(), Error> {
         if std::mem::take(&mut self.nil)
             && let Next::Start(tag) = self.peek()?
@@ -396,8 +398,7 @@ impl<'a> Decoder<'a> {
         Error::new(ErrorKind::Structure, self.inside(self.reader.offset()), message)
     }
 
-    /// Whether the element that comes next may be absent, and says that it is nil though it may not: then it is passed
-    /// over.
+    /// Whether the next element is optional and is nil although it must not be. If so, it is skipped and treated as absent.
     #[cold]
     pub(super) fn is_absent_by_nil(&mut self, element: &'static Element) -> Result<bool, Error> {
         if element.min_occurs > 0 || element.max_occurs != Some(1) || !self.says_nil() {
@@ -410,7 +411,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// That an element which says that it is nil has content, at `offset`.
+/// Returns the error that a nil element has content, at `offset`.
 #[cold]
 fn nil_with_content(element: &Element, offset: usize) -> Error {
     Error::new(ErrorKind::Structure, offset, format!("<{}> is nil and has content", element.name))

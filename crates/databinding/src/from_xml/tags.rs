@@ -1,4 +1,4 @@
-//! Tags: those that were read before, and those that go through the tokeniser; and what is wrong at one.
+//! Reading tags from the caches or through the tokeniser, and errors at tags.
 
 use castile_xml::{Predicted, StartTag, Token};
 
@@ -6,7 +6,7 @@ use super::{Decoder, Error, ErrorKind, Expected, Next, Piece, quoted};
 use crate::schema::{Attributes, Element};
 
 impl<'a> Decoder<'a> {
-    /// Reads the start tag of `element` if it is the one that stood here before.
+    /// Consumes the start tag of `element` if the cached one is next.
     #[doc(hidden)]
     #[inline]
     pub fn cached_start(&mut self, element: &'static Element) -> bool {
@@ -17,8 +17,8 @@ impl<'a> Decoder<'a> {
         known
     }
 
-    /// What comes next, if that can be told from what came before. A start tag that is not a plain one is read, and next, and
-    /// so is the end of an empty-element tag.
+    /// Returns the predicted next tag. A predicted start tag with attributes, or the end of an empty-element tag, is read and
+    /// put into `next`.
     #[inline]
     pub(super) fn predict(&mut self) -> Option<Predicted<'a>> {
         if self.is_at_end_of_empty() {
@@ -34,13 +34,13 @@ impl<'a> Decoder<'a> {
         predicted
     }
 
-    /// Whether the start tag that was read last is the whole element. Its end is read then.
+    /// Whether the start tag that was read last is an empty-element tag. If so, its end is consumed.
     #[inline]
     fn is_at_end_of_empty(&mut self) -> bool {
         self.lenient.is_none() && self.reader.end_of_empty()
     }
 
-    /// Whether a start tag comes next that is known as one of `element`. If it is not a plain one it is read, and next.
+    /// Whether a cached start tag of `element` is next. A start tag with attributes is read and put into `next`.
     pub(super) fn is_at_cached_start(&mut self, element: &'static Element) -> bool {
         let known = element.slot_id();
         if self.reader.is_at_cached_start(known) {
@@ -94,8 +94,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Whether an element says which part of a response is the result, in the place of a part. Our
-    /// contract knows that; but PHP and Axis 1.4 write it into every response of rpc style, literal ones too.
+    /// Whether an element is an `rpc:result`, which names the part with the result, and `element` is a part. The contract
+    /// already determines that part, but PHP and Axis 1.4 write this element into every RPC response, also in literal use.
     #[cold]
     fn names_result(&self, tag: &StartTag<'_>, element: &Element) -> bool {
         let (namespace, local) = self.name(tag);
@@ -119,7 +119,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads on to the next tag, unless that was done before. Text that is not white space has no place here.
+    /// Reads up to the next tag, unless it is already in `next`. Text other than white space is an error.
     pub(super) fn peek(&mut self) -> Result<Next<'a>, Error> {
         if let Some(next) = self.next {
             return Ok(next);
@@ -142,13 +142,13 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads a tag, which is next then, or what stands between tags.
+    /// Reads a tag into `next`, or reads what is between tags.
     pub(super) fn piece(&mut self) -> Result<Piece<'a>, Error> {
         let offset = self.reader.offset();
         self.recognised = 0;
         self.next = Some(match self.reader.next()? {
             Token::StartTag(tag) => Next::Start(tag),
-            // An end that took no bytes is that of an empty-element tag.
+            // The end of an empty-element tag takes no bytes.
             Token::EndTag(_) if self.reader.offset() == offset => Next::End { offset: self.inside(offset) },
             Token::EndTag(_) => Next::End { offset },
             Token::Text(text) => return Ok(Piece::Text(text)),
@@ -158,7 +158,7 @@ impl<'a> Decoder<'a> {
         Ok(Piece::Other)
     }
 
-    /// Whether a tag is one of `element`. That its namespace alone is another is remembered for messages.
+    /// Whether a tag is one of `element`. If only its namespace differs, that is recorded for messages.
     pub(super) fn is(&self, tag: &StartTag<'_>, element: &'static Element) -> bool {
         if self.lenient.is_none() && tag.name.local() != element.name {
             return false;
@@ -171,7 +171,7 @@ impl<'a> Decoder<'a> {
         is_it
     }
 
-    /// What the element is called that comes next, or what it is taken for.
+    /// Returns namespace and local name of a start tag, or of the element that it stands for in the lenient plan.
     pub(super) fn name<'s>(&'s self, tag: &'s StartTag<'_>) -> (&'s str, &'s str) {
         if self.lenient.is_some()
             && let Some(element) = self.stands_for()
@@ -183,7 +183,7 @@ impl<'a> Decoder<'a> {
 
     // ---- errors ----
 
-    /// That text, which begins at `offset`, stands where elements do, unless it is white space.
+    /// Returns an error if `text`, which begins at `offset`, is not white space.
     pub(super) fn stray(&self, text: &str, offset: usize) -> Option<Error> {
         const WHITE: [char; 4] = [' ', '\t', '\n', '\r'];
         let text = text.trim_matches(WHITE);
@@ -194,8 +194,8 @@ impl<'a> Decoder<'a> {
         Some(Error::new(ErrorKind::Structure, self.reader.end_of_white_space(offset), message))
     }
 
-    /// An error at the tag that comes next. That may be recognised and not read yet: it is read here, so that the place
-    /// is the same as if it had been.
+    /// Returns an error at the next tag. If the tag was only compared with a cached one it is read here, so that the offset
+    /// is the same in both cases.
     #[cold]
     pub(super) fn wrong_here(&mut self, message: String) -> Error {
         match self.peek() {
@@ -206,7 +206,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// A place in the element whose start tag ends at `offset`: behind the tag, or in it if the tag is the whole element.
+    /// Returns an offset inside the element whose start tag ends at `offset`: after the tag, or inside an empty-element tag.
     #[cold]
     pub(super) fn inside(&self, offset: usize) -> usize {
         if self.reader.source(0..offset).ends_with("/>") { offset - "/>".len() } else { offset }
@@ -242,7 +242,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-/// Whether this is the name of what says which part of a response is the result (SOAP 1.2 Part 2 §4.2.1).
+/// Whether this is the name of the element that names the part with the result (SOAP 1.2 Part 2 §4.2.1).
 pub(super) fn is_result(namespace: &str, local: &str) -> bool {
     (namespace, local) == (crate::encoded::RPC, "result")
 }

@@ -1,7 +1,7 @@
-//! What `xsi:type` says of an element of a simple type (XSD Part 1 §2.6.1, §3.3.4).
+//! The meaning of `xsi:type` on an element of a simple type (XSD Part 1 §2.6.1, §3.3.4).
 //!
-//! In literal use it names the type of the element or one that is derived from it. SOAP encoding is spoken by those who know
-//! no contract and tell a type by the value, so there it may name any built-in type from whose text the value can be told.
+//! In literal use it names the type of the element or one derived from it. Senders of SOAP encoding may not know the contract
+//! and derive the type from the value. There it may name any built-in type from whose text the value can be read.
 
 use std::fmt::Display;
 
@@ -12,47 +12,49 @@ use crate::schema::{Element, TypeName, XSD_NAMESPACE, is_same};
 
 use super::{Decoder, Error, ErrorKind};
 
-/// The namespaces that built-in types have in SOAP encoding: those of drafts of XML Schema are in use, too.
+/// The namespaces of built-in types in SOAP encoding. Those of drafts of XML Schema are in use, too.
 const BUILTIN: [&str; 5] =
     [XSD_NAMESPACE, SOAP11, SOAP12, "http://www.w3.org/1999/XMLSchema", "http://www.w3.org/2000/10/XMLSchema"];
 
-/// How a text stands for a value of another type than that of its element.
+/// The conversion of a text whose type differs from that of its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Reading {
     Base64,
     Hex,
-    /// It is a number of a type with decimal digits, for an element with binary ones.
+    /// A number of a decimal type, for an element of a binary floating-point type.
     Decimal,
-    /// It is a number with binary digits, for another element of these.
+    /// A number of a binary floating-point type, for another element of such a type.
     Float,
 }
 
-/// By whose rules a type is looked at.
+/// The rules by which a named type is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Rules {
     Literal,
     Encoded,
-    /// Whoever reads what a schema leaves open says what he expects, and knows what types of a contract are made of.
+    /// The caller reads content that the schema leaves open, and states the expected type. The caller knows the types of the
+    /// contract.
     Asked,
 }
 
-/// Whether SOAP encoding has a type of this name: its own, and the built-in ones.
+/// Whether SOAP encoding has a type of this name: a built-in type, or one of its own.
 pub(super) fn is_of_encoding(namespace: &str, local: &str) -> bool {
     matches!(namespace, SOAP11 | SOAP12) && (matches!(local, "base64" | "Array" | "Struct") || base_of(local).is_some())
 }
 
-/// What a built-in type that is named means for the text.
+/// How the text of a built-in type is interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
-    /// It stands for itself.
+    /// As it is.
     Text,
     Binary(Reading),
-    /// It means nothing without declarations of namespaces.
+    /// As a name, which depends on namespace declarations.
     Name,
 }
 
 impl Form {
-    /// That of a built-in type; `None` if there is none of this name. The encoding of SOAP 1.1 has `base64` (§5.2.3).
+    /// Returns the form of a built-in type, or `None` if there is no such type. The encoding of SOAP 1.1 has `base64`
+    /// (§5.2.3).
     fn of(name: &str) -> Option<Self> {
         match name {
             "base64Binary" | "base64" => Some(Form::Binary(Reading::Base64)),
@@ -64,16 +66,17 @@ impl Form {
     }
 }
 
-/// What a type that is named for a simple one means.
+/// The result of checking the type named for a simple one.
 pub(super) struct Judged {
-    /// That it is another one.
+    /// The error that it is another type.
     pub(super) error: Option<Error>,
-    /// How the text stands for the value, if it is not as in its own type.
+    /// The conversion of the text, if it is not in the form of the element's own type.
     pub(super) reading: Option<Reading>,
 }
 
-/// By which of the `rules` the type that is named is looked at, or others where somebody has asked for a value; `None` if the
-/// element isn't known to be of a simple type. `expected` is what the Rust type of its values says.
+/// Returns the rules for checking a named type, or `None` if the element isn't known to be of a simple type. They are
+/// `rules`, or [`Rules::Asked`] if a caller asked for the value. `expected` is the type that the Rust type of its values
+/// declares.
 #[inline]
 pub(super) fn is_simple(element: &Element, expected: Option<&TypeName>, rules: Rules) -> Option<Rules> {
     let is_asked = std::ptr::eq(element, &raw const ELEMENT);
@@ -82,11 +85,11 @@ pub(super) fn is_simple(element: &Element, expected: Option<&TypeName>, rules: R
 }
 
 impl Decoder<'_> {
-    /// Looks at the type that the start tag names which was read last, for an element of a simple type whose values are
-    /// made of `made_of` if that is a built-in one. `true` if it says nothing that the element doesn't say.
+    /// Checks the type named by the start tag that was read last, for an element of a simple type. `made_of` is the built-in
+    /// type of its values, if it is one. Returns `true` if the named type adds nothing to the element's own.
     ///
     /// # Errors
-    /// That it is another one.
+    /// It names another type.
     #[cold]
     pub(super) fn admit_simple_type(
         &mut self,
@@ -111,21 +114,21 @@ impl Decoder<'_> {
         Ok(!is_tolerated)
     }
 
-    /// The type that the element is called as whose start tag was read last, if that is one of SOAP encoding (SOAP 1.1 §5.1, §5.2):
-    /// it needs no `xsi:type` there.
+    /// Returns the type of SOAP encoding that the name of the current element is (SOAP 1.1 §5.1, §5.2). Such an element needs
+    /// no `xsi:type`. Its start tag was read last.
     pub(crate) fn type_of_name(&self) -> Option<ExpandedName> {
         let (prefix, local) = self.tag_name();
         let namespace = self.reader.resolve(prefix)?;
         is_of_encoding(namespace, local).then(|| ExpandedName::new(namespace, local))
     }
 
-    /// Prefix and local name in the start tag that was read last, behind which nothing was read yet.
+    /// Returns prefix and local name of the start tag that was read last. Nothing was read after it.
     pub(super) fn tag_name(&self) -> (&str, &str) {
         self.reader.innermost_tag().map_or(("", ""), |(_, name)| (name.prefix(), name.local()))
     }
 
-    /// That the element whose start tag was read last is something else than what was expected for `element`, in words of messages:
-    /// others call what they refer to, and what they send in order, as they like.
+    /// Returns a message that the element whose start tag was read last is something other than expected for `element`. The
+    /// message names both if they differ: targets of references, and arguments in positional order, may have any name.
     #[cold]
     pub(super) fn is_instead(&self, element: &Element, found: impl Display, expected: impl Display) -> String {
         let (_, name) = self.tag_name();
@@ -137,7 +140,7 @@ impl Decoder<'_> {
         format!("<{name}> is {found}, where {expected} was expected{called}")
     }
 
-    /// What a type that is named for an element of a simple type means for its text.
+    /// Determines what a type named for an element of a simple type means for its text.
     pub(super) fn judge(
         &self,
         element: &Element,
@@ -186,8 +189,8 @@ impl Decoder<'_> {
         Judged { error, reading }
     }
 
-    /// The text, for a type that messages call `name`, of what `text` stands for: bytes, which are UTF-8 where that type isn't binary
-    /// itself, or a number, which must not be lost.
+    /// Converts a text to the form of the type that messages call `name`. Bytes become that type's binary form, or text,
+    /// which must be UTF-8. A number must be representable.
     #[cold]
     pub(super) fn converted(
         &mut self,
@@ -208,7 +211,7 @@ impl Decoder<'_> {
             self.charge(text.len())?;
             return Ok(text.to_owned());
         }
-        // Bytes, and two digits for each.
+        // The bytes, and two digits for each of them.
         self.charge(text.len().saturating_mul(3))?;
         let read = match reading {
             Reading::Hex => HexBinary::parse(text).map(|value| value.0).map_err(|why| (HexBinary::NAME, why)),
@@ -232,8 +235,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Whether a number is still there in the value that was read from its text: a whole one with decimal digits as it is, any other
-/// within the range, so that it is neither infinite nor nothing. Fractions are rounded as ever. What is no number is for others.
+/// Whether a value represents the number in its text: a whole decimal number exactly; any other number within range, so that
+/// it becomes neither infinite nor zero. Fractions are rounded. A text that is not a number is left to the parser.
 fn holds(text: &str, reading: Reading, value: Option<f64>) -> bool {
     let Some(value) = value else { return true };
     let text = text.trim();

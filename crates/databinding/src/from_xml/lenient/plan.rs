@@ -1,4 +1,4 @@
-//! In which order the children of an element are read.
+//! The order in which a lenient decoder reads the children of an element.
 
 use castile_xml::{StartTag, Token};
 
@@ -7,34 +7,35 @@ use super::super::{Decoder, Error, Expected};
 use super::Extent;
 use crate::schema::{Content, Element, First};
 
-/// The order in which the children of an element are read.
+/// The plan for the children of an element.
 #[derive(Debug)]
 pub(super) struct Plan {
-    /// How many elements are open when one of the children comes.
+    /// The number of open elements around the children.
     pub(super) depth: usize,
     element: &'static Element,
     content: &'static Content,
     pub(super) is_made: bool,
     children: Vec<Child>,
-    /// How many of them were read, or are being read.
+    /// How many of the children were read or begun.
     read: usize,
-    /// Where the end tag of the element begins.
+    /// The offset of the element's end tag.
     end_tag: usize,
 }
 
-/// A child that is read.
+/// A child that will be read.
 #[derive(Clone, Copy, Debug)]
 struct Child {
     start: usize,
-    /// What it is taken for, if it is called otherwise.
+    /// The declared element that it stands for, if it has another name.
     stands_for: Option<&'static Element>,
 }
 
-/// What a plan takes for each child while it is made, in bytes: the extent, the place, and the child, once to be put in order.
+/// The memory of a plan for each child while it is made, in bytes: the extent, the place, and the child before and after
+/// sorting.
 pub(super) const PER_CHILD: usize =
     size_of::<Extent>() + size_of::<(Place, bool)>() + size_of::<(usize, Child)>() + size_of::<Child>();
 
-/// What a child is in a sequence: the number of its particle, and whether it has the name of that.
+/// The position of a child in a sequence: the index of its particle, and whether the name matches exactly.
 type Place = Option<(usize, bool)>;
 
 impl Plan {
@@ -42,21 +43,21 @@ impl Plan {
         Plan { depth, element, content, is_made: false, children: Vec::new(), read: 0, end_tag: 0 }
     }
 
-    /// Where the tag begins that comes next.
+    /// Advances to the next tag and returns its offset.
     pub(super) fn advance(&mut self) -> usize {
         let next = self.children.get(self.read).map_or(self.end_tag, |child| child.start);
         self.read += 1;
         next
     }
 
-    /// What the child is taken for to which it advanced last.
+    /// Returns the declared element for which the current child stands.
     pub(super) fn stands_for(&self) -> Option<&'static Element> {
         self.children.get(self.read.checked_sub(1)?)?.stands_for
     }
 }
 
 impl Decoder<'_> {
-    /// Makes the plan for an element, behind whose start tag the reader stands.
+    /// Makes the plan for an element. The reader is after its start tag.
     pub(super) fn make(&mut self, plan: &mut Plan, children: &[Extent], end_tag: usize) -> Result<(), Error> {
         plan.is_made = true;
         plan.end_tag = end_tag;
@@ -72,7 +73,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Looks for text between the children.
+    /// Reports text between the children.
     fn look_between(&mut self, children: &[Extent], end_tag: usize) -> Result<(), Error> {
         let starts = children.iter().map(|child| (child.start as usize, child.end as usize));
         let mut from = self.reader.offset();
@@ -93,7 +94,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// The order of a sequence: children that are not in it are left out, the others are put in order.
+    /// Makes the plan of a sequence: children that are not in it are omitted, and the others are sorted.
     fn sequence(
         &mut self,
         parent: &'static Element,
@@ -113,18 +114,18 @@ impl Decoder<'_> {
             places.push(place);
         }
         let mut seen = vec![0_usize; table.len()];
-        // Those that were missed where a later one came.
+        // Required elements that were missing when a later one was found.
         let mut is_late = vec![false; table.len()];
         // The particle of the last child that was in order.
         let mut at = 0;
         let mut order: Vec<(usize, Child)> = Vec::with_capacity(children.len());
         for (child, (place, is_result)) in children.iter().zip(places) {
             let due = (at, seen.get(at).copied().unwrap_or(0));
-            // A strict decoder passes over it too, so it is no deviation.
+            // A strict decoder skips it too, so it is not a deviation.
             let mut is_right = is_result && element_due(table, due).is_some_and(|element| element.namespace.is_empty());
             if let Some((index, is_exact)) = place {
                 is_right = is_exact && (index >= at || is_late[index]);
-                // What must be there and never comes is not late but missing, as whoever reads it will say.
+                // A required element without any occurrence is missing, not late. That is reported when it is read.
                 for skipped in at..index {
                     if table[skipped].min_occurs > 0 && seen[skipped] == 0 && total[skipped] > 0 {
                         is_late[skipped] = true;
@@ -150,7 +151,7 @@ impl Decoder<'_> {
         Ok(order.into_iter().map(|(_, child)| child).collect())
     }
 
-    /// The children that may be there at all, as they come.
+    /// Returns the children that are allowed at all, in document order.
     fn among(&mut self, first: &'static [First], children: &[Extent]) -> Result<Vec<Child>, Error> {
         let mut order = Vec::with_capacity(children.len());
         for child in children {
@@ -170,7 +171,7 @@ impl Decoder<'_> {
         Ok(order)
     }
 
-    /// Reads the start tag of a child, looks at it and passes over the child.
+    /// Reads the start tag of a child, calls `look` with it and skips the child.
     fn with_tag<T>(&mut self, child: &Extent, look: impl FnOnce(&Self, StartTag<'_>) -> T) -> Result<T, Error> {
         self.reader.seek(child.start as usize);
         let Token::StartTag(tag) = self.reader.next()? else { return Err(self.ended()) };
@@ -179,7 +180,7 @@ impl Decoder<'_> {
         Ok(seen)
     }
 
-    /// Records that a child comes where another is due.
+    /// Reports a child that is not the expected one.
     #[cold]
     fn out_of_place(&mut self, child: &Extent, due: impl FnOnce(&str, &str) -> Expected) -> Result<(), Error> {
         if let Some(lenient) = &mut self.lenient
@@ -196,8 +197,8 @@ impl Decoder<'_> {
     }
 }
 
-/// Where an element belongs in a sequence. One that has a namespace where it should have none, or the other way round
-/// (`elementFormDefault`), is meant if no other has its name.
+/// Returns the position of an element in a sequence. If no element matches exactly, one with the same local name matches if
+/// only one of the two has a namespace (`elementFormDefault`).
 fn place(table: &[Element], namespace: &str, local: &str) -> Place {
     let exact = table.iter().position(|element| element.is(namespace, local)).map(|index| (index, true));
     exact.or_else(|| table.iter().position(|element| is_similar(element, namespace, local)).map(|index| (index, false)))
@@ -207,7 +208,7 @@ fn is_similar(element: &Element, namespace: &str, local: &str) -> bool {
     element.name == local && element.namespace.is_empty() != namespace.is_empty()
 }
 
-/// The element among those of a group that is meant by one of another form.
+/// Returns the element of a group that has the same local name, if only one of the two has a namespace.
 fn similar(first: &'static [First], namespace: &str, local: &str) -> Option<&'static Element> {
     first.iter().find_map(|first| match first {
         First::Elements(table) => table.iter().find(|element| is_similar(element, namespace, local)),
@@ -216,7 +217,7 @@ fn similar(first: &'static [First], namespace: &str, local: &str) -> Option<&'st
     })
 }
 
-/// What must come in a sequence, in words.
+/// Describes the next required element of a sequence.
 #[cold]
 fn due_words(parent: &Element, table: &[Element], due: (usize, usize)) -> Expected {
     match element_due(table, due) {
@@ -225,7 +226,8 @@ fn due_words(parent: &Element, table: &[Element], due: (usize, usize)) -> Expect
     }
 }
 
-/// The element of another namespace that could come by this name, where `at` and `count` are as for [`element_due`].
+/// Returns an element that could occur here and has this local name but another namespace. `at` and `count` are those of
+/// [`element_due`].
 #[cold]
 fn near<'t>(table: &'t [Element], (at, count): (usize, usize), namespace: &str, local: &str) -> Option<&'t Element> {
     let last = element_due(table, (at, count));
@@ -241,7 +243,7 @@ fn near<'t>(table: &'t [Element], (at, count): (usize, usize), namespace: &str, 
     None
 }
 
-/// The element that must come in a sequence of which `count` of the particle `at` came last.
+/// Returns the next required element of a sequence, after `count` occurrences of the particle `at`.
 fn element_due(table: &[Element], (at, count): (usize, usize)) -> Option<&Element> {
     let is_due = |(index, element): &(usize, &Element)| {
         let count = if *index == at { count } else { 0 };

@@ -1,4 +1,4 @@
-//! SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4): accessors by their names, and references.
+//! SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4): accessors identified by name, and references.
 
 mod array;
 mod graph;
@@ -20,31 +20,33 @@ use graph::{Opened, Reference};
 pub(crate) use unrolled::is_of_references;
 pub(super) use unrolled::may_refer;
 
-/// Which parameters of a call came so far. Callers who know no contract give them names of their own: the place counts as
-/// long as no name was known (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1: the name of the result is not significant).
+/// The parameters of a call that were read so far. Clients that don't know the contract choose their own names. As long as no
+/// known name occurred, parameters are identified by position (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1: the name of the result
+/// is not significant).
 #[derive(Debug, Default)]
 pub struct Parts {
     position: usize,
     are_named: bool,
 }
 
-/// What is known of the type of a value.
+/// The type of a value, as far as it is known.
 #[derive(Clone, Copy)]
 struct Typed {
     /// [`FromXml::TYPE`].
     name: Option<TypeName>,
-    /// Whether tags that name nothing but this are learned as plain ones: [`FromXml::TYPE_IS_FIXED`].
+    /// Whether a tag whose only attribute is an `xsi:type` with this name is cached as a plain tag:
+    /// [`FromXml::TYPE_IS_FIXED`].
     is_fixed: bool,
-    /// Whether another one may be named.
+    /// Whether any other type may be named.
     is_any: bool,
 }
 
-/// What an array says of its items, where that is another type than the contract's.
+/// The type that an array gives its items, if it differs from the contract's.
 #[derive(Clone, Debug)]
 pub(super) enum ItemType {
-    /// Their text stands so for the value.
+    /// The conversion of their text.
     Simple(Reading),
-    /// One of several types, perhaps.
+    /// A type that may be derived from the contract's.
     Derived(Arc<ExpandedName>),
 }
 
@@ -61,24 +63,24 @@ impl Typed {
     }
 }
 
-/// What a start tag says of the value of its element.
+/// Where the value of an element is, according to its start tag.
 enum Said<'a> {
     Nil,
-    /// The value is here. `as_plain`: all that its attributes say is what the contract says.
+    /// In the element. `as_plain`: its attributes add nothing to the contract.
     Here {
         as_plain: bool,
     },
-    /// Another element has it.
+    /// In another element.
     Elsewhere(Reference<'a>),
 }
 
 impl<'a> Decoder<'a> {
-    /// Reads on to the next accessor of a struct and says which of `table` it is; `None` if the struct ends. Accessors
-    /// have no namespace, or that of whoever doesn't know so: local names count. Those that the contract doesn't have are
-    /// passed over.
+    /// Reads up to the next accessor of a struct. Returns its index in `table`, or `None` at the end of the struct. Accessors
+    /// have no namespace, or an arbitrary one if the sender doesn't know that, so only local names are compared. Accessors
+    /// that are not in the contract are skipped.
     ///
     /// # Errors
-    /// That the document is not well-formed, or that text comes.
+    /// The document is not well-formed, or text is next.
     pub fn next_accessor(&mut self, table: &'static [Element]) -> Result<Option<usize>, Error> {
         loop {
             if let Some(next) = self.cached_accessor(table) {
@@ -93,11 +95,11 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads on to the next parameter of a call and says which of `table` it is, which has them in the order of the contract;
-    /// `None` if the call ends.
+    /// Reads up to the next parameter of a call. Returns its index in `table`, or `None` at the end of the call. `table` has
+    /// the parameters in the order of the contract.
     ///
     /// # Errors
-    /// As for [`next_accessor`](Self::next_accessor).
+    /// The document is not well-formed, or text is next.
     pub fn next_part(&mut self, table: &'static [Element], parts: &mut Parts) -> Result<Option<usize>, Error> {
         loop {
             if let Some(next) = self.cached_accessor(table) {
@@ -105,7 +107,8 @@ impl<'a> Decoder<'a> {
                 return Ok(next);
             }
             let Next::Start(tag) = self.peek()? else { return Ok(None) };
-            // It says which accessor has the result, which is known here. A part may be called as it is.
+            // An `rpc:result` names the accessor with the result, which is known from the contract. A part may have the same
+            // local name.
             if self.reader.namespace(tag.namespace) == RPC {
                 self.pass_over()?;
                 continue;
@@ -124,7 +127,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// What is known to come: an accessor, or the end.
+    /// Returns the next accessor or the end, if the cached tag is next.
     fn cached_accessor(&mut self, table: &'static [Element]) -> Option<Option<usize>> {
         if self.next.is_some() {
             return None;
@@ -132,16 +135,16 @@ impl<'a> Decoder<'a> {
         if self.is_at_cached_end() {
             return Some(None);
         }
-        // Another end tag is no accessor.
+        // Another end tag is not an accessor.
         if self.reader.is_at_end_tag() {
             return None;
         }
         let index = table.iter().position(|element| self.is_at_cached_start(element))?;
-        // What was kept for a place may have had any name: that of an element which a reference led to, or a caller's own.
+        // The tag cached in a slot may have any name: that of the target of a reference, or one that a client chose.
         self.comes_by_name(&table[index]).then_some(Some(index))
     }
 
-    /// Whether the start tag that comes next, which is recognised as one of `element`, has its name.
+    /// Whether the next start tag, which was recognised as one of `element`, has its name.
     fn comes_by_name(&self, element: &'static Element) -> bool {
         if let Some(Next::Start(tag)) = self.next {
             return tag.name.local() == element.name;
@@ -149,10 +152,10 @@ impl<'a> Decoder<'a> {
         self.reader.name_ahead().is_some_and(|name| name.local() == element.name)
     }
 
-    /// Reads the accessor `table[index]`, which comes next, into `value`: nothing if it is nil.
+    /// Reads the accessor `table[index]`, which is next, into `value`. Nil leaves it `None`.
     ///
     /// # Errors
-    /// What is wrong with it, or that it came before.
+    /// The accessor is invalid, or occurred before.
     #[inline]
     pub fn accessor<T: FromXml>(
         &mut self,
@@ -168,10 +171,10 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Reads the accessor `table[index]`, which comes next, and adds it to `values`.
+    /// Reads the accessor `table[index]`, which is next, and appends it to `values`.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The accessor is invalid.
     #[inline]
     pub fn accessor_of<T: FromXml>(
         &mut self,
@@ -183,7 +186,7 @@ impl<'a> Decoder<'a> {
         self.push(values, value)
     }
 
-    /// Reads the element that comes next, whatever it is called, or the one that it refers to; `None` if it is nil.
+    /// Reads the next element, whatever its name, or the element that it refers to. Returns `None` if it is nil.
     #[inline]
     fn encoded<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
         if self.next.is_none()
@@ -204,7 +207,7 @@ impl<'a> Decoder<'a> {
         self.referred(&reference, element)
     }
 
-    /// Reads the element that a reference leads to.
+    /// Reads the target of a reference.
     fn referred<T: FromXml>(
         &mut self,
         reference: &Reference<'a>,
@@ -220,13 +223,13 @@ impl<'a> Decoder<'a> {
         value
     }
 
-    /// Reads an element that stands by itself, a header block or what a fault says, or the one that it refers to: its start
-    /// tag was read. `None` if it is nil.
+    /// Reads an independent element (a header block or a fault detail), or the element that it refers to. Its start tag was
+    /// read. Returns `None` if it is nil.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// The element is invalid.
     pub fn independent<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
-        // What is encoded has rules of its own.
+        // SOAP encoding has its own rules for what is tolerated.
         self.of_types = self.lenient.take();
         self.is_encoded = true;
         let value = self.independent_by_rules(element);
@@ -236,11 +239,11 @@ impl<'a> Decoder<'a> {
         value
     }
 
-    /// Reads the content of `element`, the one of a call or of its answer, whose start tag the caller has read and found to be the
-    /// right one. If it is nil it has no accessors. Of a lenient decoder what types are named is tolerated, and nothing else.
+    /// Reads the content of `element`, the element of a call or its answer. The caller has read its start tag and checked its
+    /// name. If it is nil it has no accessors. A lenient decoder tolerates only deviations in named types here.
     ///
     /// # Errors
-    /// What the document has instead.
+    /// The content doesn't match the schema or is not well-formed.
     pub fn call<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         self.of_types = self.lenient.take();
         self.is_encoded = true;
@@ -264,10 +267,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads an element that stands by itself, or the one that it refers to, and must not be nil: its start tag was read.
+    /// Reads an independent element, or the element that it refers to. Its start tag was read.
     ///
     /// # Errors
-    /// That it is, or what else is wrong with it.
+    /// The element is nil or invalid.
     pub fn independent_value<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         let offset = self.reader.offset();
         self.independent(element)?.ok_or_else(|| {
@@ -276,7 +279,7 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// Reads the element that comes next, or the one that it refers to, whose content `read` reads; `None` if it is nil.
+    /// Reads the next element, or the element that it refers to, with `read`. Returns `None` if it is nil.
     fn encoded_by<T>(
         &mut self,
         element: &'static Element,
@@ -292,7 +295,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the element that a reference leads to. Where the type is a fixed one, its attributes don't matter.
+    /// Reads the target of a reference with `read`. If the type is fixed, its attributes don't matter.
     fn follow<T>(
         &mut self,
         place: u32,
@@ -327,15 +330,15 @@ impl<'a> Decoder<'a> {
                 Some(read(self)?)
             }
             Said::Nil => None,
-            // What it leads to in the end was found.
+            // `find` has followed the references up to the final target.
             Said::Elsewhere(_) => return Err(self.never_ends(reference)),
         };
         self.come_back(outer)?;
         Ok(value)
     }
 
-    /// Looks at the name of an element that a reference led to: those by themselves may be called as their types are (SOAP 1.1
-    /// §5.3), which tells how its text is to be read.
+    /// Looks at the name of a reference's target. An independent element may be called like its type (SOAP 1.1 §5.3), which
+    /// determines the conversion of its text.
     fn look_at_name(&mut self, tag: StartTag<'a>, element: &'static Element, typed: Typed) {
         let namespace = self.reader.namespace(tag.namespace);
         if !matches!(namespace, SOAP11 | SOAP12) || typed.is_any {
@@ -348,7 +351,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads the start tag that comes next, and the whole element if it has no value or refers to another.
+    /// Reads the next start tag. If the element is nil or refers to another one, reads the whole element.
     fn open_encoded(&mut self, element: &'static Element, typed: Typed) -> Result<Said<'a>, Error> {
         match self.peek()? {
             Next::Start(tag) => {
@@ -360,8 +363,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// What the start tag at `offset`, which was read last, says of its value; `is_known` if it was recognised. Attributes
-    /// that are not of the encoding are not looked at.
+    /// Returns where the value is, according to the start tag at `offset`, which was read last. `is_known` means that it was
+    /// recognised as a cached one. Attributes that don't belong to the encoding are ignored.
     fn said(
         &mut self,
         offset: usize,
@@ -396,7 +399,7 @@ impl<'a> Decoder<'a> {
         if has_id {
             self.note_identity(Some(offset));
         }
-        // Other types than fixed ones are read by what the tag says.
+        // The attributes of a tag matter unless the type is fixed.
         let is_as_plain = typed.is_fixed && !says_more && item_type.is_none();
         if !is_known && !is_as_plain && item_type.is_none() {
             self.reader.cache_start(element.slot_id());
@@ -414,7 +417,7 @@ impl<'a> Decoder<'a> {
         if let Some((to, place)) = reference.and_then(|number| self.reader.kept_attribute_value(number)) {
             let reference = Reference { to, at: offset, attribute: place };
             self.nothing_beside(&reference, element)?;
-            // The element that is meant is the item.
+            // The target of the reference is the item.
             self.item_type = item_type;
             return Ok(Said::Elsewhere(reference));
         }
@@ -439,7 +442,7 @@ impl<'a> Decoder<'a> {
         Ok(Said::Here { as_plain })
     }
 
-    /// Reads up to the end of an element that refers to another, and so must be empty.
+    /// Reads up to the end of an element that refers to another one, and so must be empty.
     fn nothing_beside(&mut self, reference: &Reference<'a>, element: &'static Element) -> Result<(), Error> {
         if self.reader.end_of_empty() {
             return Ok(());
@@ -453,15 +456,15 @@ impl<'a> Decoder<'a> {
         Err(Error::new(ErrorKind::Structure, reference.attribute, message))
     }
 
-    /// Whether an attribute is the name of a type. What is not so at first sight is looked at again.
+    /// Whether an attribute names this type. Returns `false` if that takes a closer look, for example at white space.
     fn names_type(&self, attribute: usize, expected: &TypeName) -> bool {
         let Some((text, _)) = self.reader.attribute_value(attribute) else { return false };
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
         local == expected.name && self.reader.resolve(prefix) == Some(expected.namespace)
     }
 
-    /// Looks at the type that an attribute names. `true` if it is the expected one, or none is expected. A struct may also be
-    /// called just that (SOAP 1.1 §5.4.1, `SOAP-ENC:Struct`).
+    /// Checks the type that an attribute names. Returns `true` if it is the expected one, or if none is expected. A struct
+    /// may also be called `SOAP-ENC:Struct` (SOAP 1.1 §5.4.1).
     fn admit_encoded_type(
         &mut self,
         attribute: usize,
@@ -482,9 +485,9 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    // ---- values that are shared ----
+    // ---- shared values ----
 
-    /// Where the element begins whose start tag was read last, if it has an id.
+    /// Returns the offset of the element whose start tag was read last, if it has an id.
     pub(crate) fn identified(&self) -> Option<usize> {
         self.graph.as_ref()?.identified()
     }
@@ -497,12 +500,12 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// What was kept for the element at `offset` as a value of a type.
+    /// Returns the node that was stored for the element at `offset` and a type.
     pub(crate) fn shared(&self, offset: usize, type_id: TypeId) -> Option<&(dyn Any + Send + Sync)> {
         self.graph.as_ref()?.shared(offset, type_id)
     }
 
-    /// Keeps something for the element at `offset` as a value of a type.
+    /// Stores a node for the element at `offset` and a type.
     pub(crate) fn share(&mut self, offset: usize, type_id: TypeId, node: Box<dyn Any + Send + Sync>) {
         self.graph().share(offset, type_id, node);
     }

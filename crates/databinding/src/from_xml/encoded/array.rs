@@ -9,33 +9,33 @@ use crate::schema::{Element, TypeName};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
 
-/// What an item without a value is written as, beside its name.
+/// The markup of an item without a value, except its name.
 const NIL: &str = "< xsi:nil=\"true\"/>";
 
-/// What a message says of an array.
+/// The attributes of an array.
 #[derive(Default)]
 struct Shape {
-    /// The size of each dimension, `None` where it isn't said; empty if nothing is said.
+    /// The size of each dimension, `None` if it is not given; empty if no sizes are given.
     sizes: Vec<Option<usize>>,
-    /// The place of the first item that is there.
+    /// The position of the first item that was sent.
     first: usize,
-    /// Where the sizes stand.
+    /// The offset of the sizes.
     offset: usize,
-    /// What the items are that say no type of their own, if that isn't what the contract says.
+    /// The type of items without an `xsi:type`, if it differs from the contract's.
     items: Option<ItemType>,
 }
 
-/// The type of an item.
+/// Returns the type of an item.
 fn type_of<T: FromXml>(item: &Element) -> Option<TypeName> {
     item.run_time_type().map_or(T::TYPE, |of| of.type_name())
 }
 
 impl Decoder<'_> {
-    /// Reads content and end tag of an array of one dimension. Items that are nil or not there are `None`.
+    /// Reads content and end tag of an array of one dimension. Items that are nil or missing are `None`.
     ///
     /// # Errors
-    /// What the document has instead, a size that is too small for the items, or items that are not there and ask for
-    /// more room than the limits allow.
+    /// The content doesn't match the schema or is not well-formed; there are more items than the size allows; or missing
+    /// items would take more memory than the limits allow.
     pub fn items<T: FromXml>(
         &mut self,
         element: &'static Element,
@@ -45,11 +45,12 @@ impl Decoder<'_> {
         self.items_of(element, array, &shape)
     }
 
-    /// Reads content and end tag of an array of several dimensions, whose sizes must be said. An array of arrays is taken for one
-    /// if these are all of the same size: whoever knows no contract, and no arrays of several dimensions, sends that.
+    /// Reads content and end tag of an array of several dimensions, whose sizes must be given. An array of arrays of equal
+    /// size is accepted, too: senders that know neither the contract nor multi-dimensional arrays write one.
     ///
     /// # Errors
-    /// As for [`items`](Self::items).
+    /// The content doesn't match the schema or is not well-formed; there are more items than the sizes allow; or missing
+    /// items would take more memory than the limits allow.
     pub fn array<T: FromXml>(
         &mut self,
         element: &'static Element,
@@ -58,7 +59,8 @@ impl Decoder<'_> {
         self.array_of(element, array, array.rank)
     }
 
-    /// An array of `rank` dimensions, or of arrays that have one less. There are no more levels than the contract has.
+    /// Reads an array of `rank` dimensions, or of arrays with one dimension less. The recursion is bounded by the rank in the
+    /// contract.
     fn array_of<T: FromXml>(
         &mut self,
         element: &'static Element,
@@ -71,7 +73,7 @@ impl Decoder<'_> {
         }
         let items = self.items_of(element, array, &shape)?;
         let dimensions = match shape.sizes.split_first() {
-            // The first one is as large as it must be for the items.
+            // The first dimension is as large as the number of items requires.
             Some((None, inner)) => {
                 let row: usize = inner.iter().flatten().product();
                 let rows = items.len().checked_div(row).unwrap_or_default();
@@ -89,7 +91,7 @@ impl Decoder<'_> {
         Ok(Array::from_parts(dimensions, items))
     }
 
-    /// The arrays of an array, one after another.
+    /// Reads the arrays of an array.
     fn rows<T: FromXml>(
         &mut self,
         element: &'static Element,
@@ -129,7 +131,7 @@ impl Decoder<'_> {
             self.reserve(&mut items, row.len())?;
             items.extend(row);
         }
-        // Those that are not there have no items.
+        // Missing rows have no items.
         dimensions[0] = most.unwrap_or(dimensions[0]);
         let size = dimensions.iter().try_fold(1_usize, |size, dimension| size.checked_mul(*dimension));
         self.fill(&mut items, size.unwrap_or(usize::MAX), array, shape.offset, &mut 0)?;
@@ -147,7 +149,7 @@ impl Decoder<'_> {
         let outside = self.given.take();
         let mut items: Vec<Option<T>> = Vec::new();
         let most = shape.most();
-        // Those that have another type than the contract's are looked at, each of them.
+        // Items of another type than the contract's are checked one by one.
         let most_known = if shape.items.is_none() { most.unwrap_or(usize::MAX) } else { 0 };
         let mut charged = 0;
         self.fill(&mut items, shape.first, array, shape.offset, &mut charged)?;
@@ -207,7 +209,7 @@ impl Decoder<'_> {
         }
         let size = match (most, shape.sizes.split_first()) {
             (Some(most), _) => most,
-            // The rows that have begun are filled up.
+            // The last row is filled up.
             (None, Some((None, inner))) => {
                 let row: usize = inner.iter().flatten().product();
                 items.len().next_multiple_of(row.max(1))
@@ -221,8 +223,8 @@ impl Decoder<'_> {
         Ok(items)
     }
 
-    /// Makes room for all items before `place`, which is charged, and counted in `charged`. What they take where they are
-    /// written counts as well: an answer that gives the array back has an element for each.
+    /// Adds missing items up to the position `place`, and charges them. Their size when written counts as well, since an
+    /// answer that returns the array has an element for each.
     fn fill<T>(
         &mut self,
         items: &mut Vec<Option<T>>,
@@ -249,7 +251,7 @@ impl Decoder<'_> {
 
     // ---- attributes ----
 
-    /// What the start tag that was read last says of an array of `rank` dimensions.
+    /// Reads the attributes of an array of `rank` dimensions from the start tag that was read last.
     fn shape(
         &mut self,
         element: &'static Element,
@@ -261,7 +263,7 @@ impl Decoder<'_> {
         if self.reader.is_plain() {
             return Ok(shape);
         }
-        // Which arrays have which names is not known here, but no type has a name that means nothing.
+        // The name of the array's type isn't known here, but it must be a valid name.
         if let Err(error) = self.said_type() {
             self.tolerate_type(error)?;
         }
@@ -279,7 +281,7 @@ impl Decoder<'_> {
                     shape.sizes = sizes11(inner.ok_or_else(invalid)?).ok_or_else(invalid)?;
                     shape.offset = offset;
                     let ranks = match shape.sizes.len() {
-                        // The arrays in an array that stands for one of more dimensions.
+                        // The suffix of the inner arrays, if an array of arrays stands for one of more dimensions.
                         1 => ranks.strip_suffix("[]".repeat(rank - 1).as_str()).unwrap_or(ranks),
                         _ => ranks,
                     };
@@ -312,7 +314,7 @@ impl Decoder<'_> {
         Ok(shape)
     }
 
-    /// Whether an array may have as many dimensions as it says, and the memory that it says.
+    /// Checks the number of dimensions, and that the product of their sizes doesn't overflow.
     fn check_sizes(&self, shape: &mut Shape, rank: usize, element: &Element) -> Result<(), Error> {
         let fail = |kind, message: String| Error::new(kind, shape.offset, message);
         // `*` and `[]` stand for any number of dimensions of an array of one.
@@ -326,7 +328,7 @@ impl Decoder<'_> {
             return Err(fail(ErrorKind::Structure, message));
         }
         if shape.sizes.iter().skip(1).any(Option::is_none) {
-            // Nothing tells then where a row ends, but an array without items has none.
+            // Without inner sizes, rows have no known end. That is fine for an array without items.
             shape.sizes = Vec::new();
             return Ok(());
         }
@@ -337,9 +339,9 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    /// Whether the items of an array, which are read as values of the type `of`, are what the contract says: of its type, of
-    /// any, or of a simple type from whose text the value can be told. Returns what else they are, or what is wrong with
-    /// their type, which may be tolerated.
+    /// Checks the type of an array's items, which are read as values of the type `of`. It must be the contract's type, a type
+    /// that any item may have, or a simple type from whose text the value can be read. Returns the item type if it differs
+    /// from the contract's, and an error that may be tolerated.
     fn check_item(
         &self,
         item: &str,
@@ -373,7 +375,7 @@ impl Decoder<'_> {
                     judged.error.map(|error| Error::new(ErrorKind::Structure, offset, error.message().to_owned()));
                 return Ok((judged.reading.map(ItemType::Simple), error));
             }
-            // One of several types, if the items know it.
+            // It may be one of several types, which the items check.
             if of.is_none() && !is_fine {
                 return Ok((Some(ItemType::Derived(Arc::new(ExpandedName::new(namespace, local)))), None));
             }
@@ -385,11 +387,11 @@ impl Decoder<'_> {
         let expected = format!("one of {}{}", ExpandedName::new(expected_namespace, expected), array.ranks);
         let message = self.is_instead(element, format_args!("an array of {found}{ranks}"), expected);
         let error = Error::new(ErrorKind::Structure, offset, message);
-        // Arrays where there should be none, or the other way round, are read as what they are not.
+        // If one has arrays as items and the other has not, the items can't be read, so this is never tolerated.
         if same_ranks { Ok((None, Some(error))) } else { Err(error) }
     }
 
-    /// Whether an item has looked at the type that its array gives it: otherwise it has no place for it.
+    /// Checks that an item has used the type that its array gives it. Otherwise the item's type has no derived types.
     fn check_given(&mut self, array: &ArrayType, offset: usize) -> Result<(), Error> {
         let Some((_, name)) = self.given.take() else { return Ok(()) };
         let TypeName { namespace, name: expected } = array.item_type;
@@ -401,7 +403,7 @@ impl Decoder<'_> {
         self.tolerate_type(Error::new(ErrorKind::Structure, offset, message))
     }
 
-    /// The place that an item says to have: its tag was read, and not used yet.
+    /// Returns the position that an item declares. Its start tag was read and not yet used.
     fn position(&self, shape: &Shape, array: &ArrayType) -> Result<Option<usize>, Error> {
         if self.reader.is_plain() {
             return Ok(None);
@@ -412,10 +414,10 @@ impl Decoder<'_> {
         }
     }
 
-    /// A place in an array: `[3]` or `[1,2]`.
+    /// Parses a position in an array: `[3]` or `[1,2]`.
     fn place(&self, text: &str, shape: &Shape, array: &ArrayType, offset: usize) -> Result<usize, Error> {
         let numbers = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
-        // One more than it may have tells that it has too many.
+        // One number too many is enough to detect an error.
         let numbers: Option<Vec<usize>> =
             numbers.and_then(|text| text.split(',').take(array.rank + 1).map(number).collect());
         let fail = |message: &str| {
@@ -442,7 +444,7 @@ impl Decoder<'_> {
 }
 
 impl Shape {
-    /// How many items there may be, if that is said.
+    /// Returns the maximum number of items, if the sizes are given.
     fn most(&self) -> Option<usize> {
         if self.sizes.is_empty() {
             return None;
@@ -451,13 +453,13 @@ impl Shape {
     }
 }
 
-/// How many dimensions, in words of messages.
+/// Describes a number of dimensions, for messages.
 #[cold]
 fn dimensions_of(count: usize) -> String {
     if count == 1 { "one dimension".to_owned() } else { format!("{count} dimensions") }
 }
 
-/// Puts an item in its place: behind the others, or where one is missing.
+/// Puts an item at its position: at the end, or in place of a missing one.
 fn put<T>(items: &mut Vec<Option<T>>, place: usize, value: Option<T>) {
     match items.get_mut(place) {
         Some(missing) => *missing = value,
@@ -465,16 +467,16 @@ fn put<T>(items: &mut Vec<Option<T>>, place: usize, value: Option<T>) {
     }
 }
 
-/// The most dimensions that an array may say it has: sixteen million commas are no sizes.
+/// The maximum number of dimensions that an array may declare. It bounds the work for a message with millions of commas.
 const MOST_DIMENSIONS: usize = 1_000;
 
-/// The sizes of SOAP 1.1: `2,3`, or nothing for one that isn't said.
+/// Parses the sizes of SOAP 1.1: `2,3`. A size may be absent.
 fn sizes11(text: &str) -> Option<Vec<Option<usize>>> {
     let size = |text: &str| if text.trim().is_empty() { Some(None) } else { number(text).map(Some) };
     sizes(text.split(',').map(size))
 }
 
-/// The sizes of SOAP 1.2: `2 3` or `* 3`.
+/// Parses the sizes of SOAP 1.2: `2 3` or `* 3`.
 fn sizes12(text: &str) -> Option<Vec<Option<usize>>> {
     let sizes = text.split_ascii_whitespace().enumerate();
     let sizes = sizes.map(|(index, text)| match text {
@@ -484,7 +486,7 @@ fn sizes12(text: &str) -> Option<Vec<Option<usize>>> {
     self::sizes(sizes).filter(|sizes| !sizes.is_empty())
 }
 
-/// All sizes, if each is one and they are not more than any array has dimensions.
+/// Returns all sizes, if all are valid and there aren't too many.
 fn sizes(sizes: impl Iterator<Item = Option<Option<usize>>>) -> Option<Vec<Option<usize>>> {
     let sizes: Vec<_> = sizes.take(MOST_DIMENSIONS + 1).collect::<Option<_>>()?;
     (sizes.len() <= MOST_DIMENSIONS).then_some(sizes)

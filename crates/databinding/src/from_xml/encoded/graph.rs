@@ -1,9 +1,9 @@
-//! References (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5): which elements have an id, and how reading goes on there.
+//! References (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5): the elements with an id, and reading the target of a reference.
 //!
-//! The first reference of a message begins an index of its elements with an id. To follow a reference is to go on with
-//! another reader of the same document, which has read the start tags around the element that is meant, so that it is
-//! read as it would be in its place. What is read so a second time and more is counted, since few bytes can refer to
-//! many. What stands behind the call and was read by way of a reference is not read again when its turn comes.
+//! The first reference of a message starts an index of its elements with an id. A reference is followed with another reader
+//! of the same document. That reader has read the start tags around the target, so the target is read as it would be in its
+//! place. Bytes that are read again through references are counted, since few bytes can refer to many. Trailing elements
+//! after the call that were already read through references are skipped.
 
 use std::any::{Any, TypeId};
 use std::borrow::Cow;
@@ -19,49 +19,50 @@ use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
 use crate::schema::Element;
 
-/// How many references may lead to each other before a value comes.
+/// The maximum number of references that lead to each other before a value.
 const MOST_STEPS: usize = 16;
-/// How many readers wait where they are, and how many buffers for others: values mostly stand beside each other.
+/// How many spare readers are kept for siblings, and how many buffers for other readers. Targets are usually siblings.
 const MOST_SPARE: usize = 8;
 
-/// The part of `Limits::encoding_expansion` that the shortest document may take: 256 KiB of 4 MiB.
+/// The part of `Limits::encoding_expansion` that the shortest document may use: 256 KiB of 4 MiB.
 const SHORT_PART: usize = 16;
-/// How many times its own length a document may take beside that.
+/// How many more bytes a document may use, as a multiple of its length.
 const TIMES_LENGTH: usize = 2;
 
-/// How many bytes may be added to a document.
+/// Returns how many bytes may be added to a document.
 ///
-/// To read a byte by way of a reference takes some 17 ns: 4 MiB take 70 ms, which is too much for a message of a few KB, read
-/// where connections are driven. So the shortest one takes 5 ms, and each byte of a longer one 3 × 17 ns, its own reading by way
-/// of a reference included: about the 50 ns that `tests/hostile` allows. From 2 MB on the whole limit counts.
+/// Reading a byte through a reference takes about 17 ns, and 4 MiB take 70 ms. That is too long for a message of a few KB,
+/// which is read on a thread that drives connections. So the shortest message may take 5 ms. Each byte of a longer one may
+/// take 3 × 17 ns, including its own reading through a reference: about the 50 ns that `tests/hostile` allows. From 2 MB on
+/// the whole limit applies.
 fn expansion(reader: &Reader<'_>) -> usize {
     let limit = reader.limits().encoding_expansion;
     let by_length = reader.length().saturating_mul(TIMES_LENGTH);
     limit.min((limit / SHORT_PART).saturating_add(by_length))
 }
 
-/// What a decoder knows of the graph that a message is.
+/// The graph of a message: its elements with an id, and the readers of targets.
 pub(in crate::from_xml) struct Graph<'a> {
     ids: Option<ElementIds<'a>>,
     /// The references that are being followed, outermost first.
     open: Vec<Step>,
-    /// Readers that stand behind an element they were for, with the number of the element around that.
+    /// Readers at the end of a target, with the number of the element around it. They are reused for siblings of the target.
     spare: Vec<(u32, Box<CachedReader<'a>>)>,
-    /// Buffers for other readers.
+    /// Buffers and caches for further readers.
     memories: Vec<Memory>,
-    /// For each shape of start tags how the one was read that came last, of those for values of a fixed type, and where.
+    /// For each shape of start tags, the last one that was read for a value of a fixed type, as a template, with its place.
     alike: Vec<Option<(Place, Template<'a>)>>,
-    /// What values of shared types keep: by the offset of the element and the type.
+    /// The nodes of shared values, by the offset of the element and the type.
     shared: HashMap<(usize, TypeId), Box<dyn Any + Send + Sync>>,
-    /// Where the element begins whose start tag was read last, if it has an id.
+    /// The offset of the element whose start tag was read last, if it has an id.
     identified: Option<usize>,
-    /// The reference that was followed last to its end: where its element and its attribute begin, and what it says.
+    /// The reference that was followed last: the offsets of its element and of its attribute, and its value.
     last: Option<(usize, usize, &'a str)>,
-    /// How many bytes may still be read by way of references, or made room for.
+    /// How many bytes may still be read through references, or be added by them or by missing items.
     room: usize,
 }
 
-/// A reference as it stands in the document.
+/// A reference in the document.
 #[derive(Debug)]
 pub(super) struct Reference<'a> {
     pub(super) to: Cow<'a, str>,
@@ -72,27 +73,28 @@ pub(super) struct Reference<'a> {
 
 /// A reference that is being followed.
 struct Step {
-    /// The offset of the reference, and of its attribute.
+    /// The offsets of the reference and of its attribute.
     from: usize,
     attribute: usize,
     place: u32,
-    /// How many bytes of the element were counted before it was read.
+    /// How many bytes of the target were counted before it was read.
     counted: usize,
 }
 
-/// Where tags of one shape are alike: under one element, whose number this is, and for one description, by its address.
+/// The place in which tags of one shape are read in the same way: the number of the parent, and the address of the element
+/// description.
 type Place = (u32, usize);
 
-/// How the start tag was read of an element that a reference leads to.
+/// How the start tag of a target was read.
 pub(super) enum Opened<'a> {
-    /// It is like one that was looked at before, and has no attributes now.
+    /// By a template, as a tag without attributes.
     Alike,
-    /// It was recognised.
+    /// From the cache.
     Known,
     Unknown(StartTag<'a>),
 }
 
-/// What is left behind when a reference is followed.
+/// The reader that was left to follow a reference.
 pub(super) struct Outer<'a>(Box<CachedReader<'a>>);
 
 impl<'a> Graph<'a> {
@@ -131,13 +133,13 @@ impl<'a> Graph<'a> {
         self.ids.as_ref()?.extent(place)
     }
 
-    /// How a tag of the same shape was read in the same place.
+    /// Returns the template for a tag of the same shape in the same place.
     fn alike_at(&self, extent: Extent<'a>, element: &'static Element) -> Option<&Template<'a>> {
         let (place, alike) = self.alike.get(usize::from(extent.shape).checked_sub(1)?)?.as_ref()?;
         (*place == place_of(extent, element)).then_some(alike)
     }
 
-    /// Returns what a reference leads to.
+    /// Returns the target of a reference.
     fn target(&mut self, reference: &str, allowance: &mut Allowance) -> Result<Target<'a>, Stop> {
         loop {
             let Some(ids) = &mut self.ids else { unreachable!("it was made for the first reference") };
@@ -159,14 +161,14 @@ impl<'a> Decoder<'a> {
         self.graph.get_or_insert_with(|| Graph::new(reader))
     }
 
-    /// Counts bytes that the document doesn't have itself, and charges them.
+    /// Counts bytes that are added to the document, and charges them.
     pub(super) fn take_room(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
         self.count_room(bytes, offset)?;
-        // Behind the limit: a size that a message says may be more than any budget has.
+        // The limit is checked first: a size in a message may exceed any budget, and that is not a shortage of memory.
         self.charge(bytes)
     }
 
-    /// Counts bytes that the document doesn't have itself.
+    /// Counts bytes that are added to the document.
     pub(super) fn count_room(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
         let graph = self.graph();
         match graph.room.checked_sub(bytes) {
@@ -184,7 +186,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Makes the index.
+    /// Starts the index of elements with an id.
     #[cold]
     fn begin_index(&mut self) -> Result<(), Error> {
         match ElementIds::new(&self.reader, &mut self.allowance) {
@@ -204,7 +206,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// The number of the element that a reference leads to.
+    /// Returns the number of the element that a reference leads to.
     pub(super) fn find(&mut self, reference: &Reference<'a>) -> Result<u32, Error> {
         if self.graph().ids.is_none() {
             self.begin_index()?;
@@ -237,14 +239,14 @@ impl<'a> Decoder<'a> {
         Err(fail(ErrorKind::Structure, format!("a reference to {}, which leads to no value", quoted(&reference.to))))
     }
 
-    /// Where an element begins.
+    /// Returns the offset of an element.
     pub(super) fn start_of(&self, place: u32) -> usize {
         let extent = self.graph.as_ref().and_then(|graph| graph.extent(place));
         extent.map_or(0, |extent| extent.start as usize)
     }
 
-    /// Goes on behind the start tag of an element that a reference to `element` leads to. Returns how that was read. Where the
-    /// type is a fixed one, its attributes don't matter.
+    /// Continues after the start tag of a reference's target, which is read as `element`. Returns how the start tag was read.
+    /// If the type is fixed, its attributes don't matter.
     pub(super) fn go_to(
         &mut self,
         place: u32,
@@ -287,8 +289,8 @@ impl<'a> Decoder<'a> {
         Ok((Outer(reader), opened))
     }
 
-    /// Notes that an element for `element`, whose start tag was read last, has its value in it and not in its attributes:
-    /// others with tags like it are so, too.
+    /// Stores the start tag that was read last as a template: the value for `element` is in its content, and not in its
+    /// attributes. The same holds for tags like it.
     pub(super) fn note_alike(&mut self, place: u32, element: &'static Element) {
         let Some(graph) = &mut self.graph else { return };
         let Some(extent) = graph.extent(place) else { return };
@@ -299,10 +301,10 @@ impl<'a> Decoder<'a> {
         graph.alike[slot] = self.reader.template(extent.prefix).map(|alike| (place_of(extent, element), alike));
     }
 
-    /// Goes on where a reference was, now that the element was read which it led to.
+    /// Continues after a reference, whose target was read.
     ///
     /// # Errors
-    /// That it was longer than may be.
+    /// The target exceeds the limit on added bytes.
     pub(super) fn come_back(&mut self, outer: Outer<'a>) -> Result<(), Error> {
         let Outer(mut reader) = outer;
         std::mem::swap(&mut self.reader, &mut reader);
@@ -322,41 +324,41 @@ impl<'a> Decoder<'a> {
         self.take_room(length.saturating_sub(step.counted), step.attribute)
     }
 
-    /// Notes that a reference was followed to its end.
+    /// Records that a reference was followed to its end.
     pub(super) fn note_reference(&mut self, reference: &Reference<'a>) {
         if let (Some(graph), Cow::Borrowed(to)) = (&mut self.graph, &reference.to) {
             graph.last = Some((reference.at, reference.attribute, to));
         }
     }
 
-    /// Returns what is between `begin` and the reader as a template, if it is an element that is a reference and nothing else.
+    /// Returns what is between `begin` and the reader as a template, if it is an element that is only a reference.
     pub(super) fn referred_from(&self, begin: usize) -> Option<RepeatedReference<'a>> {
         let (element, attribute, to) = self.graph.as_ref()?.last.filter(|(element, ..)| *element >= begin)?;
         self.reader.repeated_reference(begin, (element, attribute), to)
     }
 
-    /// Reads the element that follows, if it is like the template.
+    /// Reads the next element, if it is like the template.
     pub(super) fn refers_again(&mut self, template: &RepeatedReference<'a>) -> Option<Reference<'a>> {
         let found = self.reader.next_reference(template)?;
         self.nil = false;
         Some(Reference { to: Cow::Borrowed(found.to), at: found.element, attribute: found.attribute })
     }
 
-    /// Passes over the elements that come next as far as references have led to them: all of them was read then, in the
-    /// same scope of namespaces. The element around them was opened last.
+    /// Skips the next elements if references have led to them. They were read completely, in the same namespace scope. The
+    /// element around them was opened last.
     pub fn pass_over_followed(&mut self) {
         let Some(ids) = self.graph.as_ref().and_then(|graph| graph.ids.as_ref()) else { return };
         let at = ids.end_of_read(self.reader.offset());
         self.reader.seek(at);
     }
 
-    /// Keeps the buffers of other readers in `memory`, for the next document.
+    /// Stores the buffers and caches of other readers in `memory`, for the next document.
     pub(in crate::from_xml) fn keep_memories(graph: Graph<'a>, memory: &mut Memory) {
         let spare = graph.spare.into_iter().map(|(_, reader)| reader.into_memory());
         spare.chain(graph.memories).for_each(|other| memory.keep_other(other));
     }
 
-    /// A reader that has read the start tags of an element and all around it.
+    /// Creates a reader that has read the start tags of an element and of all elements around it.
     fn reader_in(&mut self, place: u32, reference: &Reference<'a>) -> Result<CachedReader<'a>, Error> {
         let mut path = Vec::new();
         let graph = self.graph();
@@ -371,7 +373,7 @@ impl<'a> Decoder<'a> {
         let memory = self.graph().memories.pop().unwrap_or_default();
         let mut reader = self.reader.fork(memory);
         for (number, &offset) in path.iter().rev().enumerate() {
-            // What stands before the root element is read, not gone over.
+            // What precedes the root element must be read, not skipped.
             if number > 0 {
                 reader.seek(offset);
             }
@@ -382,7 +384,7 @@ impl<'a> Decoder<'a> {
         Ok(reader)
     }
 
-    /// That a value would have itself inside, where its type has no place for that.
+    /// Returns the error for a value that contains itself, in a type that doesn't allow that.
     #[cold]
     pub(super) fn never_ends(&self, reference: &Reference<'a>) -> Error {
         let message = format!(
@@ -397,7 +399,7 @@ fn place_of(extent: Extent<'_>, element: &'static Element) -> Place {
     (extent.parent, std::ptr::from_ref(element).addr())
 }
 
-/// Reads a start tag, where one is known to come.
+/// Reads the next start tag.
 fn next_start_tag<'a>(reader: &mut Reader<'a>) -> Result<StartTag<'a>, Error> {
     loop {
         match reader.next()? {

@@ -1,7 +1,9 @@
-//! References in what is kept as XML, in SOAP encoding: what they lead to takes their place, since it is not kept itself.
+//! References inside content that is stored as XML, in SOAP encoding. They are replaced by their targets, since the targets
+//! aren't stored.
 //!
-//! An element that is read so is written as it stands, but for its references. What one leads to is called as the reference is, and
-//! declares what it takes from around itself. One that was called as its type says that by `xsi:type`.
+//! An element is written as it is in the document, except for its references. The target of a reference is written under the
+//! name of the reference, with the declarations around it that it uses. A target that was named after its type gets an
+//! `xsi:type`.
 
 use std::borrow::Cow;
 
@@ -16,25 +18,26 @@ use crate::kept::{self, write_declaration};
 use crate::recursive::deeper;
 use crate::schema::XSI_NAMESPACE;
 
-/// What an element is called that refers to another one.
+/// The name of an element that refers to another one.
 struct Name<'a> {
     prefix: &'a str,
     local: &'a str,
     namespace: String,
 }
 
-/// Whether there may be a reference in an element.
+/// Whether an element may contain a reference.
 pub(in crate::from_xml) fn may_refer(source: &str) -> bool {
     source.contains("href") || source.contains(":ref")
 }
 
-/// Whether an attribute is about references to the element, of which none is left: `id`, and `root` of SOAP 1.1 (§5.6).
+/// Whether an attribute identifies the element for references: `id`, or `root` of SOAP 1.1 (§5.6). After replacement no
+/// reference is left.
 pub(crate) fn is_of_references(attribute: &AnyAttribute) -> bool {
     let name = &attribute.name;
     name.is("", "id") || name.is(SOAP12, "id") || name.is(SOAP11, "root")
 }
 
-/// A prefix that isn't `taken`.
+/// Returns a prefix that isn't in `taken`.
 fn free(prefix: &str, taken: &[Cow<'_, str>]) -> String {
     let mut prefix = prefix.to_owned();
     while taken.iter().any(|one| *one == prefix) {
@@ -44,12 +47,12 @@ fn free(prefix: &str, taken: &[Cow<'_, str>]) -> String {
 }
 
 impl<'a> Decoder<'a> {
-    /// Whether what is read is by the rules of SOAP encoding.
+    /// Whether the rules of SOAP encoding apply.
     pub(crate) fn is_encoded(&self) -> bool {
         self.is_encoded
     }
 
-    /// Writes an element that was read to its end, and began with `tag`, with what it refers to.
+    /// Writes an element with the targets of its references. It begins with `tag` and was read to its end.
     pub(in crate::from_xml) fn unroll(&mut self, tag: StartTag<'a>, out: &mut String) -> Result<(), Error> {
         self.reader.seek(tag.offset);
         while !matches!(self.reader.next()?, Token::StartTag(_)) {}
@@ -59,8 +62,8 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Writes the element whose start tag `tag` was read last, and reads it to its end. It is called as the reference is that led to
-    /// it, if one did.
+    /// Writes the element whose start tag `tag` was read last, and reads it to its end. If a reference led to it, it is
+    /// written under the name of the reference.
     fn write_unrolled(
         &mut self,
         tag: StartTag<'a>,
@@ -126,7 +129,8 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Writes the element that a reference leads to in the place of that, whose start tag was read last, and reads that to its end.
+    /// Writes the target of a reference in place of the reference. The reference's start tag was read last; it is read to its
+    /// end.
     fn write_referred(&mut self, tag: StartTag<'a>, reference: &Reference<'a>, out: &mut String) -> Result<(), Error> {
         let namespace = self.reader.namespace(tag.namespace).to_owned();
         let name = Name { prefix: tag.name.prefix(), local: tag.name.local(), namespace };
@@ -141,14 +145,15 @@ impl<'a> Decoder<'a> {
         self.come_back(outer)
     }
 
-    /// Whether an element, whose start tag was read last, is called as its type and has no `xsi:type`.
+    /// Whether an element is named after its type and has no `xsi:type`. Its start tag was read last.
     fn is_named_by_type(&self, tag: StartTag<'a>) -> bool {
         let says_type = |(number, name)| name == "type" && self.reader.attribute_namespace(number) == XSI_NAMESPACE;
         is_of_encoding(self.reader.namespace(tag.namespace), tag.name.local())
             && !self.reader.attribute_locals().any(says_type)
     }
 
-    /// What the start tag at `offset`, which was read last, refers to in this message, if the element is a reference: it is empty.
+    /// Returns the reference of an element, if it refers to this message and is empty. Its start tag, at `offset`, was read
+    /// last.
     fn inner_reference(&self, offset: usize) -> Option<Reference<'a>> {
         if self.reader.is_plain() {
             return None;
@@ -161,13 +166,14 @@ impl<'a> Decoder<'a> {
         let (number, name) = found?;
         let is_empty = self.reader.end_is_due() || self.reader.is_before_end_tag();
         let (to, attribute) = self.reader.kept_attribute_value(number)?;
-        // Others lead out of the message.
+        // Other references lead out of the message.
         let is_inside = name == "ref" || to.trim_start().starts_with('#');
         (is_empty && is_inside).then_some(Reference { to, at: offset, attribute })
     }
 
-    /// What an element is called in the place of a reference of this name: by another prefix where that has another meaning in it.
-    /// `default` is the default namespace there, `taken` are the prefixes that its start tag declares.
+    /// Returns the name under which the target of a reference is written. It gets another prefix if the reference's prefix
+    /// has another meaning in the target. `default` is the default namespace there; `taken` are the prefixes that its start
+    /// tag declares.
     fn called(
         &self,
         name: &Name<'_>,
@@ -189,11 +195,11 @@ impl<'a> Decoder<'a> {
         Ok(format!("{prefix}:{local}").into())
     }
 
-    /// The attributes of an element, as they stand, without what others refer to it by.
+    /// Returns the attributes of an element as they are in the document, without those that identify it for references.
     fn without_ids(&self, attributes: &str) -> String {
         let mut rest = attributes;
         let mut kept = String::with_capacity(rest.len());
-        // They were read before: each is a name, an equals sign and a value in quotes.
+        // The attributes were parsed before: each is a name, an equals sign and a quoted value.
         while let Some(quote) = rest.find(['"', '\'']) {
             let value_end = rest[quote + 1..].find(&rest[quote..=quote]).map_or(rest.len(), |at| quote + at + 2);
             let (attribute, more) = rest.split_at(value_end);

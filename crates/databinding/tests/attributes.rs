@@ -1,4 +1,4 @@
-//! Attributes are found wherever they stand in the tag and in the table of their type.
+//! Attributes are found wherever they are in the tag and in the table of their type.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -7,9 +7,9 @@ use castile_databinding::schema::{Attribute, Attributes, Element};
 use castile_databinding::{Decoder, Error, FromXml};
 use castile_xml::{Limits, Memory};
 
-/// More than are found at once.
+/// More than are located in one pass.
 const COUNT: usize = 70;
-/// The names are its beginnings.
+/// The names are prefixes of this text.
 const LONGEST: &str = "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx";
 
 static TABLE: [Attribute; COUNT] = {
@@ -26,7 +26,7 @@ static OTHERS: Attributes = Attributes::new(&[Attribute::new("urn:t", "x"), Attr
 #[derive(Debug)]
 struct Many {
     all: Vec<Option<usize>>,
-    /// By a table that is not the one of the type.
+    /// Attributes of another table than that of the type.
     others: [Option<i32>; 2],
 }
 

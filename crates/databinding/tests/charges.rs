@@ -1,4 +1,4 @@
-//! What values take is charged: about as much as the allocator gives, and before it is kept.
+//! The memory of values is charged before it is retained, and the charge is close to what the allocator provides.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -21,7 +21,7 @@ static ROOT: Element = Element::new("urn:t", "root", 1_000);
 static ITEM: [Element; 1] = [Element::new("urn:t", "i", 1_001).occurs(0, None)];
 static ANY: Wildcard = Wildcard::new(Namespaces::Any).occurs(0, None);
 
-/// Elements one after another.
+/// A sequence of elements.
 #[derive(Debug)]
 struct Items<T>(#[allow(dead_code, reason = "it is kept, not looked at")] Vec<T>);
 
@@ -96,7 +96,7 @@ fn check<T: FromXml + Debug>(name: &str, content: &str) {
     let taken = dhat::HeapStats::get().curr_bytes - before;
     let value = value.unwrap_or_else(|error| panic!("{name}: {error}"));
     assert!(taken > 50_000, "{name}: {taken}");
-    // Texts take no more than the document, and are charged with that.
+    // Texts take no more than the document, and are charged with it.
     let all = charged + document.len();
     assert!(all + 4_096 >= taken && charged <= 3 * taken, "{name}: {charged} were charged and {taken} taken");
     drop(value);
@@ -126,13 +126,13 @@ fn what_is_charged_is_what_is_taken() {
     check::<Items<List<Nmtoken>>>("a list of texts", &format!("<i>{}</i>", "x ".repeat(50_000)));
     check::<Items<List<QName>>>("a list of names", &format!("<i>{}</i>", "p:x ".repeat(1_000)));
     check::<Items<WithAttributes>>("attributes", &"<i p:a='b'/>".repeat(1_000));
-    // A lenient decoder plans the order of what it reads, and takes more.
+    // A lenient decoder makes plans, which takes more memory.
     let items = format!("<root xmlns='urn:t'>{}</root>", "<i>1</i>".repeat(20_000));
     for (is_lenient, bytes, is_read) in [(false, 1_000_000, true), (true, 1_000_000, false), (true, 10_000_000, true)] {
         let value = read_as::<Items<i32>>(&items, &Budget::new(bytes), is_lenient).0;
         assert_eq!(value.map_err(|error| error.kind()).err(), (!is_read).then_some(ErrorKind::Exhausted), "{bytes}");
     }
-    // Room for items that are not there is charged once.
+    // The capacity for missing items is charged once.
     let (value, charged) = read::<Encoded>(ARRAY_OF_5_000, &Budget::unlimited());
     let taken = 5_000 * size_of::<Option<i32>>();
     assert_eq!(value.unwrap().0.len(), 5_000);

@@ -1,5 +1,5 @@
-//! What a content model allows is read, and what it doesn't is refused with its place. Every document is read with and
-//! without knowledge of others, and `common::decode` asserts that this makes no difference.
+//! Content that a content model allows is read; other content is rejected with its location. Every document is read with and
+//! without caches, and `common::decode` asserts that both give the same result.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -11,7 +11,7 @@ const WHOLE: &str = "<one>1</one><maybe>m</maybe><any>1</any><any>2</any><some>t
     <last><x>1.5</x><y xmlns=''>why</y></last>";
 const LEAST: &str = "<one>1</one><some>1</some><some>0</some>";
 
-/// Reads a [`Sequence`] after ones of both layouts.
+/// Reads a [`Sequence`] after documents in both layouts.
 fn sequence(input: &str) -> Result<Sequence, String> {
     let _ = decode::<Sequence>(&[&pretty(WHOLE), &pretty(LEAST)], input);
     decode(&[WHOLE, LEAST], input)
@@ -150,7 +150,7 @@ fn an_optional_child_of_another_namespace_is_told_with_its_own() {
             format!("<one>1</one>{some}<last><x>1</x><y>why</y></last>"),
             "last/y: found <y> of urn:t, where <y> of no namespace or </last> was expected (line 2, column 62)",
         ),
-        // What has come may not come again.
+        // An element that may occur once occurs again.
         (
             format!("<one>1</one><maybe/>{some}<maybe xmlns=''/>"),
             "maybe[2]: found <maybe> of no namespace, where </item> was expected (line 2, column 56)",

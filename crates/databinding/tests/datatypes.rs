@@ -1,4 +1,4 @@
-//! The datatypes and their facets against tables: what is read, what is written for it, what is equal and what is less.
+//! Table-driven tests of the datatypes and their facets: which texts are valid, how values are written, and how they compare.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -9,7 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use castile_databinding::datatypes::*;
 use castile_databinding::facets::{Constraint, FacetValue, Facets, Pattern, SimpleTypeDefinition};
 
-/// Declarations of nothing but a default namespace.
+/// A scope without declarations.
 struct DefaultNamespace;
 
 impl Scope for DefaultNamespace {
@@ -18,13 +18,13 @@ impl Scope for DefaultNamespace {
     }
 }
 
-/// The rows of a table, white space put in.
+/// Returns the rows of a table, with placeholders replaced by white space.
 fn rows(table: &str) -> impl Iterator<Item = Vec<String>> {
     let field = |field: &str| field.replace("\\n", "\n").replace("\\t", "\t").replace("\\r", "\r").replace("\\s", " ");
     table.lines().filter(|line| !line.starts_with('#')).map(move |line| line.split('\t').map(field).collect())
 }
 
-/// What is written for a text as a Rust type, if it has a value.
+/// Reads a text as a Rust type and writes the value, if there is one.
 fn rewritten<T: SimpleType>(text: &str) -> Option<String> {
     let mut out = Vec::new();
     assert!(T::parse(text).ok()?.write(&mut out), "{text}");
@@ -44,7 +44,7 @@ fn texts_become_values_without_a_result_where_any_text_is_one() {
     assert!(NcName::try_from("a:b").is_err());
 }
 
-/// The order of two texts as values of a Rust type, and whether the hashes agree with it.
+/// Returns the order of two texts as values of a Rust type, and checks that their hashes agree with it.
 fn order<T: SimpleType + FacetValue>(a: &str, b: &str) -> Option<Ordering> {
     T::parse(a).unwrap().compare(&T::parse(b).unwrap())
 }
@@ -114,7 +114,7 @@ fn texts_are_read_and_written_as_the_table_says() {
         if let Some(expected) = &expected {
             assert_eq!(rewrite(expected), Some(expected.clone()), "{name} {text:?} a second time");
         }
-        // The type that is known at run time only.
+        // The same type as it is known at run time.
         let value = Datatype::from_name(name).unwrap().parse(text, &DefaultNamespace);
         assert_eq!(value.ok().map(|value| value.to_string()), expected, "{name} {text:?}");
         seen.insert(name.clone());
@@ -158,7 +158,7 @@ fn values_are_ordered_as_the_table_says() {
 #[test]
 fn patterns_match_as_the_table_says() {
     for line in include_str!("datatypes/patterns.tsv").lines().filter(|line| !line.starts_with('#')) {
-        // A pattern's own backslashes stay.
+        // The backslashes of a pattern are retained.
         let [source, text, expected] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line:?}") };
         let text = rows(&format!("x{text}")).next().unwrap().remove(0)[1..].to_owned();
         let found = match Pattern::new(&[source]) {
@@ -215,7 +215,7 @@ fn restrictions_go_together_as_the_table_says() {
     }
 }
 
-/// Facets as the tables write them: `maxLength=5 pattern=a*`.
+/// Parses facets as written in the tables: `maxLength=5 pattern=a*`.
 fn constraints(facets: &'static str) -> Vec<Constraint<'static>> {
     let constraint = |facet: &'static str| {
         let (facet, value) = facet.split_once('=').unwrap();
@@ -252,7 +252,7 @@ fn facets_that_are_none_are_refused() {
             built_in(datatype).restriction("R", &[Constraint { facet, value, scope: &DefaultNamespace }]).unwrap_err();
         assert!(error.message().contains(expected), "{error}");
     }
-    // A length that no text has is no mistake.
+    // A length that no text reaches is allowed.
     let huge = [Constraint { facet: "maxLength", value: "99999999999999999999999", scope: &DefaultNamespace }];
     assert!(built_in(Datatype::String).restriction("R", &huge).is_ok());
 }
@@ -270,7 +270,7 @@ fn lists_and_unions_are_read_member_by_member() {
     let few = sizes.restriction("Few", &[constraint("maxLength", "1"), constraint("pattern", "\\S+")]).unwrap();
     assert!(few.read(" 1 ", &DefaultNamespace).is_ok());
     assert!(few.read("1 2", &DefaultNamespace).is_err());
-    // 42 as a number, not as text.
+    // 42 as a number instead of a text.
     let answer = size.restriction("Answer", &[constraint("enumeration", "42")]).unwrap();
     assert!(answer.read("+42", &DefaultNamespace).is_ok());
     assert!(answer.read("42Z", &DefaultNamespace).is_err());
@@ -292,7 +292,7 @@ fn lists_and_unions_are_read_member_by_member() {
     assert!(error.message().contains("restrictions away"), "{error}");
 }
 
-/// What the generator writes for a union: an enum whose members are tried in order.
+/// A union as the generator writes it: an enum whose members are tried in order.
 #[derive(Debug, PartialEq)]
 enum Size {
     Number(u16),

@@ -1,4 +1,4 @@
-//! Graphs and arrays, by hand.
+//! Graphs and arrays that are built by hand.
 
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
@@ -25,7 +25,7 @@ fn node(name: &'static str, next: Option<Shared<Node>>, other: Option<Shared<Nod
     Node { name, next, other }
 }
 
-/// `a` leads to `b`, and `b` back to `a`.
+/// Creates a cycle: `a` refers to `b`, and `b` to `a`.
 fn circle(name: &'static str) -> Shared<Node> {
     Shared::cyclic(|a| node("a", Some(Shared::new(node(name, Some(a), None))), None))
 }
@@ -40,12 +40,12 @@ fn circles_compare_and_print() {
         format!("{:?}", circle("b")),
         "Shared(#1 Node { name: \"a\", next: Some(Shared(#2 Node { name: \"b\", next: Some(Shared(#1)), other: None })), other: None })"
     );
-    // What was compared and printed is forgotten.
+    // The state of an earlier comparison or output has no effect.
     assert_ne!(circle("b"), circle("c"));
     assert!(format!("{:?}", circle("b")).starts_with("Shared(#1 "));
 }
 
-/// 64 levels of values that are there twice have 2^64 ways through them.
+/// 64 levels of values that each occur twice have 2^64 paths.
 #[test]
 fn what_is_shared_is_seen_once() {
     let graph = || {
@@ -98,7 +98,7 @@ fn references_are_those_of_the_version() {
     }
 }
 
-/// Nobody holds what `back` looks back to any more.
+/// `back` is a weak reference whose value is dropped.
 #[test]
 fn what_is_gone_is_nil() {
     let held = circle("b");

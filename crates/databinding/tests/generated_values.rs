@@ -1,4 +1,4 @@
-//! Generated values survive writing and reading, and nothing that is read makes anything panic or take long.
+//! Generated values are unchanged after writing and reading. No input makes reading panic or take long.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -9,7 +9,7 @@ use std::time::Instant;
 use castile_databinding::datatypes::*;
 use castile_databinding::facets::Pattern;
 
-/// A generator of numbers that look random and are the same each time (xorshift64*).
+/// A deterministic pseudo-random number generator (xorshift64*).
 struct Random(u64);
 
 impl Random {
@@ -24,7 +24,7 @@ impl Random {
         self.next() % end
     }
 
-    /// Numbers of all sizes, small ones as often as large ones.
+    /// Returns a number of random size. Small numbers are as frequent as large ones.
     fn any(&mut self) -> u64 {
         let shift = self.below(64);
         self.next() >> shift
@@ -52,7 +52,7 @@ fn survives<T: SimpleType + PartialEq + Debug>(value: T) {
     let mut out = Vec::new();
     assert!(value.write(&mut out), "{value:?}");
     let text = String::from_utf8(out).unwrap();
-    // What the reader does with references.
+    // Replaces references as the reader does.
     let unescaped = text.replace("&lt;", "<").replace("&gt;", ">").replace("&#13;", "\r").replace("&amp;", "&");
     assert_eq!(T::parse(&unescaped).as_ref(), Ok(&value), "{text}");
     assert_eq!(T::parse(&format!("\n {unescaped}\t")).is_ok(), T::parse(&unescaped).is_ok());
@@ -131,7 +131,7 @@ fn no_text_makes_anything_panic() {
     assert!(compiled > 100, "only {compiled} of the texts were patterns");
 }
 
-/// Every prefix is bound.
+/// A scope in which every prefix is declared.
 struct Everything;
 
 impl Scope for Everything {
@@ -143,7 +143,7 @@ impl Scope for Everything {
 #[test]
 fn what_is_long_takes_its_length_and_no_more() {
     const LENGTH: usize = 256 << 10;
-    // Ten times what it takes without optimisation, and nothing to what a square of the length would.
+    // Ten times the time of an unoptimised build, and far below that of a quadratic algorithm.
     const LONG: std::time::Duration = std::time::Duration::from_secs(30);
     let start = Instant::now();
     let digits = "7".repeat(LENGTH);

@@ -1,5 +1,5 @@
-//! What a lenient decoder tolerates: the value that it reads all the same, and what it tells, which is what a strict one
-//! says. `common::decode` asserts for all tests of content models that the two agree where nothing is wrong.
+//! What a lenient decoder tolerates: the value that it reads, and the deviations that it reports, which are the errors of a
+//! strict decoder. `common::decode` asserts for all tests of content models that both decoders agree on valid documents.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -14,7 +14,7 @@ const WHOLE: &str = "<one>1</one><maybe>m</maybe><any>1</any><any>2</any><some>t
 #[test]
 fn one_deviation_is_told_as_the_error_that_it_is() {
     let whole: Sequence = decode(&[], WHOLE).unwrap();
-    // The value is the same but for what is said of it.
+    // The value is the same, and only deviations are reported.
     let same = |_: &mut Sequence| {};
     for (right, wrong, change) in [
         ("<one>1</one>", "<zero/><one>1</one>", same as fn(&mut Sequence)),
@@ -65,7 +65,7 @@ fn what_is_out_of_order_is_put_where_it_belongs() {
             Err(error) => assert_eq!(deviations[0], error, "{content}"),
         }
     }
-    // Each list keeps its own order.
+    // Each list retains its order.
     let (found, deviations) =
         lenient::<Sequence>("<one>1</one><any>1</any><some>1</some><any>2</any><some>0</some>").unwrap();
     assert_eq!((found.any, found.some), (vec![1, 2], vec![true, false]));
@@ -103,22 +103,22 @@ fn all_tolerates_what_is_not_in_it() {
 #[test]
 fn what_would_be_lost_is_an_error_as_ever() {
     for content in [
-        // What must be there is not, or can't be read.
+        // A required element is absent or invalid.
         "",
         "<maybe>m</maybe><some>1</some><some>1</some>",
         "<one>ten</one><some>1</some><some>1</some>",
         "<one>1</one><some>1</some><some>maybe</some>",
-        // There is place for one.
+        // The element may occur only once.
         "<one>1</one><one>2</one><some>1</some><some>1</some>",
         "<one>1</one><maybe/><maybe/><some>1</some><some>1</some>",
         "<one>1</one><some>1</some><some>1</some><last><x>1</x><x>2</x></last>",
     ] {
-        // What else is wrong may be told of in other words.
+        // Other errors may have other messages.
         let error = decode::<Sequence>(&[], content).unwrap_err();
         let place = |error: &str| error.split_once(": ").map(|(path, _)| path.to_owned());
         assert_eq!(place(&lenient::<Sequence>(content).unwrap_err()), place(&error), "{content}");
     }
-    // That it is nil is tolerated, and what is left is no number.
+    // Nil is tolerated, and the text that remains is not a number.
     let error = lenient::<Sequence>("<one xsi:nil='true'/><some>1</some><some>1</some>").unwrap_err();
     assert_eq!(error, "one: \"\" is not a valid xs:int (line 2, column 27)");
     for content in ["<a>1</a><b/><a>1</a>", "<a>1</a>", "<a>b</a>"] {
@@ -129,7 +129,7 @@ fn what_would_be_lost_is_an_error_as_ever() {
     }
 }
 
-/// An element that was nil has no use for the plan that was made for its content.
+/// The plan for the content of a nil element is not used.
 #[test]
 fn nil_among_what_deviates() {
     let content = "<inner xsi:nil='1'/><inner><y xmlns=''>1</y><x>1</x></inner><text>t</text><inner xsi:nil='1'/>";
@@ -146,7 +146,7 @@ fn nil_among_what_deviates() {
     );
 }
 
-/// Work and memory stay in proportion to the document, whatever it holds.
+/// Time and memory are linear in the size of the document.
 #[test]
 fn what_is_kept_is_bounded() {
     let mut limits = Limits::default();

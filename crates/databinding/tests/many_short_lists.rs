@@ -1,4 +1,4 @@
-//! A vector reserves room on the word of its first item, and many vectors with one item don't add up.
+//! A vector reserves capacity after its first item. Many vectors with one item must not add up to much memory.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;

@@ -1,6 +1,6 @@
-//! What a stranger's document takes as a value: at most three times its size, and something that doesn't grow with it.
+//! The memory of a hostile document's value: at most three times the size of the document, plus a constant.
 //!
-//! Allocations of the whole process are counted, so there is no test harness, whose own thread allocates when it likes.
+//! Allocations of the whole process are counted. So there is no test harness, whose thread allocates at any time.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -13,12 +13,12 @@ use castile_xml::{Limits, Memory};
 #[global_allocator]
 static ALLOCATOR: dhat::Alloc = dhat::Alloc;
 
-/// How large documents are, about, in bytes.
+/// The approximate size of documents, in bytes.
 const SIZE: usize = 1 << 20;
-/// What doesn't grow: buffers of a reader, and the first copies of declarations.
+/// The constant part: buffers of a reader, and the first copies of declarations.
 const CONSTANT: usize = 256 << 10;
 
-/// Any number of values, read one way or another.
+/// Any number of values, read in one of several ways.
 struct Many<T>(T);
 
 static VALUE: [Element; 1] = [Element::new("urn:t", "a", 0).occurs(0, None)];
@@ -54,7 +54,7 @@ impl FromXml for Many<Vec<AnyAttribute>> {
     }
 }
 
-/// A piece of mixed content, as generated code has it.
+/// A piece of mixed content, as in generated code.
 enum Piece {
     Text(String),
     Any(Any),
@@ -81,12 +81,12 @@ impl Mixed for Piece {
     }
 }
 
-/// What is repeated: the item of a number.
+/// Creates the item with a number.
 type Item = fn(usize) -> String;
-/// The most bytes that are held while a document is read.
+/// Returns the maximum number of bytes allocated while a document is read.
 type Peak = fn(&str) -> usize;
 
-/// What is repeated, under which declarations, and as what it is read.
+/// The item that is repeated, the declarations around it, and the type as which it is read.
 struct Shape {
     name: &'static str,
     declarations: String,
@@ -94,7 +94,7 @@ struct Shape {
     peak: Peak,
 }
 
-/// What is kept as XML.
+/// Content that is stored as XML.
 fn kept() -> Vec<Shape> {
     let default = "xmlns='urn:t'".to_owned();
     let long = format!("xmlns='urn:t' xmlns:p='{}'", "n".repeat(900));
@@ -128,7 +128,7 @@ fn kept() -> Vec<Shape> {
     elements.into_iter().map(|of| shape(of, peak::<Many<AnyElements>>)).chain(anything).collect()
 }
 
-/// What is kept value by value: it takes what it takes, but not more under a long declaration than under a short one.
+/// Content that is read value by value. Its memory depends on the type, but not on the length of declarations.
 fn values() -> Vec<Shape> {
     let shapes: [(&str, Item, Peak); 5] = [
         ("pieces of mixed content", |_| "<p:a/>b".into(), peak::<Many<Vec<Piece>>>),
@@ -140,7 +140,7 @@ fn values() -> Vec<Shape> {
     shapes.map(|(name, item, peak)| Shape { name, declarations: String::new(), item, peak }).into()
 }
 
-/// The most bytes that are held at a time while a document is read.
+/// Returns the maximum number of bytes allocated while a document is read.
 fn peak<T: FromXml>(document: &str) -> usize {
     let before = dhat::HeapStats::get();
     let value = common::decode_with::<T>(document, Limits::default(), Memory::default()).unwrap();
@@ -166,7 +166,7 @@ fn main() {
     }
 }
 
-/// The most bytes that are held for items of a size, and that size.
+/// Returns the maximum number of bytes allocated for items of a size, and that size.
 fn measure(declarations: &str, item: Item, peak: Peak, size: usize) -> (usize, usize) {
     let mut document = format!("<root {declarations}>");
     for number in 0.. {
@@ -176,7 +176,7 @@ fn measure(declarations: &str, item: Item, peak: Peak, size: usize) -> (usize, u
         }
     }
     document += "</root>";
-    // Each allocation that is counted takes a backtrace: the shortest one.
+    // Each counted allocation takes a backtrace, so it is kept as short as possible.
     let _profiler = dhat::Profiler::builder().testing().trim_backtraces(Some(4)).build();
     (peak(&document), document.len())
 }

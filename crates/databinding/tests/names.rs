@@ -1,4 +1,4 @@
-//! `xs:QName` in documents: prefixes mean what the element's scope says, and are declared where they are written.
+//! `xs:QName` in documents: prefixes are resolved in the scope of the element, and are declared where they are written.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -37,7 +37,7 @@ impl FromXml for Names {
     }
 }
 
-/// Writes with these tags.
+/// Writes names between these tags.
 fn write(names: &Names, [root, root_end]: [&str; 2], prefix: &str) -> Result<String, Error> {
     let mut out = Encoder::new(Vec::new());
     let tag = |local: &str| [format!("<{prefix}{local}>"), format!("</{prefix}{local}>")];
@@ -96,7 +96,7 @@ fn a_list_may_be_empty_and_a_name_may_not() {
 
 #[test]
 fn a_prefix_that_is_not_declared_is_refused() {
-    // What the element before declared is out of scope.
+    // A declaration of the preceding element is out of scope.
     let error = read("<names xmlns='urn:n'><one xmlns:a='urn:a'>a:x</one><nil>a:x</nil></names>").unwrap_err();
     assert_eq!(error.message(), "\"a:x\" is not a valid xs:QName: no namespace is declared for its prefix \"a\"");
     for bad in [":x", "a:", "a:b:c", "1", "a b"] {
@@ -110,7 +110,7 @@ fn what_is_written_declares_its_prefixes() {
     for (value, root, prefix, expected) in [
         (name("urn:a&b", "x"), DEFAULT, "", "<one xmlns:q1=\"urn:a&amp;b\">q1:x</one>"),
         (prefixed("a"), DEFAULT, "", "<one xmlns:a=\"urn:a&amp;b\">a:x</one>"),
-        // The prefix of the tag itself, and what no prefix may be, can't be had.
+        // The prefix of the tag itself and an invalid prefix are not available.
         (prefixed("n"), PREFIXED, "n:", "<n:one xmlns:q1=\"urn:a&amp;b\">q1:x</n:one>"),
         (prefixed("xmlfoo"), DEFAULT, "", "<one xmlns:q1=\"urn:a&amp;b\">q1:x</one>"),
         (prefixed("a b"), DEFAULT, "", "<one xmlns:q1=\"urn:a&amp;b\">q1:x</one>"),
@@ -135,7 +135,7 @@ fn names_in_a_list_share_declarations() {
     assert_eq!(read(&written), Ok(names));
 }
 
-/// A tag without a prefix is in the default namespace, which a name in no namespace can't have around it.
+/// A tag without a prefix is in the default namespace, so a name without a namespace can't be inside it.
 #[test]
 fn a_name_in_no_namespace_needs_a_tag_with_a_prefix() {
     let error = write(&one(name("", "x")), DEFAULT, "").unwrap_err();
@@ -151,7 +151,7 @@ fn what_is_no_name_is_not_written() {
     assert!(write(&one(name("urn:\u{1}", "x")), DEFAULT, "").is_err());
 }
 
-/// Names of many namespaces cost no more each than those of few.
+/// The cost of a name doesn't depend on the number of namespaces.
 #[test]
 fn many_namespaces_take_no_square_of_time() {
     let names = Names {
@@ -164,7 +164,7 @@ fn many_namespaces_take_no_square_of_time() {
     assert!(written.contains("xmlns:q20000=\"urn:19999\""));
 }
 
-/// An element with an attribute that is a name, and a child whose tag has the prefix `ns2`, which the payload declares.
+/// An element with an attribute that is a name, and a child with the prefix `ns2`, which the payload declares.
 #[test]
 fn a_name_takes_no_prefix_that_the_tags_below_it_may_have() {
     const PAYLOAD: &str = "<ns1:query xmlns:ns1=\"urn:q\" xmlns:ns2=\"urn:o\" xmlns:own=\"urn:own\">";
@@ -172,7 +172,7 @@ fn a_name_takes_no_prefix_that_the_tags_below_it_may_have() {
         ("ns2", "urn:w", "q1"),
         ("ns2", "urn:o", "q1"),
         ("own", "urn:w", "q1"),
-        // Not declared here, but around other payloads.
+        // These are not declared here, but around other payloads.
         ("ns17", "urn:w", "q1"),
         ("a0", "urn:w", "q1"),
         ("t0", "urn:w", "q1"),

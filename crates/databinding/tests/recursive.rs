@@ -1,4 +1,4 @@
-//! Values that nest 100,000 deep do all that values do, on a stack of 1 MiB.
+//! Values nested 100,000 deep support all operations on a stack of 1 MiB.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -13,7 +13,7 @@ use common::{List, Tree, decode_with};
 
 const DEPTH: usize = 100_000;
 
-/// Does `work` where too deep a recursion would end the process.
+/// Runs `work` on a small stack, where deep recursion would end the process.
 fn on_a_small_stack(work: impl FnOnce() + Send + 'static) {
     std::thread::Builder::new().stack_size(1 << 20).spawn(work).unwrap().join().unwrap();
 }
@@ -24,7 +24,7 @@ fn limits() -> Limits {
     limits
 }
 
-/// Reads, writes, copies, compares, prints, hashes and drops.
+/// Reads, writes, clones, compares, prints, hashes and drops a value.
 fn live_through<T>(document: &str)
 where
     T: FromXml + ToXml + Clone + PartialEq + Hash + std::fmt::Debug,
@@ -45,12 +45,12 @@ where
     write!(printed, "{copy:?}").unwrap();
     assert!(printed.0 > DEPTH, "{} bytes were printed", printed.0);
     drop(copy);
-    // What was learned makes the second time another way through the reader.
+    // With the caches of the first document, the second one takes another path through the reader.
     let again = decode_with::<T>(document, limits(), memory).unwrap().0;
     assert!(again == value);
 }
 
-/// Takes text and keeps its length.
+/// Reads a text and stores its length.
 struct Count(usize);
 
 impl Write for Count {
@@ -81,7 +81,7 @@ fn a_deep_tree_lives() {
     });
 }
 
-/// What is one of many, all large, needs the room of one: not that of all.
+/// A choice of many large variants needs the stack of one variant only.
 macro_rules! one_of_many {
     ($($variant:ident = $number:literal),*) => {
         #[derive(Clone, Debug, PartialEq)]
@@ -194,7 +194,7 @@ fn depth_is_refused_where_it_is_not_allowed() {
     }
 }
 
-/// Each type holds the next one, as those of a contract that nests deeply.
+/// Each type contains the next one, as in a contract with deeply nested types.
 macro_rules! nested {
     ($type:ident $next:ident $($more:ident)*) => {
         #[allow(dead_code, reason = "only the compiler looks at it")]
@@ -208,7 +208,7 @@ macro_rules! nested {
 
 nested!(L0 L1 L2 L3 L4 L5 L6 L7 L8 L9 L10 L11 L12 L13 L14 L15 L16 L17 L18 L19 L20 L21 L22 L23 L24 L25 L26 L27 L28 L29 L30 L31);
 
-/// The compiler looks through as many types as its `recursion_limit` says, 128 if nothing does.
+/// The compiler looks through as many nested types as its `recursion_limit` allows; the default is 128.
 #[test]
 fn types_that_nest_deeply_are_send_without_a_recursion_limit() {
     fn is_send<T: Send + Sync>() -> usize {

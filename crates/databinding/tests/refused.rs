@@ -1,4 +1,4 @@
-//! What is refused was not taken before: neither what a budget has no room for, nor what no value has.
+//! Memory that is refused is not allocated first, be it beyond the budget or for an invalid value.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::sync::Arc;
@@ -20,7 +20,7 @@ static ARRAY: ArrayType = ArrayType {
     rank: 1,
 };
 
-/// An array of SOAP encoding.
+/// An array in SOAP encoding.
 struct Encoded;
 
 impl FromXml for Encoded {
@@ -33,10 +33,10 @@ impl FromXml for Encoded {
 
 /// How many bytes may be charged.
 const BUDGET: usize = 256 << 10;
-/// What isn't charged: buffers of readers.
+/// The memory that isn't charged: buffers of readers.
 const CONSTANT: usize = 64 << 10;
 
-/// A call, and what stands behind it.
+/// Creates a message from a call and the elements after it.
 fn envelope(call: &str, behind: &str) -> String {
     format!(
         "<e xmlns:e='http://schemas.xmlsoap.org/soap/encoding/' xmlns:r='http://www.w3.org/2003/05/soap-encoding' \
@@ -44,7 +44,7 @@ fn envelope(call: &str, behind: &str) -> String {
     )
 }
 
-/// How reading an array ends within the budget, and the most bytes that it took meanwhile.
+/// Reads an array within the budget. Returns the kind of the error, if any, and the maximum number of bytes allocated.
 fn read(document: &str) -> (Option<ErrorKind>, usize) {
     let budget = Budget::new(BUDGET);
     let reservation = Arc::new(budget.reserve(0).unwrap());
@@ -78,7 +78,7 @@ fn what_is_refused_was_not_taken_before() {
         ("ids found by a reader", envelope(one, &(many("<m\nid='&#97;'/>") + "<m id='q'>1</m>")), exhausted),
         ("elements around ids", envelope(one, &many("<n><m id='&#97;'/></n>")), exhausted),
         ("elements behind the call", envelope(&format!("<c>{references}</c>"), &ordered), exhausted),
-        // Numbers that no value has.
+        // Numbers that no position can have.
         ("a position", envelope(&format!("<c><i e:position='[{ones}1]'>1</i></c>"), ""), lexical),
         ("an offset", envelope(&format!("<c e:arrayType='x:int[9]' e:offset='[{ones}1]'/>"), ""), lexical),
     ];

@@ -1,4 +1,4 @@
-//! Facets in the tables: a value is held against them where its tags are known and where they aren't.
+//! Facets in the tables: values are checked with cached and with uncached tags.
 
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
@@ -53,7 +53,7 @@ fn a_text_is_checked_as_its_type_says() {
     assert_eq!(problem.message(), format!("\"1 200\" is not a valid Percents: {item}"));
 }
 
-/// A table that is wrong about a type must not let its values through.
+/// If the value doesn't have the type that the table expects, its text is parsed and checked.
 #[test]
 fn a_value_of_another_type_is_read_again() {
     assert!(PERCENT.check("100", &100_i64).is_ok());

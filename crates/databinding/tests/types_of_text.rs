@@ -1,4 +1,5 @@
-//! What `xsi:type` may name on an element of a simple type, in literal use and in SOAP encoding, and what is read then.
+//! The types that `xsi:type` may name on an element of a simple type, in literal use and in SOAP encoding, and the values
+//! that are read.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -12,7 +13,7 @@ use common::{Item, decode, lenient};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
 
-/// The content of a document for an item with this `xsi:type` and text.
+/// Returns the content of a document with an item that has this `xsi:type` and text.
 fn item(named: &str, text: &str) -> String {
     format!("<item xmlns:d='{XSD}' xmlns:o='urn:o' xsi:type='{named}'>{text}</item>")
 }
@@ -42,7 +43,7 @@ fn a_type_in_literal_use_is_the_declared_one_or_derived_from_it() {
         assert_eq!(told, [error]);
         assert_eq!(value, if named == "d:base64Binary" { "é" } else { "w6k=" });
     }
-    // What one element is named is nothing to the next.
+    // The type that one element names doesn't affect the next one.
     let nil = "<item xmlns:d='http://www.w3.org/2001/XMLSchema' xsi:type='d:base64Binary' xsi:nil='true'/>";
     assert_eq!(lenient::<Item<Nillable<String>>>(nil).unwrap().0.0, Nillable::Nil);
 }
@@ -110,7 +111,7 @@ array!(Lists, List<i32>, LISTS);
 array!(Floats, f32, FLOATS);
 array!(Doubles, f64, DOUBLES);
 
-/// What is read of an item after one of the declared type, and after one like it.
+/// Reads an item after one of the declared type, and after one like it.
 fn encoded<T: FromXml>(declared: &str, named: &str, text: &str, last: impl Fn(T) -> String) -> Result<String, String> {
     let item = format!("<item xsi:type='{named}'>{text}</item>");
     let document = format!(
@@ -121,7 +122,7 @@ fn encoded<T: FromXml>(declared: &str, named: &str, text: &str, last: impl Fn(T)
     read.map(|(value, _)| last(value)).map_err(|error| error.message().to_owned())
 }
 
-/// 1e300 became infinite, and 16777217 another number.
+/// A regression test: 1e300 became infinite, and 16777217 another number.
 #[test]
 fn numbers_of_other_types_were_lost() {
     let floats = |named: &str, text: &str| {

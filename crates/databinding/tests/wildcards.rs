@@ -1,4 +1,4 @@
-//! Elements that are kept as XML: what they take from around them, and what that may cost.
+//! Elements that are stored as XML: the declarations that they copy, and the cost of that.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 mod common;
@@ -36,7 +36,7 @@ fn an_element_takes_with_it_what_it_needs_and_no_more() {
     }
 }
 
-/// Each declaration that is taken along is taken once, however many there are and wherever their prefixes stand.
+/// Each declaration that an element uses is copied once, however many there are and wherever their prefixes are used.
 #[test]
 fn many_declarations_are_taken_along_once_each() {
     let declared = |quote: char| -> String { (0..100).map(|n| format!(" xmlns:p{n}={quote}urn:{n}{quote}")).collect() };
@@ -57,8 +57,7 @@ fn an_element_of_no_namespace_says_so() {
     assert_eq!(found, expected);
 }
 
-/// An element that holds only text is kept by a shorter way, which a colon inside rules out.
-/// So that it stays out of a default namespace wherever it is written.
+/// So it stays out of a default namespace wherever it is written.
 #[test]
 fn an_element_that_is_parsed_says_that_it_is_in_no_namespace() {
     let parsed = |xml| Any::parse(xml).unwrap().xml().into_owned();
@@ -69,6 +68,7 @@ fn an_element_that_is_parsed_says_that_it_is_in_no_namespace() {
     }
 }
 
+/// An element that contains only text is stored by a shorter code path. A colon inside rules that path out.
 #[test]
 fn a_leaf_is_kept_as_any_other_element_is() {
     const COLON: &str = "<!--:-->";
@@ -89,7 +89,7 @@ fn a_leaf_is_kept_as_any_other_element_is() {
     }
 }
 
-/// Many small elements under a long declaration would take it each: they share it, and mean the same.
+/// Many small elements under a long declaration share it instead of copying it, and have the same meaning.
 #[test]
 fn declarations_are_shared_where_copies_would_be_large() {
     let (name, count) = ("n".repeat(900), 10_000);
@@ -102,7 +102,7 @@ fn declarations_are_shared_where_copies_would_be_large() {
     assert!(many.iter().all(|any| any == one) && few.iter().all(|any| any == one));
     assert_eq!(written(&few, ""), one.xml().repeat(10));
     assert!(written(&many, "") == one.xml().repeat(count));
-    // What stands for itself is equal to what shares.
+    // Self-contained elements are equal to those that share declarations.
     let copies: AnyElements = many.iter().collect();
     assert!(copies == many);
     assert!(many != few);
@@ -116,7 +116,7 @@ fn written(elements: &AnyElements, start: &'static str) -> String {
     String::from_utf8(out.finish().unwrap()).unwrap()
 }
 
-/// So many that they share what is declared around them.
+/// A number of elements that makes them share the declarations around them.
 const MANY: usize = 40_000;
 
 #[test]
@@ -136,7 +136,7 @@ fn elements_are_written_as_they_came_where_the_payload_declares_the_same() {
     ] {
         assert!(written(&elements, start).ends_with(&expected.repeat(100)), "{start}");
     }
-    // Another declaration may stand in between.
+    // There may be another declaration in between.
     let mut out = Encoder::default();
     out.payload("<r xmlns=\"urn:t\" xmlns:p=\"urn:p\">");
     out.any_attributes(&[AnyAttribute { name: ExpandedName::new("urn:other", "b"), value: String::new() }]);
@@ -178,7 +178,7 @@ fn content_of_any_type_is_read_on_demand() {
         ];
         assert_eq!(pieces, expected);
         assert_eq!((value.elements().count(), value.text()), (2 * count, "1 < 2 &<\n".repeat(count)));
-        // Made of its pieces again, and written and read again, it is the same.
+        // Built from its parts, or written and read, it is the same.
         let mut made = AnyType::default();
         made.content.extend(value.content.iter());
         assert!(made == value);
@@ -227,7 +227,7 @@ fn a_wildcard_says_what_it_takes() {
     }
 }
 
-/// Whether there is anything is told without reading all of it.
+/// Whether there is content is known without reading all of it.
 #[test]
 fn content_is_empty_where_nothing_is_but_comments() {
     for around in ["", "xmlns:p='urn:p'"] {
@@ -254,7 +254,7 @@ fn content_is_empty_where_nothing_is_but_comments() {
     }
 }
 
-/// What the value of a document is, and what is written of it as an element of a payload.
+/// Returns the value of a document, and the value written as an element of a payload.
 fn any_type(document: &str) -> (AnyType, String) {
     let (any, _) = common::decode_with::<AnyType>(document, Limits::default(), Memory::default()).unwrap();
     let mut out = Encoder::default();
@@ -264,7 +264,7 @@ fn any_type(document: &str) -> (AnyType, String) {
     (any, written)
 }
 
-/// govmomi takes `xsd:string` for a text, and a name with another prefix for nothing.
+/// govmomi recognises `xsd:string` as a text, but not the same name with another prefix.
 #[test]
 fn types_of_xml_schema_have_their_usual_prefix() {
     const XSD: &str = "http://www.w3.org/2001/XMLSchema";
@@ -293,9 +293,9 @@ fn names_in_a_value_of_any_type_mean_what_they_meant() {
         ("", "<b/>q:x<b/>", format!("<ns1:v {q}><b xmlns=\"urn:t\"/>q:x<b xmlns=\"urn:t\"/></ns1:v>")),
         ("a='q:x[1]'", "", format!("<ns1:v {q} a=\"q:x[1]\"></ns1:v>")),
         ("a='q:x'", "<b>q:y</b>", format!("<ns1:v {q} a=\"q:x\"><b xmlns=\"urn:t\" {q}>q:y</b></ns1:v>")),
-        // What the payload declares is declared.
+        // A declaration of the payload is not repeated.
         ("", "same:x", "<ns1:v>same:x</ns1:v>".to_owned()),
-        // The tag has another prefix where its own means something else in the value.
+        // If the prefix of the tag means something else in the value, the tag gets another prefix.
         (
             "xmlns:ns1='urn:o' xmlns:ns1_='urn:p'",
             "ns1:x ns1_:y",
@@ -303,13 +303,13 @@ fn names_in_a_value_of_any_type_mean_what_they_meant() {
                 .to_owned(),
         ),
         ("xmlns:ns1='urn:payload'", "ns1:x", "<ns1:v>ns1:x</ns1:v>".to_owned()),
-        // It can't have a second declaration of one.
+        // A prefix can't be declared twice.
         (
             "xmlns:a0='urn:o' q:a='a0:x'",
             "",
             "<ns1:v xmlns:a0=\"urn:o\" xmlns:a_0=\"urn:other\" a_0:a=\"a0:x\"></ns1:v>".to_owned(),
         ),
-        // Words that are no names.
+        // Words that are not names.
         ("", "12:30 http://q none:x", "<ns1:v>12:30 http://q none:x</ns1:v>".to_owned()),
     ] {
         let around = format!("{XSI} xmlns='urn:t' xmlns:q='urn:other' xmlns:same='urn:same'");
@@ -322,7 +322,7 @@ fn names_in_a_value_of_any_type_mean_what_they_meant() {
             }
         }
         assert_eq!(any_type(&alone).0, any, "{written}");
-        // Read by whoever knows what it is.
+        // Reads it as its own type.
         let read: AnyType = any.read().unwrap();
         assert_eq!(read, any);
     }
@@ -335,7 +335,7 @@ fn names_in_a_value_of_any_type_mean_what_they_meant() {
     let written = String::from_utf8(out.finish().unwrap()).unwrap();
     assert!(written.starts_with("<ns1_:v xmlns:ns1_=\"urn:payload\" xmlns:ns1=\"urn:o\">ns1:x<ns1:b"), "{written}");
     assert_eq!(any_type(&written).0, any);
-    // One that is a name for sure has a prefix in any case.
+    // A value that is known to be a name always gets a prefix.
     let name = |prefix: &str, text: &str| {
         any_type(&format!(
             "<root xmlns='urn:t' {XSI} xmlns:d='http://www.w3.org/2001/XMLSchema' {prefix} xsi:type='d:QName'>{text}</root>"
@@ -345,7 +345,7 @@ fn names_in_a_value_of_any_type_mean_what_they_meant() {
         let (any, written) = name(prefix, text);
         assert_eq!(any.read::<QName>().unwrap(), QName::new(namespace, "x").unwrap());
         assert!(written.ends_with(&format!(" xmlns:q1=\"{namespace}\">q1:x</ns1:v>")), "{written}");
-        // It is the same name with another prefix, and another one in another namespace.
+        // The same name with another prefix is equal; the name in another namespace is not.
         let again = any_type(&written.replacen("<ns1:v", "<ns1:v xmlns:ns1='urn:payload'", 1)).0;
         assert_eq!(again, any);
         assert_ne!(name("xmlns:ns1='urn:elsewhere'", "ns1:x").0, any);

@@ -1,4 +1,4 @@
-//! Binary values beside the document (XOP): read as their text would be, and written where they are long enough.
+//! Binary values beside the document (XOP). They are read in the same way as their text, and written if they are long enough.
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use std::sync::{Arc, LazyLock};
@@ -11,7 +11,7 @@ use castile_databinding::xop::{Includes, Part};
 use castile_databinding::{Decoder, Encoder, Error, ErrorKind, FromXml, Nillable, ToXml};
 use castile_xml::{CachedReader, Limits, Memory, Reader, Token};
 
-/// What parts hold, by URL.
+/// The contents of parts, by URL.
 #[derive(Debug)]
 struct Parts(&'static [(&'static str, &'static [u8])]);
 
@@ -70,7 +70,7 @@ impl ToXml for Photos {
     }
 }
 
-/// Reads a document anew and after others like it, which makes no difference.
+/// Reads a document with and without caches; both must give the same result.
 fn decode(content: &str, parts: Option<&Parts>) -> Result<Photos, String> {
     let input = format!("<root xmlns='urn:t' xmlns:xop='http://www.w3.org/2004/08/xop/include'>{content}</root>");
     let mut memory = Memory::default();
@@ -124,7 +124,7 @@ fn what_is_included_is_read_like_text() {
     assert_eq!(inline, Ok(expected));
 }
 
-/// A document of some bytes could have each part copied as often as it liked.
+/// A document of a few bytes could have each part copied any number of times.
 #[test]
 fn what_is_included_is_charged() {
     let one = "<xop:Include href='cid:1@b'/>";
@@ -145,7 +145,7 @@ fn what_is_included_is_charged() {
     }
 }
 
-/// It was copied before anybody knew that there was too much.
+/// A regression test: the value was copied before the limit was checked.
 #[test]
 fn what_goes_beside_a_document_that_it_outgrows_is_not_copied() {
     let photos = Photos { photo: bytes(&[b'x'; 6_000]), more: vec![bytes(&[b'y'; 6_000]).into()], ..Photos::default() };

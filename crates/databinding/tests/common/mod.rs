@@ -1,4 +1,4 @@
-//! Types as the generator would write them, and one way to read them.
+//! Types as the generator would write them, and functions to read them.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, unreachable_pub, reason = "every test file has a copy of its own and uses a part of it")]
 
@@ -8,7 +8,7 @@ use castile_databinding::schema::{Content, Element, First};
 use castile_databinding::{Decoder, Deviations, Encoder, Error, ErrorKind, FromXml, Nillable, Recursive, ToXml};
 use castile_xml::{CachedReader, Limits, Memory, Reader, Token};
 
-/// Declares a struct whose content is a sequence, and where its elements stand in a table.
+/// Declares a struct whose content is a sequence, and the table of its elements.
 macro_rules! sequence {
     ($type:ident, $table:ident, [$($element:expr),*], $($field:ident: $of:ty = $how:ident $index:literal),*) => {
         #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,7 +46,7 @@ sequence!(Nils, NILS, [
     text: Nillable<String> = required 0, number: Option<Nillable<i32>> = optional 1,
     inner: Vec<Nillable<Inner>> = repeated 2, plain: Option<String> = optional 3);
 
-/// A content of `xs:all`.
+/// The content of an `xs:all` group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct All {
     pub a: i32,
@@ -76,7 +76,7 @@ impl FromXml for All {
     }
 }
 
-/// A list whose every node holds the rest.
+/// A list in which each node contains the rest.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct List {
     pub i: i32,
@@ -101,7 +101,7 @@ impl ToXml for List {
     }
 }
 
-/// A node with any number of nodes in it.
+/// A node that contains any number of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Tree {
     pub node: Vec<Recursive<Tree>>,
@@ -123,7 +123,7 @@ impl ToXml for Tree {
     }
 }
 
-/// A value in an element of its own, so that its tags can be known.
+/// A value in an element of its own, so that its tags can be cached.
 #[derive(Debug)]
 pub struct Item<T>(pub T);
 
@@ -139,7 +139,7 @@ impl<T: FromXml> FromXml for Item<T> {
 
 static ROOT: Element = Element::new("urn:t", "root", 50);
 
-/// Reads a document whose root element is a `T`, with what earlier documents left.
+/// Reads a document whose root element is a `T`, with the caches of earlier documents.
 pub fn decode_with<T: FromXml>(input: &str, limits: Limits, mut memory: Memory) -> Result<(T, Memory), Error> {
     let mut reader = CachedReader::with_memory(input.as_bytes(), limits, &mut memory)?;
     while !matches!(reader.next()?, Token::StartTag(_)) {}
@@ -149,7 +149,7 @@ pub fn decode_with<T: FromXml>(input: &str, limits: Limits, mut memory: Memory) 
     Ok((value, decoder.into_memory()))
 }
 
-/// Reads a document whose root element is a `T`, and what was tolerated.
+/// Reads a document whose root element is a `T`, and returns the tolerated deviations.
 pub fn decode_lenient<T: FromXml>(input: &str, limits: Limits) -> Result<(T, Deviations), Error> {
     let mut reader = Reader::new(input.as_bytes(), limits)?;
     while !matches!(reader.next()?, Token::StartTag(_)) {}
@@ -159,7 +159,7 @@ pub fn decode_lenient<T: FromXml>(input: &str, limits: Limits) -> Result<(T, Dev
     Ok((value, decoder.take_deviations()))
 }
 
-/// What reading `content` brings where deviations are tolerated: its value and the deviations, or the error.
+/// Reads `content` leniently. Returns its value and the deviations, or the error.
 pub fn lenient<T: FromXml + Debug>(content: &str) -> Result<(T, Vec<String>), String> {
     let input = document(content);
     let limits = Limits::default();
@@ -170,8 +170,8 @@ pub fn lenient<T: FromXml + Debug>(content: &str) -> Result<(T, Vec<String>), St
     Ok((value, deviations.iter().map(ToString::to_string).collect()))
 }
 
-/// What reading `content` brings: its value, or the error as users see it. It is read anew and after the `familiar`
-/// contents, which must make no difference. What is read so is read as the same by a lenient decoder.
+/// Reads `content`. Returns its value, or the error as users see it. It is read with empty caches and after the `familiar`
+/// contents, which must give the same result. If there is no error, a lenient decoder must give the same value.
 pub fn decode<T: FromXml + Debug>(familiar: &[&str], content: &str) -> Result<T, String> {
     let input = document(content);
     let limits = Limits::default();
@@ -202,13 +202,13 @@ pub fn decode<T: FromXml + Debug>(familiar: &[&str], content: &str) -> Result<T,
     })
 }
 
-/// `content` in an item in the root element, beginning at line 2, column 8.
+/// Returns a document with `content` in an item of the root element, beginning at line 2, column 8.
 fn document(content: &str) -> String {
     let declarations = "xmlns='urn:t' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'";
     format!("<root {declarations}>\n <item>{content}</item></root>  <!-- the end -->")
 }
 
-/// Another layout of `content`, whose text must not have tags without space between them.
+/// Returns `content` in another layout. Its texts must not contain `><`.
 pub fn pretty(content: &str) -> String {
     content.replace("><", ">\n  <")
 }

@@ -487,7 +487,7 @@ fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The prefixes that an element uses, as far as they were met. Most elements use few.
+/// The prefixes of an element that were met so far. Most elements use few.
 struct Known<'a> {
     /// The prefix of its name.
     own: &'a str,

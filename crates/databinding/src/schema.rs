@@ -180,7 +180,7 @@ pub trait RunTimeType: Any + fmt::Debug + Send + Sync {
 /// §3.3.1).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ValueConstraint {
-    /// The value, unless the document has another one.
+    /// The value, if the document has no other one.
     Default(&'static str),
     /// The only value that is allowed.
     Fixed(&'static str),

@@ -205,7 +205,7 @@ pub fn text_of<T: SimpleType>(value: &T) -> String {
 /// Assigns prefixes to the namespaces of names in one start tag, which will declare them.
 #[derive(Debug)]
 pub struct Prefixes<'a> {
-    /// The tag, as far as it is written.
+    /// What was written of the tag.
     tag: &'a str,
     /// The start tag of the payload, whose prefixes the tags inside it use. `None` for display, where preferred prefixes are
     /// always used.

@@ -516,7 +516,7 @@ impl Decoder<'_> {
         }
     }
 
-    // ---- what may stand there ----
+    // ---- allowed attributes ----
 
     /// Locates and checks the attributes of the start tag that was read last.
     pub(super) fn attributes(

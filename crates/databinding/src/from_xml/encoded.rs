@@ -29,7 +29,7 @@ pub struct Parts {
     are_named: bool,
 }
 
-/// The type of a value, as far as it is known.
+/// What is known about the type of a value.
 #[derive(Clone, Copy)]
 struct Typed {
     /// [`FromXml::TYPE`].

@@ -152,7 +152,7 @@ impl<'a> Decoder<'a> {
         if plan.depth + 1 == self.reader.depth() { plan.stands_for() } else { None }
     }
 
-    // ---- what is tolerated ----
+    // ---- deviations ----
 
     /// Records an error as a deviation, if that may be tolerated.
     ///

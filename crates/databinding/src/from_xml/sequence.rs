@@ -216,7 +216,7 @@ impl Decoder<'_> {
         Ok(())
     }
 
-    // ---- what comes ----
+    // ---- the next element ----
 
     /// Whether `table[index]` is next. Its start tag is not the cached plain one.
     pub(super) fn comes(&mut self, table: &'static [Element], index: usize, is_nillable: bool) -> Result<bool, Error> {

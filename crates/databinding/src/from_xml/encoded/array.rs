@@ -317,7 +317,7 @@ impl Decoder<'_> {
     /// Checks the number of dimensions, and that the product of their sizes doesn't overflow.
     fn check_sizes(&self, shape: &mut Shape, rank: usize, element: &Element) -> Result<(), Error> {
         let fail = |kind, message: String| Error::new(kind, shape.offset, message);
-        // `*` and `[]` stand for any number of dimensions of an array of one.
+        // A single size, as in `*` and `[]`, is accepted for any number of dimensions.
         if shape.sizes.is_empty() {
             return Ok(());
         }
@@ -366,7 +366,7 @@ impl Decoder<'_> {
             || (is_builtin(namespace) && expected_namespace == XSD);
         let same_ranks = ranks == array.ranks;
         let is_same = namespace == expected_namespace && local == expected;
-        // Items that are arrays say themselves what is in them.
+        // Items that are arrays declare the types of their own items.
         if same_ranks && ranks.is_empty() && !is_same && !(is_builtin(namespace) && (is_any(local) || is_array(local)))
         {
             if let Some(rules) = is_simple(&array.item, of.as_ref(), Rules::Encoded) {

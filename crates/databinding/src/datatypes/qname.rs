@@ -74,7 +74,7 @@ impl QName {
     /// Creates a name without a preferred prefix.
     ///
     /// # Errors
-    /// `local` is not an NCName.
+    /// `local` is not an `xs:NCName`.
     pub fn new(namespace: impl Into<Arc<str>>, local: impl Into<String>) -> Result<Self, Invalid> {
         let name = QName { namespace: namespace.into(), local: local.into(), prefix: String::new() };
         if is_ncname(&name.local) { Ok(name) } else { Err(Invalid::text(&name.local, "xs:NCName", None)) }

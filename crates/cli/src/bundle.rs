@@ -11,6 +11,7 @@ use castile_xsd::{Recorder, Resolver};
 use crate::fetch::{Fetch, Limits};
 use crate::generate::is_same;
 use crate::quantity::{count, some_time};
+use crate::size::kilobytes;
 use crate::{outcome, output, problems, source, tls};
 
 /// Write a contract and everything it imports to one self-contained file
@@ -129,9 +130,4 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         return Err(outcome::incomplete(told));
     }
     reported
-}
-
-/// Formats a size as `12.3 KB`, in units of 1,000 bytes.
-pub(crate) fn kilobytes(bytes: usize) -> String {
-    format!("{:.1} KB", bytes as f64 / 1_000.0)
 }

@@ -16,7 +16,7 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::unversioned::transport::{ConnectProxyConnector, Connector, TcpConnector};
 use ureq::{Agent, Error, ResponseExt};
 
-use crate::bundle::kilobytes;
+use crate::size::kilobytes;
 use crate::source::{is_html, is_url};
 use secured::Secured;
 

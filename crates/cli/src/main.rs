@@ -44,6 +44,7 @@ mod sample;
 mod serve;
 mod server;
 mod shape;
+mod size;
 mod source;
 mod template;
 mod tls;

@@ -92,10 +92,10 @@ enum Command {
 fn main() -> ExitCode {
     let matches = match manual::command().try_get_matches() {
         Ok(matches) => matches,
-        Err(error) => return output::end(manual::end(manual::without_hidden(error))),
+        Err(error) => return outcome::end(manual::end(manual::without_hidden(error))),
     };
     let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    output::end(run(arguments.command))
+    outcome::end(run(arguments.command))
 }
 
 fn run(command: Command) -> ExitCode {

@@ -9,7 +9,7 @@ use castile_load::report::{self, Form, Results, Row, SearchEnd, wrong_answers};
 use castile_load::{Criterion, Metric};
 use castile_xml::visible;
 
-use crate::{build, problems};
+use crate::{build, output, problems};
 
 /// The exit codes of all commands, for the help; docs/commands.md explains them.
 pub(crate) const EXIT_CODES: &str = "\
@@ -20,7 +20,7 @@ Exit codes of all commands:
   3  not all was done: what was measured, written or served is incomplete";
 
 /// The exit code of a bad result: a `--fail-if` holds, or answers were wrong and no criterion covers errors.
-pub(crate) const FAILED: u8 = 1;
+const FAILED: u8 = 1;
 /// The exit code if an argument, a contract or another input is wrong and nothing was done. clap uses it, too.
 const USAGE: u8 = 2;
 /// The exit code of work that was started and not finished.
@@ -157,6 +157,16 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
     };
     tell("error", problems::in_full(&error));
     ExitCode::from(code)
+}
+
+/// Returns the exit code of a command: `code`, or the code for incomplete output if printing failed.
+pub(crate) fn end(code: ExitCode) -> ExitCode {
+    let Some(error) = output::failure() else { return code };
+    let style = problems::ERROR;
+    note!("{style}error{style:#}: can't write to standard output: {error}");
+    // A wrong result wasn't printed completely either.
+    let has_judged = [ExitCode::SUCCESS, ExitCode::from(FAILED)].contains(&code);
+    if has_judged { ExitCode::from(INCOMPLETE) } else { code }
 }
 
 /// Checks before a long measurement that a report can be written, and that it doesn't replace a foreign file.

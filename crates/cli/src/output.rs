@@ -5,7 +5,6 @@
 
 use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
-use std::process::ExitCode;
 use std::sync::OnceLock;
 
 /// The first failure to print other than a closed output.
@@ -38,6 +37,11 @@ pub(crate) fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
     }
 }
 
+/// Returns the first failure to print, other than a closed output.
+pub(crate) fn failure() -> Option<&'static io::Error> {
+    FAILURE.get()
+}
+
 /// Prints a line to standard output; [`out!`] calls it.
 pub(crate) fn line(what: Arguments<'_>) {
     with(|output| writeln!(output, "{what}"));
@@ -46,16 +50,6 @@ pub(crate) fn line(what: Arguments<'_>) {
 /// Prints a line to standard error; [`note!`] calls it. A failure can't be reported anywhere.
 pub(crate) fn note_line(what: Arguments<'_>) {
     let _ = writeln!(anstream::stderr(), "{what}");
-}
-
-/// Returns the exit code of a command: `code`, or the code for incomplete output if printing failed.
-pub(crate) fn end(code: ExitCode) -> ExitCode {
-    let Some(error) = FAILURE.get() else { return code };
-    let style = crate::problems::ERROR;
-    note!("{style}error{style:#}: can't write to standard output: {error}");
-    // A wrong result wasn't printed completely either.
-    let has_judged = [ExitCode::SUCCESS, ExitCode::from(crate::outcome::FAILED)].contains(&code);
-    if has_judged { ExitCode::from(crate::outcome::INCOMPLETE) } else { code }
 }
 
 /// Converts a name of the contract to a file name that can't lead to another folder.

@@ -16,7 +16,6 @@ use castile_load::{Bench, Interrupt, Load, Network, Placement, Progress, ab};
 use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::{SUITES, Suite};
 
-pub(crate) use self::entrants::start_own;
 use self::entrants::{Answers, Entrants, Known};
 use self::profile::Profile;
 use self::secured::Secured;

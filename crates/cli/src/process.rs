@@ -1,13 +1,15 @@
-//! The process arguments of all servers of this binary, so that they can be compared.
+//! The servers of this binary as processes: their common arguments, so that they can be compared, and how they start and end.
 
+use std::ffi::OsString;
 use std::future::Future;
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
+use std::process::Command;
 
 use anyhow::Context;
 use castile::http::server::shutdown_signal;
-use castile_load::Network;
+use castile_load::{Network, Placement, Server};
 use http::uri::Scheme;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
@@ -36,7 +38,7 @@ pub(crate) type End = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 impl Arguments {
     /// Returns the arguments for a child server on a free port, across a network if one is given.
-    pub(crate) fn of_child(network: Option<Network>) -> Vec<String> {
+    fn of_child(network: Option<Network>) -> Vec<String> {
         let address = network.map_or(IpAddr::V4(Ipv4Addr::LOCALHOST), |_| Network::SERVER);
         let mut arguments =
             vec!["--addr".to_owned(), SocketAddr::new(address, 0).to_string(), "--until-stdin-closes".to_owned()];
@@ -94,6 +96,24 @@ impl Arguments {
             Box::pin(asked)
         }
     }
+}
+
+/// Starts a command of this binary as a server, on a free port of the loopback interface or across a network.
+pub(crate) fn start_own(
+    placement: &Placement,
+    name: &str,
+    network: Option<Network>,
+    more: &[OsString],
+) -> anyhow::Result<Server> {
+    Ok(Server::start(&format!("castile {name}"), own_command(name, network, more)?, placement)?)
+}
+
+/// Returns the command line of a command of this binary that serves on a free port.
+pub(crate) fn own_command(name: &str, network: Option<Network>, more: &[OsString]) -> anyhow::Result<Command> {
+    let binary = std::env::current_exe().context("can't find this program to start it as a server")?;
+    let mut command = Command::new(binary);
+    command.arg(name).args(Arguments::of_child(network)).args(more);
+    Ok(command)
 }
 
 /// The number of connections that wait for being accepted; `TcpListener::bind` uses 128.

@@ -3,7 +3,6 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::process::Command;
 use std::time::Duration;
 
 use anyhow::Context;
@@ -166,8 +165,8 @@ impl Entrants {
         network: Option<Network>,
         more: &[OsString],
     ) -> anyhow::Result<Server> {
-        let Some(tls) = &self.tls else { return start_own(placement, name, network, more) };
-        let mut command = own_command(name, network, more)?;
+        let Some(tls) = &self.tls else { return process::start_own(placement, name, network, more) };
+        let mut command = process::own_command(name, network, more)?;
         command.args(tls.arguments());
         Ok(Server::start_with(&format!("castile {name}"), command, placement, &tls.client)?)
     }
@@ -183,23 +182,6 @@ const LANGUAGE: &str = "Rust";
 /// Returns the loads that a peer serves.
 fn served<'a>(peer: &'a Peer, loads: &'a [Load]) -> impl Iterator<Item = &'a Load> {
     loads.iter().filter(|load| load.against != Against::Floor && peer.serves(&load.case))
-}
-
-/// Starts a command of this binary as a server, on a free port of the loopback interface or across a network.
-pub(crate) fn start_own(
-    placement: &Placement,
-    name: &str,
-    network: Option<Network>,
-    more: &[OsString],
-) -> anyhow::Result<Server> {
-    Ok(Server::start(&format!("castile {name}"), own_command(name, network, more)?, placement)?)
-}
-
-fn own_command(name: &str, network: Option<Network>, more: &[OsString]) -> anyhow::Result<Command> {
-    let binary = std::env::current_exe().context("can't find this program to start it as a server")?;
-    let mut command = Command::new(binary);
-    command.arg(name).args(process::Arguments::of_child(network)).args(more);
-    Ok(command)
 }
 
 /// The targets of all suites, each with the times of its first answers.

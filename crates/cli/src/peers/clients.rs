@@ -11,7 +11,7 @@ use castile_load::{Caller, Case, Lap, Machine, Placement, Server, Warmup};
 
 use super::Peer;
 use crate::problems::in_full;
-use crate::{bench, client, outcome};
+use crate::{bench, client, outcome, process};
 
 /// Which clients are compared, and for how long.
 #[derive(clap::Args)]
@@ -117,7 +117,7 @@ impl Measured {
     /// Lets all clients make the calls of a case.
     async fn case(&mut self, case: &Case, peers: &[Peer]) -> anyhow::Result<Called> {
         note!("{} {}", case.suite, case.name);
-        let server = Rc::new(bench::start_own(&self.placement, "serve", None, &[])?);
+        let server = Rc::new(process::start_own(&self.placement, "serve", None, &[])?);
         let own = Runner::of_castile(case, &server, &self.placement)?;
         let mut runners = vec![own.ready(None, self.profile).await?];
         let expected = runners[0].items;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use castile_load::report::{self, FLOOR, Results, Row, Term};
 use castile_load::{Bench, Interrupt, Load, Network, Placement, Progress, ab};
 use castile_suites::seismic::catalogue::Catalogue;
@@ -20,7 +20,7 @@ use self::entrants::{Answers, Entrants, Known};
 use self::profile::Profile;
 use self::secured::Secured;
 use crate::peers::Peer;
-use crate::{login, outcome, output, problems, process, tls};
+use crate::{login, measurement, outcome, output, problems, tls};
 
 /// The suite that was also published with client and server on two machines in a network.
 const ACROSS_A_NETWORK: &str = "seismic";
@@ -111,23 +111,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
                     arguments.outcome.note(&mut results);
                     tell(arguments, &results)
                 }
-                error = interrupted(&interrupt) => Err(error),
+                error = measurement::interrupted(&interrupt) => Err(error),
             }
         })
     })
-}
-
-/// On the first signal, ends the bench and reports what was measured. On the second, ends immediately.
-pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
-    if let Err(error) = process::asked_to_end().await {
-        return anyhow::Error::new(error).context("can't wait for signals");
-    }
-    interrupt.now();
-    note!("interrupted: reporting what was measured; once more to end at once");
-    match process::asked_to_end().await {
-        Ok(()) => anyhow!("interrupted twice, so nothing was reported"),
-        Err(error) => anyhow::Error::new(error).context("can't wait for signals"),
-    }
 }
 
 /// Prepares everything except the servers. Returns `None` for a dry run.
@@ -193,7 +180,7 @@ impl Whole {
                 targets: Vec::new(),
                 placement: placement.clone(),
                 repeats: REPEATS,
-                command: own_command(),
+                command: measurement::own_command(),
                 interrupt: interrupt.clone(),
             };
             let answers = answers.as_ref().and_then(|answers| answers.floor(first..first + loads.len()));
@@ -365,13 +352,6 @@ fn peers(arguments: &Arguments, loads: &[Load]) -> anyhow::Result<Vec<Peer>> {
         Some(peer) => bail!("the peer {} serves nothing of what is measured", peer.name),
         None => Ok(peers),
     }
-}
-
-/// Returns the command line that repeats this bench, without secrets.
-pub(crate) fn own_command() -> String {
-    let arguments = login::without_secrets(std::env::args().skip(1));
-    let arguments = arguments.iter().map(|argument| output::shell_quoted(argument));
-    std::iter::once("castile".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
 }
 
 #[cfg(test)]

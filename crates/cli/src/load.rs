@@ -21,7 +21,7 @@ use castile_xml::{visible, visible_lines};
 
 use crate::expression::Expression;
 use crate::quantity::{count, status};
-use crate::{bench, envelope, login, outcome, problems, source, tls};
+use crate::{envelope, login, measurement, outcome, problems, source, tls};
 use feed::{Feed, Turns};
 use judge::{Extract, Judge};
 use mix::{Mix, Sources};
@@ -217,7 +217,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
         placement: Placement::elsewhere(),
         // The command line decides how much load there is and for how long, so no run is repeated.
         repeats: 0,
-        command: bench::own_command(),
+        command: measurement::own_command(),
         interrupt: Interrupt::default(),
     };
     Ok(Some((bench, doubts)))
@@ -383,7 +383,7 @@ fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Res
                 outcome.note(&mut results);
                 Ok(results)
             }
-            error = bench::interrupted(&interrupt) => Err(error),
+            error = measurement::interrupted(&interrupt) => Err(error),
         }
     })
 }

@@ -31,6 +31,7 @@ mod lint;
 mod load;
 mod login;
 mod manual;
+mod measurement;
 mod mock;
 mod outcome;
 mod path;

@@ -11,7 +11,7 @@ use castile_load::{Caller, Case, Lap, Machine, Placement, Server, Warmup};
 
 use super::Peer;
 use crate::problems::in_full;
-use crate::{bench, client, outcome, process};
+use crate::{client, measurement, outcome, process};
 
 /// Which clients are compared, and for how long.
 #[derive(clap::Args)]
@@ -74,7 +74,7 @@ pub(super) async fn run(directory: &Path, arguments: &Arguments) -> anyhow::Resu
     let Measured { placement, warnings, dropped, .. } = measured;
     let clients = Clients {
         castile: env!("CARGO_PKG_VERSION").to_owned(),
-        command: bench::own_command(),
+        command: measurement::own_command(),
         machine: Machine::this(placement.cores()),
         placement: placement.to_string(),
         warnings,

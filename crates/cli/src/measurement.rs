@@ -1,0 +1,26 @@
+//! What all commands that measure need: the end of an interrupted measurement, and the command line that repeats it.
+
+use anyhow::anyhow;
+use castile_load::Interrupt;
+
+use crate::{login, output, process};
+
+/// On the first signal, ends the measurement and reports what was measured. On the second, ends immediately.
+pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
+    if let Err(error) = process::asked_to_end().await {
+        return anyhow::Error::new(error).context("can't wait for signals");
+    }
+    interrupt.now();
+    note!("interrupted: reporting what was measured; once more to end at once");
+    match process::asked_to_end().await {
+        Ok(()) => anyhow!("interrupted twice, so nothing was reported"),
+        Err(error) => anyhow::Error::new(error).context("can't wait for signals"),
+    }
+}
+
+/// Returns the command line that repeats this measurement, without secrets.
+pub(crate) fn own_command() -> String {
+    let arguments = login::without_secrets(std::env::args().skip(1));
+    let arguments = arguments.iter().map(|argument| output::shell_quoted(argument));
+    std::iter::once("castile".to_owned()).chain(arguments).collect::<Vec<_>>().join(" ")
+}

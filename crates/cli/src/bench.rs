@@ -19,6 +19,7 @@ use castile_suites::{SUITES, Suite};
 use self::entrants::{Answers, Entrants, Known};
 use self::profile::Profile;
 use self::secured::Secured;
+use crate::cases::selects;
 use crate::peers::Peer;
 use crate::{login, measurement, outcome, output, problems, tls};
 
@@ -167,14 +168,14 @@ impl Whole {
         };
         let rows: u32 = loads.iter().enumerate().map(names).sum();
         let runs: Duration = loads.iter().enumerate().map(|(index, load)| load.planned() * names((index, load))).sum();
-        let planned = runs + suites_of(loads).map(|loads| schedule::warming(loads, entrants)).sum::<Duration>();
+        let planned = runs + schedule::suites_of(loads).map(|loads| schedule::warming(loads, entrants)).sum::<Duration>();
         note!("{rows} row{}, {}; {placement}", if rows == 1 { "" } else { "s" }, schedule::time(planned));
 
         let mut progress = Progress::new(planned);
         let mut known = Known::default();
         let mut results: Option<Results> = None;
         let mut first = 0;
-        for loads in suites_of(loads) {
+        for loads in schedule::suites_of(loads) {
             let bench = Bench {
                 loads: loads.to_vec(),
                 targets: Vec::new(),
@@ -234,11 +235,6 @@ impl Whole {
         let answers = bench.ask_each(&mut target).await.context("there is nothing to measure")?;
         entrants.with_floor.then(|| Answers::of(loads, &answers, profile == Profile::Quick)).transpose()
     }
-}
-
-/// Groups the loads by suite. Loads of a suite are adjacent.
-fn suites_of(loads: &[Load]) -> impl Iterator<Item = &[Load]> {
-    loads.chunk_by(|one, other| one.case.suite == other.case.suite)
 }
 
 /// Measures one suite. The servers end with the suite, so that they don't use cores during the next one.
@@ -331,11 +327,6 @@ fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Re
     Ok(loads)
 }
 
-/// Returns whether `operation` is the name of a case or the operation that its name begins with.
-pub(crate) fn selects(operation: &str, case: &str) -> bool {
-    case.strip_prefix(operation).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
-}
-
 /// Returns the peers named on the command line. Each must serve at least one of the measured cases.
 fn peers(arguments: &Arguments, loads: &[Load]) -> anyhow::Result<Vec<Peer>> {
     let names = &arguments.peers;
@@ -351,16 +342,5 @@ fn peers(arguments: &Arguments, loads: &[Load]) -> anyhow::Result<Vec<Peer>> {
     match peers.iter().find(|peer| !serves(peer)) {
         Some(peer) => bail!("the peer {} serves nothing of what is measured", peer.name),
         None => Ok(peers),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_case_is_selected_by_name_or_operation() {
-        assert!(selects("echoInts", "echoInts-100") && selects("echoInts-1", "echoInts-1"));
-        assert!(!selects("echoInts-1", "echoInts-100") && !selects("echo", "echoVoid"));
     }
 }

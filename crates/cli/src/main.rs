@@ -14,6 +14,7 @@ mod bench;
 mod build;
 mod bundle;
 mod call;
+mod cases;
 #[cfg(test)]
 mod changed;
 mod client;

@@ -1,4 +1,4 @@
-//! The schedule of a bench as text, for `--dry-run`.
+//! The schedule of a bench: its suites in turn, its planned time, and its text for `--dry-run`.
 
 use std::fmt::Write;
 use std::time::Duration;
@@ -8,7 +8,6 @@ use castile_load::report::{Client, Method};
 
 use super::adjust::{client_of, method_of};
 use super::entrants::Entrants;
-use super::suites_of;
 
 /// Returns a line for each load and each target that is warmed up, and the total planned time.
 pub(super) fn text(loads: &[Load], entrants: &Entrants) -> String {
@@ -54,6 +53,11 @@ pub(super) fn text(loads: &[Load], entrants: &Entrants) -> String {
     };
     let _ = writeln!(text, "{} in all{beside}, and what ends with its last request", time(total));
     text
+}
+
+/// Groups the loads by suite. Loads of a suite are adjacent.
+pub(super) fn suites_of(loads: &[Load]) -> impl Iterator<Item = &[Load]> {
+    loads.chunk_by(|one, other| one.case.suite == other.case.suite)
 }
 
 /// Returns the minimum time to warm up targets for the loads of a suite.

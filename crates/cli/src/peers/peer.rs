@@ -14,7 +14,7 @@ use castile_load::{Case, Placement, Process, Server, report};
 use castile_suites::Suite;
 use tokio::sync::oneshot;
 
-use crate::bench::selects;
+use crate::cases::selects;
 
 /// A third-party stack that implements our services.
 #[derive(Clone, Debug)]

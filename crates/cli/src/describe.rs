@@ -12,12 +12,10 @@ mod types;
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use castile_wsdl::Severity;
-use castile_xml::turns_text;
-use serde::Serialize;
 
-use crate::{indented, outcome, output, problems, quantity, source};
+use crate::{outcome, output, problems, quantity, source};
 use contract::{BindingOperation, Contract, LeftOut};
 
 /// Show the content of a contract: services, operations, messages and types
@@ -88,7 +86,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if let Some(mut contract) = contract {
         keep(&mut contract, &arguments.operations)?;
         let text = match arguments.json {
-            true => json(&contract)?,
+            true => output::json(&contract)?,
             false => {
                 let (depth, documentation, all) =
                     (usize::from(arguments.depth), arguments.documentation, arguments.all);
@@ -158,16 +156,4 @@ fn left_out(contract: &Contract, asked: &[String]) -> Vec<String> {
     let say =
         |LeftOut { name, reason, place }: &LeftOut| format!("the operation {name} is left out: {reason} ({place})");
     left_out.map(say).collect()
-}
-
-/// Serializes to JSON. Control and bidirectional characters, which could affect a terminal, are written as JSON escapes; they only occur in
-/// strings.
-pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<String> {
-    let text = indented::json(what).context("can't write JSON")? + "\n";
-    let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c);
-    if !text.contains(is_raw) {
-        return Ok(text);
-    }
-    let escape = |c: char| if is_raw(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
-    Ok(text.chars().map(escape).collect())
 }

@@ -10,7 +10,6 @@ use castile_diff::{Changes, Styles};
 use castile_wsdl::{Definitions, Files, Severity};
 use clap::ValueEnum;
 
-use crate::describe::json;
 use crate::{contract, outcome, output, problems, source};
 
 /// Show the changes between two contracts, and what they break: old clients with a new server, or new clients with an old one
@@ -100,7 +99,7 @@ fn print(changes: &Changes, arguments: &Arguments) -> anyhow::Result<u8> {
     let names = (arguments.old.display().to_string(), arguments.new.display().to_string());
     if !arguments.quiet {
         let text = match arguments.json {
-            true => json(&show::report(changes, &names))?,
+            true => output::json(&show::report(changes, &names))?,
             false => changes.text((&names.0, &names.1), &Styles::colored()),
         };
         output::text(&text);

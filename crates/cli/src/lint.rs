@@ -18,7 +18,6 @@ use anyhow::bail;
 use castile_wsdl::{Definitions, Severity};
 use clap::ValueEnum;
 
-use crate::describe::json;
 use crate::{outcome, output, problems, source};
 use contract::{Documents, Parts};
 use findings::Findings;
@@ -78,7 +77,7 @@ fn check(arguments: &Arguments) -> anyhow::Result<u8> {
     let [errors, warnings, notes] = findings.totals();
     if !arguments.quiet {
         let text = match arguments.json {
-            true => json(&show::report(&findings, &shown))?,
+            true => output::json(&show::report(&findings, &shown))?,
             false => show::text(&findings, &shown, arguments.all),
         };
         output::text(&text);

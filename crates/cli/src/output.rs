@@ -7,6 +7,12 @@ use std::fmt::Arguments;
 use std::io::{self, ErrorKind, Write};
 use std::sync::OnceLock;
 
+use anyhow::Context;
+use castile_xml::turns_text;
+use serde::Serialize;
+
+use crate::indented;
+
 /// The first failure to print other than a closed output.
 static FAILURE: OnceLock<io::Error> = OnceLock::new();
 
@@ -50,6 +56,18 @@ pub(crate) fn line(what: Arguments<'_>) {
 /// Prints a line to standard error; [`note!`] calls it. A failure can't be reported anywhere.
 pub(crate) fn note_line(what: Arguments<'_>) {
     let _ = writeln!(anstream::stderr(), "{what}");
+}
+
+/// Serializes to JSON. Control and bidirectional characters, which could affect a terminal, are written as JSON escapes; they only occur in
+/// strings.
+pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<String> {
+    let text = indented::json(what).context("can't write JSON")? + "\n";
+    let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c);
+    if !text.contains(is_raw) {
+        return Ok(text);
+    }
+    let escape = |c: char| if is_raw(c) { format!("\\u{:04x}", u32::from(c)) } else { c.to_string() };
+    Ok(text.chars().map(escape).collect())
 }
 
 /// Converts a name of the contract to a file name that can't lead to another folder.

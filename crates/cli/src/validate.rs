@@ -16,7 +16,7 @@ use castile_xsd::validate::{Problem, Validator};
 use castile_xsd::{Location, Sources};
 use serde::Serialize;
 
-use crate::{describe, outcome, output, problems, source};
+use crate::{outcome, output, problems, source};
 use contract::{Asked, Contract};
 use package::Package;
 
@@ -152,7 +152,7 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
         }
     }
     if arguments.json {
-        output::text(&describe::json(&verdicts)?);
+        output::text(&output::json(&verdicts)?);
     }
     if arguments.messages.len() > 1 {
         match (invalid, arguments.messages.len()) {

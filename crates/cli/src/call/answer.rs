@@ -21,7 +21,7 @@ use tokio::time::timeout;
 use super::tap::Tap;
 use super::{Arguments, parts};
 use crate::indented::MOST_INDENTED;
-use crate::{describe, outcome, output, problems};
+use crate::{outcome, output, problems};
 
 /// The exit code of a fault.
 const FAULT: u8 = 1;
@@ -94,7 +94,7 @@ pub(super) async fn print(
 /// Formats a value as lines of a tree, or as JSON.
 fn shown(value: &impl Serialize, is_for_people: bool) -> anyhow::Result<String> {
     match is_for_people {
-        false => describe::json(value),
+        false => output::json(value),
         true => {
             let mut lines = String::new();
             Tree::of(value)?.write("", 0, &mut lines);

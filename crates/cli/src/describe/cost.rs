@@ -62,7 +62,7 @@ pub(super) fn run(wsdl: &Path, files: &Files, arguments: &super::Arguments) -> a
     costs.sort_by_key(|cost| Reverse(cost.alone));
     let costs = Costs { format: FORMAT, file: &shown, lines, with_faults, costs };
     let text = match arguments.json {
-        true => super::json(&costs)?,
+        true => output::json(&costs)?,
         false => text(&costs, if arguments.all { usize::MAX } else { SHOWN }),
     };
     output::text(&text);

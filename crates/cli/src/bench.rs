@@ -168,7 +168,8 @@ impl Whole {
         };
         let rows: u32 = loads.iter().enumerate().map(names).sum();
         let runs: Duration = loads.iter().enumerate().map(|(index, load)| load.planned() * names((index, load))).sum();
-        let planned = runs + schedule::suites_of(loads).map(|loads| schedule::warming(loads, entrants)).sum::<Duration>();
+        let planned =
+            runs + schedule::suites_of(loads).map(|loads| schedule::warming(loads, entrants)).sum::<Duration>();
         note!("{rows} row{}, {}; {placement}", if rows == 1 { "" } else { "s" }, schedule::time(planned));
 
         let mut progress = Progress::new(planned);

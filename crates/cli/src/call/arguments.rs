@@ -9,6 +9,7 @@ use castile_databinding::datatypes::HexBinary;
 use castile_dynamic::{Operation, SimpleKind};
 use serde_json::{Map, Value as Json};
 
+use super::files;
 use crate::path::{Step, steps};
 
 /// The member for the content of an element with attributes, or for a request that is a single value.
@@ -63,7 +64,7 @@ fn of_file(path: &str, file: &str, operation: &Operation) -> anyhow::Result<Stri
         None if operation.find_in_request(&names).is_err() => SimpleKind::Base64Binary,
         None => bail!("{path} has no simple type that the content of a file could be of, expected {path}:=JSON"),
     };
-    let content = super::content(Path::new(file)).with_context(|| path.to_owned())?;
+    let content = files::content(Path::new(file)).with_context(|| path.to_owned())?;
     match kind {
         SimpleKind::Base64Binary => Ok(BASE64_STANDARD.encode(content)),
         SimpleKind::HexBinary => Ok(HexBinary(content).to_string()),

@@ -8,6 +8,8 @@ use castile::http::client::Transport;
 use http::Uri;
 use tempfile::NamedTempFile;
 
+use super::files;
+
 /// The cookie file, and the temporary file that replaces it after the answer. Only the user may read the new file, because a cookie may be
 /// a login.
 pub(super) struct Jar {
@@ -23,7 +25,7 @@ impl Jar {
     /// The file isn't a cookie file, or no file can be created in its folder.
     pub(super) fn open(transport: &Transport, file: &Path) -> anyhow::Result<Self> {
         if file.try_exists().with_context(|| format!("{} can't be read", file.display()))? {
-            let kept = transport.keep_cookies(&super::text(file)?);
+            let kept = transport.keep_cookies(&files::text(file)?);
             kept.with_context(|| format!("{} is no file of cookies", file.display()))?;
         }
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

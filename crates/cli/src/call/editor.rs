@@ -10,6 +10,7 @@ use castile_dynamic::{Contract, Operation, Service, Value};
 use castile_xml::visible;
 use tempfile::NamedTempFile;
 
+use super::files;
 use crate::{envelope, output, sample};
 
 /// Opens an editor with a sample request and reads the result. If the result can't be read, its file is kept.
@@ -30,7 +31,7 @@ pub(super) fn request(
         .and_then(|()| file.flush())
         .context("the request can't be written")?;
     edit(file.path())?;
-    let text = match super::text(file.path()) {
+    let text = match files::text(file.path()) {
         Ok(text) => text,
         Err(error) => {
             keep(file)?;

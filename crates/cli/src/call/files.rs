@@ -1,0 +1,42 @@
+//! The files that `castile call` reads, up to a maximum size.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+
+/// Reads a file that becomes a part of the request.
+pub(super) fn content(file: &Path) -> anyhow::Result<Vec<u8>> {
+    /// The file is held in memory more than once.
+    const MOST_OF_FILE: u64 = 64 << 20;
+    let shown = file.display();
+    let mut content = Vec::new();
+    let opened = File::open(file).with_context(|| format!("{shown} can't be read"))?;
+    // The size is checked before reading. Files that aren't regular files don't have one, so the bytes are counted as well.
+    let size = opened.metadata().map_or(0, |metadata| metadata.len());
+    if size > MOST_OF_FILE {
+        bail!("{shown} has {size} bytes, expected {} MiB at most", MOST_OF_FILE >> 20);
+    }
+    opened.take(MOST_OF_FILE + 1).read_to_end(&mut content).with_context(|| format!("{shown} can't be read"))?;
+    if content.len() as u64 > MOST_OF_FILE {
+        bail!("{shown} has more bytes than the {} MiB that may be sent", MOST_OF_FILE >> 20);
+    }
+    Ok(content)
+}
+
+/// Reads a text file, or standard input for `-`.
+pub(super) fn text(file: &Path) -> anyhow::Result<String> {
+    /// The default limit of a message.
+    const MOST_OF_REQUEST: u64 = 16 << 20;
+    let mut text = String::new();
+    let read = match file == Path::new("-") {
+        true => std::io::stdin().lock().take(MOST_OF_REQUEST + 1).read_to_string(&mut text),
+        false => File::open(file).and_then(|file| file.take(MOST_OF_REQUEST + 1).read_to_string(&mut text)),
+    };
+    read.with_context(|| format!("{} can't be read", file.display()))?;
+    if text.len() as u64 > MOST_OF_REQUEST {
+        bail!("{} has more than {} MiB", file.display(), MOST_OF_REQUEST >> 20);
+    }
+    Ok(text)
+}

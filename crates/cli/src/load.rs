@@ -8,6 +8,7 @@ mod places;
 mod sample;
 mod script;
 mod service;
+mod template;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -28,25 +29,7 @@ use mix::{Mix, Sources};
 pub(crate) use pace::{hold, rate};
 use script::UserScript;
 use service::{Named, Service};
-
-/// A message template with placeholders that are filled for each request.
-type Template = crate::template::Template<Place>;
-
-/// The source of a placeholder's value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
-    /// A column of the feed, by its index.
-    Column(usize),
-    /// A value extracted from an earlier answer, by its index.
-    Extracted(usize),
-}
-
-impl Template {
-    /// Returns whether the template has a placeholder that is filled from the feed.
-    fn is_fed(&self) -> bool {
-        self.places().any(|place| matches!(place, Place::Column(_)))
-    }
-}
+use template::Template;
 
 /// Load-test a SOAP service that has a contract, and report the results; docs/load.md is the guide
 #[derive(clap::Args)]

@@ -12,7 +12,8 @@ use castile_xsd::validate::Problem;
 use super::feed::{Feed, Turns};
 use super::judge::{self, Judge};
 use super::service::{Operation, Service};
-use super::{Place, Template, places, sample};
+use super::template::{Place, Template};
+use super::{places, sample};
 use crate::envelope::{self, Fragment};
 use crate::shape::Shape;
 

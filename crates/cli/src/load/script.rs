@@ -5,9 +5,9 @@ use std::sync::Arc;
 use castile_load::{Answer, HttpResponse, NoRequest, Request, Script};
 use castile_xml::Memory;
 
-use super::Place;
 use super::feed::Turns;
 use super::mix::Mix;
+use super::template::Place;
 
 /// A user of a mix.
 pub(super) struct UserScript {

@@ -4,10 +4,9 @@ use serde::Serialize;
 
 use super::format::{count, figure, microseconds, spread};
 use super::label::{Labels, full};
-use super::page::{Forest, fill};
 use super::student::Difference;
 use super::{Method, Ratio, Results, Row, Spread};
-use crate::{Error, Machine};
+use crate::Machine;
 
 /// Several benches, which are compared with the first.
 #[derive(Clone, Debug, Serialize)]
@@ -15,7 +14,7 @@ pub struct Comparison {
     benches: Vec<Heading>,
     /// Differences between the benches that may explain differences in the figures.
     warnings: Vec<String>,
-    suites: Vec<ComparedSuite>,
+    pub(super) suites: Vec<ComparedSuite>,
 }
 
 /// The description of a bench as a whole.
@@ -101,16 +100,6 @@ impl Comparison {
         }
         let warnings = warnings(benches).into_iter().chain(single_runs(&suites, benches)).collect();
         Comparison { benches: benches.iter().map(heading).collect(), warnings, suites }
-    }
-
-    /// Returns the comparison as a self-contained HTML page.
-    pub fn page(&self) -> Result<String, Error> {
-        fill("compare.html", Forest::of(self, &self.suites))
-    }
-
-    /// Returns the comparison as a table for a terminal, which fits the width of the terminal.
-    pub fn table(&self) -> String {
-        super::table::comparison(self)
     }
 
     pub(super) fn names(&self) -> impl Iterator<Item = &str> {

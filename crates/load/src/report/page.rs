@@ -20,8 +20,9 @@ use serde::Serialize;
 
 use self::block::{Block, blocks};
 use self::figures::{Table, history};
-pub(super) use self::forest::Forest;
+use self::forest::Forest;
 use self::summary::Summary;
+use super::compare::Comparison;
 use super::format::{bytes, count, figure, microseconds, percent, ratio};
 use super::versus::{Overall, Versus};
 use super::{Client, FLOOR, Method, Published, Results, Suite, label};
@@ -37,7 +38,7 @@ const TEMPLATES: [(&str, &str); 5] = [
 ];
 
 /// Returns a template filled with data.
-pub(super) fn fill(name: &str, data: impl Serialize) -> Result<String, Error> {
+fn fill(name: &str, data: impl Serialize) -> Result<String, Error> {
     let mut environment = Environment::new();
     environment.add_filter("count", count);
     environment.add_filter("figure", figure);
@@ -86,6 +87,13 @@ impl Results {
                 suites,
             },
         )
+    }
+}
+
+impl Comparison {
+    /// Returns the comparison as a self-contained HTML page.
+    pub fn page(&self) -> Result<String, Error> {
+        fill("compare.html", Forest::of(self, &self.suites))
     }
 }
 

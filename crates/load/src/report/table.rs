@@ -289,9 +289,11 @@ impl Side {
     }
 }
 
-/// Returns a comparison as a table.
-pub(super) fn comparison(comparison: &Comparison) -> String {
-    comparison_within(comparison, terminal_width())
+impl Comparison {
+    /// Returns the comparison as a table for a terminal, which fits the width of the terminal.
+    pub fn table(&self) -> String {
+        comparison_within(self, terminal_width())
+    }
 }
 
 fn comparison_within(comparison: &Comparison, width: usize) -> String {

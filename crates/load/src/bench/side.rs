@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use super::limits::is_disturbed;
 use super::tally::{Driven, Slice, Tally};
-use super::turns::Turn;
 use super::{Driver, Load, Target};
 use crate::placement::Cores;
 use crate::report::{Pass, Row};
@@ -39,6 +38,18 @@ pub(super) struct Side<'a> {
     crew: Option<(Crew, Instant)>,
     slice: Option<Slice>,
     slices: Vec<Slice>,
+}
+
+/// What is the same for all targets in a round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    /// The run, counted from 0.
+    pub(super) run: usize,
+    pub(super) length: Duration,
+    /// How much of the length is part of the planned total time.
+    pub(super) planned: Duration,
+    /// Whether the driver runs on the server's cores for half of the slice.
+    pub(super) is_shared: bool,
 }
 
 impl<'a> Side<'a> {

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use super::limits::is_disturbed;
-use super::side::Side;
+use super::side::{Side, Turn};
 use crate::others::Others;
 use crate::{Error, Progress};
 
@@ -34,18 +34,6 @@ impl Cut {
         let count = (count.round() as u32).clamp(1, MOST_SLICES);
         (count, window / count)
     }
-}
-
-/// What is the same for all targets in a round.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
-    /// The run, counted from 0.
-    pub(super) run: usize,
-    pub(super) length: Duration,
-    /// How much of the length is part of the planned total time.
-    pub(super) planned: Duration,
-    /// Whether the driver runs on the server's cores for half of the slice.
-    pub(super) is_shared: bool,
 }
 
 /// Returns the order of targets in a round. Each round starts with another target, because a target that follows a busy one finds

@@ -11,8 +11,8 @@ use castile_xsd::Schema;
 use crate::Error;
 use crate::change::{Breaks, Changes, Direction, Effect, Reason};
 use crate::kinds;
+use crate::pairs::pairs;
 use crate::policies::Asserted;
-use crate::services::pairs;
 use crate::types::{Place, Types, type_name};
 
 /// Compares bindings, and collects the types to compare.

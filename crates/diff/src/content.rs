@@ -8,7 +8,8 @@ use castile_xsd::{ElementId, ExpandedName, Schema};
 
 use crate::change::{Effect, Reason};
 use crate::kinds;
-use crate::types::{Here, LEFT_OUT, NOT_WRITTEN, Types, UNKNOWN, paired, type_name};
+use crate::pairs::paired;
+use crate::types::{Here, LEFT_OUT, NOT_WRITTEN, Types, UNKNOWN, type_name};
 
 /// The reason for an alternative of a choice. A reader that skips it misses the other alternatives.
 const REPLACING: Reason = Reason::All("{w} may write it in place of what {r} require");

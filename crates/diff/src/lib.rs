@@ -23,6 +23,7 @@ mod bindings;
 mod change;
 mod content;
 pub mod kinds;
+mod pairs;
 mod policies;
 mod services;
 mod simple;

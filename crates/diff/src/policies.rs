@@ -6,7 +6,7 @@ use castile_wsdl::{Definitions, Extension};
 
 use crate::change::{Breaks, Changes};
 use crate::kinds;
-use crate::services::pairs;
+use crate::pairs::pairs;
 use castile_wsdl::{Assertion, Policies};
 
 /// The policies of both contracts.

@@ -1,6 +1,6 @@
 //! Compares services and their ports.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use castile_wsdl::{Addressing, BindingId, Definitions, Port, Protocol, Responses, Service, Version};
 use castile_xsd::ExpandedName;
@@ -9,8 +9,8 @@ use crate::Error;
 use crate::bindings::Bindings;
 use crate::change::{Breaks, Broken, Changes};
 use crate::kinds;
+use crate::pairs::{paired, pairs};
 use crate::policies::Asserted;
-use crate::types::paired;
 
 /// Returns the changes between two contracts.
 ///
@@ -27,45 +27,6 @@ pub(crate) fn changes(old: &Definitions, new: &Definitions) -> Result<Changes, E
     compare.services();
     compare.unused_bindings();
     compare.bindings.finish(compare.changes)
-}
-
-/// Pairs components by a key, and the remaining ones by another key. `None` stands for a missing partner.
-pub(crate) fn pairs<'a, T>(
-    (old, new): (impl IntoIterator<Item = &'a T>, impl IntoIterator<Item = &'a T>),
-    key: impl Fn(&T) -> String,
-    other_key: impl Fn(&T) -> Option<String>,
-) -> Vec<(Option<&'a T>, Option<&'a T>)> {
-    let (old, new): (Vec<&T>, Vec<&T>) = (old.into_iter().collect(), new.into_iter().collect());
-    let numbered = |list: &[&'a T]| {
-        let mut times: HashMap<String, usize> = HashMap::new();
-        let mut keyed = Vec::with_capacity(list.len());
-        for one in list {
-            let times = times.entry(key(one)).or_insert(0);
-            *times += 1;
-            keyed.push((key(one), *times));
-        }
-        keyed
-    };
-    let (old_keys, new_keys) = (numbered(&old), numbered(&new));
-    let by_key: HashMap<&(String, usize), usize> = new_keys.iter().zip(0..).collect();
-    let mut partner: Vec<Option<usize>> = old_keys.iter().map(|key| by_key.get(key).copied()).collect();
-    let mut taken: HashSet<usize> = partner.iter().flatten().copied().collect();
-    let mut left: HashMap<String, (Vec<usize>, Vec<usize>)> = HashMap::new();
-    for (index, one) in old.iter().enumerate().filter(|(index, _)| partner[*index].is_none()) {
-        other_key(one).into_iter().for_each(|key| left.entry(key).or_default().0.push(index));
-    }
-    for (index, one) in new.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
-        other_key(one).into_iter().for_each(|key| left.entry(key).or_default().1.push(index));
-    }
-    for (of_old, of_new) in left.into_values() {
-        if let ([one], [other]) = (of_old.as_slice(), of_new.as_slice()) {
-            partner[*one] = Some(*other);
-            taken.insert(*other);
-        }
-    }
-    let both = old.iter().zip(partner).map(|(one, partner)| (Some(*one), partner.map(|index| new[index])));
-    let added = new.iter().enumerate().filter(|(index, _)| !taken.contains(index)).map(|(_, one)| (None, Some(*one)));
-    both.chain(added).collect()
 }
 
 struct Compare<'d> {

@@ -7,7 +7,8 @@ use castile_xsd::{Builtin, ExpandedName, Schema, TypeId};
 
 use crate::change::Effect;
 use crate::kinds;
-use crate::types::{Here, Types, full_name, paired, type_name};
+use crate::pairs::paired;
+use crate::types::{Here, Types, full_name, type_name};
 
 const NO_VALUE: &str = "what {w} write may be no value for {r}";
 

@@ -13,6 +13,7 @@ use castile_xsd::{Builtin, ElementId, ExpandedName, Schema, TypeId};
 use crate::Error;
 use crate::change::{Change, Direction, Effect, Reason, shortened};
 use crate::kinds;
+use crate::pairs::paired;
 
 /// Maximum number of elements, attributes and values that are compared. Groups that refer to one another can expand to
 /// any number.
@@ -472,30 +473,6 @@ impl<'d> Types<'d> {
         let effect = Effect::both("{r} look for an element of another namespace");
         self.add(kinds::NAMESPACE, here, (format!("{:?}", old.namespace()), format!("{:?}", new.namespace())), effect);
     }
-}
-
-/// Pairs names, first by equal names and then by equal local names, each in order. Returns the partner of each name,
-/// and the remaining others.
-pub(crate) fn paired(names: &[ExpandedName], others: &[ExpandedName]) -> (Vec<Option<usize>>, Vec<usize>) {
-    let mut partners = vec![None; names.len()];
-    let mut taken = vec![false; others.len()];
-    for is_local in [false, true] {
-        let key = |name: &ExpandedName| match is_local {
-            true => (String::new(), name.local().to_owned()),
-            false => (name.namespace().to_owned(), name.local().to_owned()),
-        };
-        let mut left: HashMap<_, VecDeque<usize>> = HashMap::new();
-        for (index, name) in others.iter().enumerate().filter(|(index, _)| !taken[*index]) {
-            left.entry(key(name)).or_default().push_back(index);
-        }
-        for (name, partner) in names.iter().zip(&mut partners).filter(|(_, partner)| partner.is_none()) {
-            *partner = left.get_mut(&key(name)).and_then(VecDeque::pop_front);
-            if let Some(partner) = *partner {
-                taken[partner] = true;
-            }
-        }
-    }
-    (partners, (0..others.len()).filter(|index| !taken[*index]).collect())
 }
 
 /// Returns the name of a type, or of its base for an anonymous type, to distinguish types.

@@ -26,7 +26,7 @@
 //! | `scope`: the declarations that cached tags are for | the reader is in this scope, and no end of an empty-element tag is pending | [`use_cached_tags`](CachedReader::use_cached_tags), [`extend_cached_tags`](CachedReader::extend_cached_tags), [`open_like`](CachedReader::open_like) |
 //! | `last`: the cached tag that was consumed last | the reader is at its end | every `cached_…` and `cache_…` that consumes or caches a tag |
 //! | `attribute_tag`: the attribute tag that was consumed last | the reader is at its end | [`cached_tag`](CachedReader::cached_tag) |
-//! | `prediction`: what follows | the reader is at this offset and depth | [`predict`](CachedReader::predict), [`predict_end_of_empty`](CachedReader::predict_end_of_empty) |
+//! | `prediction`: what follows | the reader is at this offset, before or after the end of an empty-element tag | [`predict`](CachedReader::predict), [`predict_end_of_empty`](CachedReader::predict_end_of_empty) |
 //! | `prologue`: the document begins with the first cached prologue | always | [`cached_prologue`](CachedReader::cached_prologue), [`cache_prologue`](CachedReader::cache_prologue) |
 
 mod attribute_tags;

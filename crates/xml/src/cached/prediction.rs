@@ -24,8 +24,10 @@ pub enum Predicted<'a> {
 /// What was predicted at one moment.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Prediction {
-    /// The offset and the depth at which it was made. It is the same for every caller.
+    /// The [moment](CachedReader::moment) at which it was made. It is the same for every caller.
     moment: u64,
+    /// The same moment if a tag is predicted, [`NEVER`] otherwise: one comparison for each optional element that is absent.
+    tag_at: u64,
     /// The tag that follows, if it is cached.
     next: TagId,
     /// The hash of its local name, 0 for an end tag.
@@ -39,9 +41,24 @@ pub(super) struct Prediction {
 }
 
 impl Prediction {
-    pub(super) const NONE: Prediction =
-        Prediction { moment: u64::MAX, next: TagId::NONE, hash: 0, empty: 0, empty_end: 0, after: TagId::NONE };
+    pub(super) const NONE: Prediction = Prediction {
+        moment: NEVER,
+        tag_at: NEVER,
+        next: TagId::NONE,
+        hash: 0,
+        empty: 0,
+        empty_end: 0,
+        after: TagId::NONE,
+    };
+
+    /// A tag that is predicted at a moment.
+    fn of(moment: u64, next: TagId, hash: u32) -> Self {
+        Prediction { moment, tag_at: moment, next, hash, ..Prediction::NONE }
+    }
 }
+
+/// No moment has this number.
+const NEVER: u64 = u64::MAX;
 
 impl<'a> CachedReader<'a> {
     /// Returns the tag that follows, if it followed the last tag before. `None` means that nothing is predicted.
@@ -62,32 +79,33 @@ impl<'a> CachedReader<'a> {
         })
     }
 
-    /// The offset and the depth. Both fit in 32 bits.
+    /// Returns a number for the offset and whether an end is due. The end of an empty-element tag has no bytes, so that the reader is at
+    /// one offset twice.
     #[inline]
     fn moment(&self) -> u64 {
-        self.reader.position() as u64 | (self.reader.depth() as u64) << 32
+        (self.reader.position() as u64) << 1 | u64::from(self.reader.end_is_due())
     }
 
     /// Finds the successor of the last tag that follows. A start tag with attributes is consumed.
     fn find_successor(&mut self) -> Option<(StartTag<'a>, usize)> {
-        let last = self.last_tag();
-        self.prediction = Prediction { moment: self.moment(), ..Prediction::NONE };
+        let (last, moment) = (self.last_tag(), self.moment());
+        self.prediction = Prediction { moment, ..Prediction::NONE };
         let (bytes, at) = (self.reader.bytes(), self.reader.position());
         for next in self.cache.tags.successors(last).iter() {
             let Some(slot) = self.cache.tags.slot_of(next) else { continue };
             if next.is_end() {
                 let is_open = self.reader.innermost().is_some_and(|open| open.tag_id() == slot.id);
                 if is_open && slot.end.end_of_match(bytes, at).is_some() {
-                    self.prediction.next = next;
+                    self.prediction = Prediction::of(moment, next, 0);
                     return None;
                 }
             } else if slot.start.end_of_match(bytes, at).is_some() {
-                (self.prediction.next, self.prediction.hash) = (next, slot.hash);
+                self.prediction = Prediction::of(moment, next, slot.hash);
                 return None;
             } else if slot.may_be_empty
                 && let Some((empty, empty_end)) = self.cached_empty_of(slot)
             {
-                self.prediction = Prediction { next, hash: slot.hash, empty, empty_end, ..self.prediction };
+                self.prediction = Prediction { empty, empty_end, ..Prediction::of(moment, next, slot.hash) };
                 return None;
             } else if slot.attribute_tags != 0 && self.reader.depth() < self.reader.max_depth() {
                 let (id, number, owner) = (slot.id, slot.attribute_tags, slot.owner());
@@ -104,8 +122,8 @@ impl<'a> CachedReader<'a> {
     /// [hash](crate::name_hash).
     #[inline]
     pub fn predicts_other(&self, hash: u32) -> bool {
-        let Prediction { moment, next, hash: predicted, .. } = self.prediction;
-        moment == self.moment() && predicted != hash && next != TagId::NONE && self.is_in_scope()
+        let Prediction { tag_at, hash: predicted, .. } = self.prediction;
+        predicted != hash && tag_at == self.moment()
     }
 
     /// Predicts the end of the element whose start tag was read last, if that is a cached empty-element tag. Call this only once
@@ -114,7 +132,7 @@ impl<'a> CachedReader<'a> {
     pub fn predict_end_of_empty(&mut self) {
         let last = self.last_tag();
         if self.reader.end_is_due() && last != TagId::NONE {
-            self.prediction = Prediction { moment: self.moment(), next: last.of_end(), ..Prediction::NONE };
+            self.prediction = Prediction::of(self.moment(), last.of_end(), 0);
         }
     }
 

@@ -158,7 +158,7 @@ impl Memory {
 /// No scope has this number.
 const NO_SCOPE: u64 = u64::MAX;
 
-/// A [`Reader`] that recognises tags which it has read before. The [module](self) documents what is cached.
+/// A [`Reader`] that recognises tags which it has read before. The module documentation in `cached.rs` lists what is cached.
 ///
 /// Its tokens, errors and offsets are those of the [`Reader`], to which it dereferences.
 #[derive(Debug)]

@@ -11,7 +11,7 @@ use std::io;
 use std::sync::Arc;
 
 use castile_budget::{Allowance, Budget, Reservation};
-use castile_xml::{CachedReader, Limits, Memory, Token};
+use castile_xml::{Limits, Memory, Reader, Token};
 
 use crate::expected::Expected;
 use crate::schema::Element;
@@ -209,7 +209,7 @@ fn read<D: Document>(
     limits: Limits,
     reservation: &Arc<Reservation>,
 ) -> Result<D, Error> {
-    let reader = MEMORY.with_borrow_mut(|memory| CachedReader::decoded(text, limits, memory));
+    let reader = MEMORY.with_borrow_mut(|memory| Reader::decoded(text, limits, memory));
     let mut reader = reader?;
     let tag = loop {
         match reader.next()? {

@@ -206,20 +206,6 @@ impl<'a> CachedReader<'a> {
         Reader::decoded(text, limits, memory).map(Self::from)
     }
 
-    /// Creates a reader of content in the scope of declarations, from the memory of an earlier one, which it takes
-    /// ([`Reader::of_content`]).
-    ///
-    /// # Errors
-    /// [`ErrorKind::Limit`](crate::ErrorKind::Limit) if the content is too large. The memory then stays where it is.
-    pub fn of_content<'d>(
-        content: &'a str,
-        declarations: impl IntoIterator<Item = (&'d str, &'d str)>,
-        limits: Limits,
-        memory: &mut Memory,
-    ) -> Result<Self, Error> {
-        Reader::of_content_with(content, declarations, limits, memory).map(Self::from)
-    }
-
     /// Returns the memory, for the next document.
     pub fn into_memory(self) -> Memory {
         Memory { cache: Some(self.cache), ..self.reader.into_memory() }

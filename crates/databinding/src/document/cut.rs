@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use castile_budget::Allowance;
 use castile_xml::escape::push_attribute;
-use castile_xml::{CachedReader, Charset, Limits, Location, Memory, Piece, Pieces, Token};
+use castile_xml::{Charset, Limits, Location, Memory, Piece, Pieces, Reader, Token};
 
 use crate::schema::Element;
 use crate::{Decoder, Error, ErrorKind, FromXml};
@@ -357,7 +357,7 @@ impl CutItem {
         memory: &mut Memory,
     ) -> Result<T, Error> {
         let declarations = self.declared.iter().map(|(prefix, name)| (&**prefix, &**name));
-        let reader = CachedReader::of_content(&self.text, declarations, limits, memory);
+        let reader = Reader::of_content_with(&self.text, declarations, limits, memory);
         let read = reader.map_err(Error::from).and_then(|mut reader| {
             reader.next()?;
             let mut decoder = Decoder::new(reader).within(allowance);

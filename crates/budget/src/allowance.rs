@@ -6,6 +6,9 @@ use crate::{Exhausted, Reservation};
 /// reservation holds if that is more.
 pub const STEP: usize = 64 << 10;
 
+/// The approximate overhead of a memory allocation, in bytes.
+pub const BLOCK: usize = 16;
+
 /// Bytes granted in advance by a [`Reservation`], to be charged in small amounts.
 ///
 /// Code that stores many small values charges them here. A charge is usually one subtraction; the budget is asked only

@@ -39,7 +39,7 @@ mod size;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
-pub use allowance::{Allowance, STEP, next_capacity};
+pub use allowance::{Allowance, BLOCK, STEP, next_capacity};
 pub use charged::Charged;
 pub use exhausted::Exhausted;
 pub use reservation::{Reservation, Share};

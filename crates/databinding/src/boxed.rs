@@ -1,5 +1,7 @@
+use castile_budget::BLOCK;
+
 use crate::Error;
-use crate::from_xml::{BLOCK, Decoder, FromXml};
+use crate::from_xml::{Decoder, FromXml};
 use crate::recursive::deeper;
 use crate::schema::{Attributes, Content, Element, TypeName};
 

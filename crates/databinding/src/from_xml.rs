@@ -27,7 +27,6 @@ use crate::expected::Expected;
 use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::xop::Includes;
 
-pub(crate) use charges::BLOCK;
 pub use encoded::Parts;
 pub(crate) use encoded::is_of_references;
 pub use groups::{Group, Mixed};

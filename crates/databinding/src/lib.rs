@@ -33,6 +33,8 @@ pub mod datatypes;
 pub mod declared;
 mod deviations;
 pub mod document;
+#[doc(hidden)]
+pub mod elements;
 pub mod encoded;
 mod error;
 mod expected;
@@ -43,6 +45,7 @@ mod kept;
 mod macros;
 pub mod model;
 mod nillable;
+mod order;
 mod recursive;
 pub mod schema;
 #[cfg(feature = "serde")]

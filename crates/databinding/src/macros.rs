@@ -117,7 +117,7 @@ macro_rules! enumeration {
 macro_rules! simple_type {
     ($type:ty $(, $($generics:tt)+)?) => {
         impl $(<$($generics)+>)? $crate::FromXml for $type {
-            const TYPE: Option<$crate::schema::TypeName> = $crate::datatypes::elements::type_name::<Self>();
+            const TYPE: Option<$crate::schema::TypeName> = $crate::elements::type_name::<Self>();
             const TYPE_IS_FIXED: bool = true;
             const MAY_BE_RESTRICTED: bool = true;
 
@@ -126,7 +126,7 @@ macro_rules! simple_type {
                 decoder: &mut $crate::Decoder<'_>,
                 element: &'static $crate::schema::Element,
             ) -> Option<Result<Self, $crate::Error>> {
-                $crate::datatypes::elements::known(decoder, element)
+                $crate::elements::known(decoder, element)
             }
 
             #[inline]
@@ -134,7 +134,7 @@ macro_rules! simple_type {
                 decoder: &mut $crate::Decoder<'_>,
                 element: &'static $crate::schema::Element,
             ) -> Option<Result<Self, $crate::Error>> {
-                $crate::datatypes::elements::cached_restricted(decoder, element)
+                $crate::elements::cached_restricted(decoder, element)
             }
 
             #[inline]

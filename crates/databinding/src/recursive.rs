@@ -2,8 +2,10 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 
+use castile_budget::BLOCK;
+
 use crate::Error;
-use crate::from_xml::{BLOCK, Decoder, FromXml, Group};
+use crate::from_xml::{Decoder, FromXml, Group};
 use crate::schema::{Attributes, Content, Element, First, TypeName};
 use crate::to_xml::{Encoder, ToXml};
 

@@ -9,7 +9,8 @@ use castile_budget::{Reservation, STEP};
 use castile_xml::{Reader, Token, escape};
 
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements, ExpandedName};
-use crate::datatypes::{Prefixes, SimpleType, declares, is_free_in};
+use crate::datatypes::SimpleType;
+use crate::datatypes::prefixes::{Prefixes, declares, is_free_in};
 use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;

@@ -7,6 +7,7 @@
 
 use std::fmt::Debug;
 
+pub use crate::datatypes::{Binary, Reference};
 use crate::error::Error;
 use crate::to_xml::Encoder;
 
@@ -28,26 +29,6 @@ pub trait Includes: Debug {
     /// # Errors
     /// A message that says why there is no content. It follows the location in the error.
     fn content(&self, href: &str, charge: &mut dyn FnMut(usize) -> bool) -> Result<Option<Vec<u8>>, String>;
-}
-
-/// Conversions between a binary type and its bytes.
-#[derive(Clone, Copy, Debug)]
-pub struct Binary<T> {
-    /// Creates a value from bytes.
-    pub from: fn(Vec<u8>) -> T,
-    /// Returns the bytes of a value.
-    pub bytes: fn(&T) -> &[u8],
-    /// Present if a value may be a reference to content that is read later.
-    pub reference: Option<Reference<T>>,
-}
-
-/// Conversions between a binary type and references.
-#[derive(Clone, Copy, Debug)]
-pub struct Reference<T> {
-    /// Creates a value that is a reference to a URL.
-    pub from: fn(String) -> T,
-    /// Returns the URL, if the value is a reference.
-    pub url: fn(&T) -> Option<&str>,
 }
 
 /// A value that an [`Encoder`] put beside the document.

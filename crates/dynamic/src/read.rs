@@ -2,6 +2,7 @@
 
 use std::ptr;
 
+use castile_budget::BLOCK;
 use castile_databinding::datatypes;
 use castile_databinding::encoded::Shared;
 use castile_databinding::schema::{Attributes, Element, First};
@@ -15,9 +16,6 @@ use crate::value::{
     ArrayValue, ContentValue, DerivedValue, EncodedValue, GroupContent, GroupValue, Node, Others, SimpleValue, Slot,
     StructValue, Value,
 };
-
-/// Approximate overhead of a memory block in bytes.
-const BLOCK: usize = 16;
 
 /// Returns the type of an element. An element without a type has any type.
 pub(crate) fn type_of(element: &'static Element) -> &'static ElementType {

@@ -1,8 +1,7 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::{SimpleType, bytes_form, text_form};
-use crate::xop::Binary;
+use super::{Binary, SimpleType, bytes_form, text_form};
 
 /// `xs:base64Binary` (XSD Part 2 §3.2.16): bytes.
 ///
@@ -16,8 +15,6 @@ use crate::xop::Binary;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Base64Binary(pub Vec<u8>);
-
-crate::simple_type!(Base64Binary);
 
 impl SimpleType for Base64Binary {
     const NAME: &'static str = "xs:base64Binary";

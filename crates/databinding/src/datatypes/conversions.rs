@@ -6,8 +6,6 @@
 #[cfg(any(feature = "chrono", feature = "jiff", feature = "num-bigint", feature = "rust_decimal"))]
 macro_rules! stands_for {
     ($($other:ty: $own:ty;)*) => {$(
-        crate::simple_type!($other);
-
         impl crate::datatypes::SimpleType for $other {
             const NAME: &'static str = <$own as crate::datatypes::SimpleType>::NAME;
             const IS_PLAIN: bool = true;

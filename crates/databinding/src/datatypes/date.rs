@@ -30,8 +30,6 @@ macro_rules! part {
             }
         }
 
-        crate::simple_type!($type);
-
         impl SimpleType for $type {
             const NAME: &'static str = $name;
             const IS_PLAIN: bool = true;

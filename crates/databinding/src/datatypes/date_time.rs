@@ -119,8 +119,6 @@ impl From<SystemTime> for DateTime {
 
 time_line!(DateTime, |moment| moment.instant());
 
-crate::simple_type!(DateTime);
-
 impl SimpleType for DateTime {
     const NAME: &'static str = "xs:dateTime";
     const IS_PLAIN: bool = true;

@@ -228,8 +228,6 @@ impl fmt::Debug for Decimal {
     }
 }
 
-crate::simple_type!(Decimal);
-
 impl SimpleType for Decimal {
     const NAME: &'static str = "xs:decimal";
     const IS_PLAIN: bool = true;

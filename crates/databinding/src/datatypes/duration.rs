@@ -76,8 +76,6 @@ impl PartialOrd for Duration {
     }
 }
 
-crate::simple_type!(Duration);
-
 impl SimpleType for Duration {
     const NAME: &'static str = "xs:duration";
 

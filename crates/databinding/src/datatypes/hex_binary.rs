@@ -4,8 +4,6 @@ use super::{SimpleType, bytes_form, collapse, text_form};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct HexBinary(pub Vec<u8>);
 
-crate::simple_type!(HexBinary);
-
 impl SimpleType for HexBinary {
     const NAME: &'static str = "xs:hexBinary";
 

@@ -55,7 +55,7 @@ pub fn base_of(name: &str) -> Option<&'static str> {
 }
 
 /// Whether a built-in simple type is `from` or derived from it.
-pub(crate) fn is_derived(name: &str, from: &str) -> bool {
+pub fn is_derived(name: &str, from: &str) -> bool {
     let Some(mut base) = base_of(name) else { return false };
     if name == from {
         return true;

@@ -34,8 +34,6 @@ impl Integer {
     }
 }
 
-crate::simple_type!(Integer);
-
 impl SimpleType for Integer {
     const NAME: &'static str = "xs:integer";
     const IS_PLAIN: bool = true;
@@ -133,8 +131,6 @@ macro_rules! bounded {
                 &self.0
             }
         }
-
-        crate::simple_type!($type);
 
         impl SimpleType for $type {
             const NAME: &'static str = $name;

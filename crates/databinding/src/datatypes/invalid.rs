@@ -1,7 +1,5 @@
 use std::fmt;
 
-use super::SimpleType;
-
 /// The reason why a text or a value is not one of a type: `"ten" is not a valid xs:int`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Invalid(Box<str>);
@@ -20,11 +18,6 @@ impl Invalid {
             Some(problem) => format!("{} is not a valid {name}: {problem}", quoted(text)),
             None => format!("{} is not a valid {name}", quoted(text)),
         })
-    }
-
-    /// Parses `text` as a `T`, without a context.
-    pub(crate) fn or_value<T: SimpleType>(text: &str) -> Result<T, Invalid> {
-        T::parse(text).map_err(|problem| Invalid::text(text, T::NAME, problem))
     }
 
     /// Returns the message.

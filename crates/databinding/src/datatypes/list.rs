@@ -1,7 +1,8 @@
 use std::ops::{Deref, DerefMut};
 
-use super::{Entity, Idref, Invalid, Nmtoken, Prefixes, Scope, SimpleType, Unscoped, words};
-use crate::from_xml::BLOCK;
+use castile_budget::BLOCK;
+
+use super::{Entity, Idref, Invalid, Nmtoken, Prefixes, Scope, SimpleType, Unscoped, parse, words};
 
 /// A list type (XSD Part 2 §2.5.1.2): values separated by white space, at least `MIN` of them.
 ///
@@ -22,8 +23,6 @@ pub type Nmtokens = List<Nmtoken, 1>;
 pub type Idrefs = List<Idref, 1>;
 /// `xs:ENTITIES` (XSD Part 2 §3.3.12).
 pub type Entities = List<Entity, 1>;
-
-crate::simple_type!(List<T, MIN>, T: SimpleType, const MIN: usize);
 
 impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
     const NAME: &'static str = "list";
@@ -106,7 +105,7 @@ impl<T: SimpleType, const MIN: usize> std::str::FromStr for List<T, MIN> {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
-        Invalid::or_value(text)
+        parse(text)
     }
 }
 

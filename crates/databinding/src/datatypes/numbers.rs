@@ -4,8 +4,6 @@ use super::{SimpleType, collapse};
 
 macro_rules! integer {
     ($($type:ty, $name:literal;)*) => {$(
-        crate::simple_type!($type);
-
         impl SimpleType for $type {
             const NAME: &'static str = $name;
             const IS_PLAIN: bool = true;
@@ -63,8 +61,6 @@ integer! {
 
 macro_rules! float {
     ($($type:ty, $name:literal;)*) => {$(
-        crate::simple_type!($type);
-
         impl SimpleType for $type {
             const NAME: &'static str = $name;
             const IS_PLAIN: bool = true;

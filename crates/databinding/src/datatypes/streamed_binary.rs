@@ -1,5 +1,4 @@
-use super::{Base64Binary, SimpleType};
-use crate::xop::{Binary, Reference};
+use super::{Base64Binary, Binary, Reference, SimpleType};
 
 /// An `xs:base64Binary` value whose bytes may be in an attachment. The attachment is streamed in both directions, so its size
 /// is not bounded by memory.
@@ -19,7 +18,6 @@ impl Default for StreamedBinary {
     }
 }
 
-crate::simple_type!(StreamedBinary);
 crate::facet_value!(StreamedBinary);
 
 impl SimpleType for StreamedBinary {

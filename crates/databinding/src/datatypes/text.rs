@@ -7,9 +7,7 @@ use std::ops::Deref;
 use castile_xml::tree::is_ncname;
 use castile_xml::{is_name_char, is_name_start_char};
 
-use super::{Invalid, SimpleType, WhiteSpace, plain_text};
-
-crate::simple_type!(String);
+use super::{Invalid, SimpleType, WhiteSpace, collapse, plain_text};
 
 impl SimpleType for String {
     const NAME: &'static str = "xs:string";
@@ -29,14 +27,12 @@ impl SimpleType for String {
     }
 }
 
-crate::simple_type!(bool);
-
 impl SimpleType for bool {
     const NAME: &'static str = "xs:boolean";
     const IS_PLAIN: bool = true;
 
     fn parse(text: &str) -> Result<Self, Option<String>> {
-        match super::collapse(text) {
+        match collapse(text) {
             "true" | "1" => Ok(true),
             "false" | "0" => Ok(false),
             _ => Err(None),
@@ -76,8 +72,6 @@ macro_rules! text {
                 &self.0
             }
         }
-
-        crate::simple_type!($type);
 
         impl SimpleType for $type {
             const NAME: &'static str = $name;

@@ -21,7 +21,7 @@ impl WhiteSpace {
             }
             WhiteSpace::Replace => Cow::Borrowed(text),
             WhiteSpace::Collapse => {
-                let text = super::collapse(text);
+                let text = collapse(text);
                 let is_in_order = |pair: &[u8]| pair != b"  ";
                 if text.bytes().all(|byte| !matches!(byte, b'\t' | b'\n' | b'\r'))
                     && text.as_bytes().windows(2).all(is_in_order)
@@ -29,7 +29,7 @@ impl WhiteSpace {
                     return Cow::Borrowed(text);
                 }
                 let mut collapsed = String::with_capacity(text.len());
-                for word in super::words(text) {
+                for word in words(text) {
                     if !collapsed.is_empty() {
                         collapsed.push(' ');
                     }
@@ -39,6 +39,32 @@ impl WhiteSpace {
             }
         }
     }
+}
+
+/// Removes white space at both ends, as all types except the string types require (XSD Part 2 §4.3.6).
+pub(super) fn collapse(text: &str) -> &str {
+    // Few texts begin or end with white space. Searching for it character by character costs more than parsing most values.
+    if let [first, .., last] | [first @ last] = text.as_bytes()
+        && *first > b' '
+        && *last > b' '
+    {
+        return text;
+    }
+    text.trim_matches([' ', '\t', '\n', '\r'])
+}
+
+/// Splits a text at white space.
+pub(crate) fn words(text: &str) -> impl Iterator<Item = &str> {
+    // All white space is ASCII, so bytes suffice, and no characters need to be decoded.
+    let is_white = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        let start = rest.bytes().position(|byte| !is_white(&byte))?;
+        let length = rest[start..].bytes().position(|byte| is_white(&byte)).unwrap_or(rest.len() - start);
+        let word = &rest[start..start + length];
+        rest = &rest[start + length..];
+        Some(word)
+    })
 }
 
 #[cfg(test)]

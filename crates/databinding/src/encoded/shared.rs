@@ -4,8 +4,10 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, OnceLock, Weak};
 
+use castile_budget::BLOCK;
+
 use crate::Error;
-use crate::from_xml::{BLOCK, Decoder, FromXml};
+use crate::from_xml::{Decoder, FromXml};
 use crate::recursive::deeper;
 use crate::schema::{Attributes, Element, TypeName};
 use crate::to_xml::{Encoder, ToXml};

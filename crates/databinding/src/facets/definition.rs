@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{Facets, Pattern, consistency};
-use crate::datatypes::{Datatype, Decimal, Invalid, NonNegativeInteger, Scope, Value, WhiteSpace, words};
+use crate::datatypes::{Datatype, Decimal, Invalid, NonNegativeInteger, Scope, Value, WhiteSpace, parse, words};
 
 /// How deep lists and unions may be nested, since reading them recurses, and how many restrictions may follow each other,
 /// since each type has the facets of its base.
@@ -221,7 +221,7 @@ fn below(name: &str, depth: usize) -> Result<usize, Invalid> {
 
 /// Parses a number of characters, items or digits. One that is too large becomes the largest possible.
 fn count(value: &str) -> Result<u64, Invalid> {
-    let count: NonNegativeInteger = Invalid::or_value(value)?;
+    let count: NonNegativeInteger = parse(value)?;
     Ok(count.as_ref().try_into().unwrap_or(u64::MAX))
 }
 

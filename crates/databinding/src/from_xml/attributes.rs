@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use castile_budget::BLOCK;
 use castile_xml::AttributeIndex;
 use castile_xml::tree::is_ncname;
 
@@ -13,7 +14,6 @@ use crate::recursive::deeper;
 
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, XSI_NAMESPACE, is_same};
 
-use super::charges::BLOCK;
 use super::simple::ByType;
 use super::types::{Rules, is_simple};
 use super::{Decoder, FromXml, Lexical, quoted};

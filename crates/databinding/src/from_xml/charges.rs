@@ -4,9 +4,6 @@ use castile_budget::{Allowance, Exhausted, next_capacity};
 
 use super::{Decoder, Error, ErrorKind};
 
-/// The approximate overhead of a memory allocation, in bytes.
-pub(crate) const BLOCK: usize = 16;
-
 impl Decoder<'_> {
     /// Returns the decoder with an allowance to which it charges the memory of values: of vectors and of boxed values.
     ///

@@ -3,6 +3,7 @@
 //! By unique particle attribution (§3.8.6) the next tag determines which particle follows, so groups are read by recursive
 //! descent. The tables [`Group::FIRST`] list what a group may begin with.
 
+use castile_budget::BLOCK;
 use castile_xml::{Predicted, Scope, StartTag};
 
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements};
@@ -12,7 +13,6 @@ use crate::model::{Matcher, Order};
 use crate::schema::{Element, First, Namespaces, Wildcard};
 use crate::to_xml::Encoder;
 
-use super::charges::BLOCK;
 use super::encoded::may_refer;
 use super::sequence::is_first_full;
 use super::{Decoder, Expected, Next, Piece};

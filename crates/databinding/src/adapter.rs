@@ -3,7 +3,8 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::datatypes::{Prefixes, Scope, SimpleType};
+use castile_datatypes::{Prefixes, Scope, SimpleType};
+
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::{Decoder, FromXml};
 use crate::schema::{Attributes, Content, Element, TypeName};

@@ -7,9 +7,9 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
 
+use castile_datatypes::{QName, SimpleType};
 use castile_xml::{Limits, Reader, Token};
 
-use crate::datatypes::{QName, SimpleType};
 use crate::encoded::{Encoding, SOAP11, SOAP12};
 use crate::from_xml::{Decoder, FromXml, is_of_references};
 use crate::kept::{self, Content, Part, Run, unlimited};

@@ -1,50 +1,8 @@
 //! The built-in datatypes (XSD Part 2): conversions between texts and values.
 
-mod base64_binary;
-mod binary;
-mod calendar;
-mod conversions;
-mod date;
-mod date_time;
-mod decimal;
-mod duration;
-mod forms;
-mod hex_binary;
-mod hierarchy;
-mod integer;
-mod invalid;
-mod list;
-mod numbers;
-pub mod prefixes;
-mod qname;
-mod scope;
-mod simple_type;
-mod streamed_binary;
-mod text;
-mod value;
-mod white_space;
-
-pub use base64_binary::Base64Binary;
-pub use binary::{Binary, Reference};
-pub use date::{Date, GDay, GMonth, GMonthDay, GYear, GYearMonth, Time};
-pub use date_time::DateTime;
-pub use decimal::Decimal;
-pub use duration::Duration;
-use forms::{bytes_form, text_form, time_line};
-pub use hex_binary::HexBinary;
-pub use hierarchy::{base_of, is_derived};
-pub use integer::{Integer, NegativeInteger, NonNegativeInteger, NonPositiveInteger, PositiveInteger};
-pub use invalid::{Invalid, quoted};
-pub use list::{Entities, Idrefs, List, Nmtokens};
-pub use prefixes::Prefixes;
-pub use qname::{Notation, QName};
-pub use scope::{Scope, Unscoped};
-pub(crate) use simple_type::parse;
-use simple_type::plain_text;
-pub use simple_type::{SimpleType, text_of};
-pub use streamed_binary::StreamedBinary;
-pub use text::{AnyUri, Entity, Id, Idref, Language, Name, NcName, Nmtoken, NormalizedString, Token};
-pub use value::{Datatype, Value};
-pub use white_space::WhiteSpace;
-use white_space::collapse;
-pub(crate) use white_space::words;
+pub use castile_datatypes::{
+    AnyUri, Base64Binary, Datatype, Date, DateTime, Decimal, Duration, Entities, Entity, GDay, GMonth, GMonthDay,
+    GYear, GYearMonth, HexBinary, Id, Idref, Idrefs, Integer, Invalid, Language, List, Name, NcName, NegativeInteger,
+    Nmtoken, Nmtokens, NonNegativeInteger, NonPositiveInteger, NormalizedString, Notation, PositiveInteger, Prefixes,
+    QName, Scope, SimpleType, StreamedBinary, Time, Token, Unscoped, Value, WhiteSpace, base_of, quoted, text_of,
+};

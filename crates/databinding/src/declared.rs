@@ -10,8 +10,9 @@ mod members;
 
 use std::any::TypeId;
 
+use castile_datatypes::*;
+
 use crate::any::AnyType;
-use crate::datatypes::*;
 use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
 use crate::schema::{Attributes, Element, Namespaces, TypeName, XSD_NAMESPACE};

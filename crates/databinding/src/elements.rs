@@ -1,8 +1,9 @@
 //! Elements with values of simple types: the implementations for the types of this crate and of other crates, and the
 //! functions that [`simple_type`] calls.
 
+use castile_datatypes::*;
+
 use crate::Error;
-use crate::datatypes::*;
 use crate::from_xml::Decoder;
 use crate::schema::{Element, TypeName};
 use crate::simple_type;

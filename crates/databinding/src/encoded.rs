@@ -35,12 +35,11 @@
 //! ```
 
 mod array;
-mod encoding;
 mod shared;
 mod write;
 
 pub use array::{Array, ArrayType};
-pub use encoding::Encoding;
+pub use castile_datatypes::Encoding;
 pub use shared::Shared;
 pub(crate) use write::Written;
 

@@ -17,11 +17,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use castile_budget::{Allowance, Exhausted};
+use castile_datatypes::quoted;
 use castile_xml::{CachedReader, Memory, StartTag};
 
 use crate::Deviations;
 use crate::any::ExpandedName;
-use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
 use crate::expected::Expected;
 use crate::schema::{Attributes, Content, Element, TypeName};

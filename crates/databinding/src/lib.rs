@@ -38,14 +38,12 @@ pub mod elements;
 pub mod encoded;
 mod error;
 mod expected;
-pub mod facets;
 mod from_xml;
 mod items;
 mod kept;
 mod macros;
 pub mod model;
 mod nillable;
-mod order;
 mod recursive;
 pub mod schema;
 #[cfg(feature = "serde")]
@@ -53,6 +51,9 @@ mod serialised;
 mod to_xml;
 pub mod xop;
 
+#[doc(hidden)]
+pub use castile_datatypes::facet_value;
+pub use castile_datatypes::{facets, union_value};
 /// Used by the macro [`enumeration`].
 #[doc(hidden)]
 pub use castile_xml::escape;

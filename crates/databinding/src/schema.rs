@@ -3,11 +3,11 @@
 use std::any::Any;
 use std::fmt;
 
+use castile_datatypes::facets::Check;
+use castile_datatypes::is_derived;
 use castile_xml::SlotId;
 
-use crate::datatypes::is_derived;
 use crate::expected::Expected;
-use crate::facets::Check;
 
 /// The namespace of `xsi:nil` and `xsi:type` (XSD Part 1 §2.6).
 pub const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";

@@ -6,11 +6,11 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use castile_budget::{Reservation, STEP};
+use castile_datatypes::SimpleType;
+use castile_datatypes::prefixes::{Prefixes, declares, is_free_in};
 use castile_xml::{Reader, Token, escape};
 
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements, ExpandedName};
-use crate::datatypes::SimpleType;
-use crate::datatypes::prefixes::{Prefixes, declares, is_free_in};
 use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Group;

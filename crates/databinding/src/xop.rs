@@ -7,7 +7,8 @@
 
 use std::fmt::Debug;
 
-pub use crate::datatypes::{Binary, Reference};
+pub use castile_datatypes::{Binary, Reference};
+
 use crate::error::Error;
 use crate::to_xml::Encoder;
 

@@ -4,14 +4,13 @@
 use std::sync::Arc;
 
 use castile_budget::BLOCK;
+use castile_datatypes::{Invalid, SimpleType, Unscoped};
 use castile_xml::AttributeIndex;
 use castile_xml::tree::is_ncname;
 
 use crate::any::{AnyAttribute, ExpandedName};
-use crate::datatypes::{Invalid, SimpleType, Unscoped};
 use crate::error::{Error, ErrorKind};
 use crate::recursive::deeper;
-
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, XSI_NAMESPACE, is_same};
 
 use super::simple::ByType;

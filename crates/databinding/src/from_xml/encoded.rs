@@ -7,14 +7,15 @@ mod unrolled;
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
+use castile_datatypes::SimpleType;
+use castile_xml::StartTag;
+
 use super::types::{Reading, Rules, is_simple};
 use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
 use crate::any::ExpandedName;
-use crate::datatypes::SimpleType;
 use crate::encoded::{RPC, SOAP11, SOAP12};
 use crate::schema::{Element, TypeName, XSI_NAMESPACE};
 
-use castile_xml::StartTag;
 pub(super) use graph::Graph;
 use graph::{Opened, Reference};
 pub(crate) use unrolled::is_of_references;

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use castile_datatypes::SimpleType;
+use castile_datatypes::facets::Check;
 use castile_xml::{StartTag, Token};
 
 use super::{Decoder, Error, ErrorKind, Expected};
-use crate::datatypes::SimpleType;
-use crate::facets::Check;
 use crate::schema::Element;
 use crate::xop::{Binary, Includes, NAMESPACE};
 

@@ -4,11 +4,11 @@ use std::any::Any;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 
+use castile_datatypes::facets::Check;
+use castile_datatypes::{Invalid, Scope, SimpleType, quoted};
 use castile_xml::{CachedText, Token};
 
 use super::{Decoder, Error, ErrorKind, Expected, Next};
-use crate::datatypes::{Invalid, Scope, SimpleType, quoted};
-use crate::facets::Check;
 use crate::schema::{Element, ValueConstraint};
 
 /// How the text of a simple type is parsed: by a Rust type, or by a type that is known only at run time.

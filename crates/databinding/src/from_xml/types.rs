@@ -5,8 +5,9 @@
 
 use std::fmt::Display;
 
+use castile_datatypes::{Base64Binary, HexBinary, Invalid, SimpleType, base_of, is_derived, quoted};
+
 use crate::any::{ELEMENT, ExpandedName};
-use crate::datatypes::{Base64Binary, HexBinary, Invalid, SimpleType, base_of, is_derived, quoted};
 use crate::encoded::{SOAP11, SOAP12};
 use crate::schema::{Element, TypeName, XSD_NAMESPACE, is_same};
 

@@ -1,9 +1,10 @@
 //! Elements of types of a program. Their tags have no prefix, so each needs its namespace as the default namespace at its
 //! position, or declares it.
 
+use castile_datatypes::SimpleType;
+
 use super::{Encoder, ToXml};
 use crate::any::ExpandedName;
-use crate::datatypes::SimpleType;
 
 /// How deep elements without a namespace may be nested if a default namespace is in scope between them. Their content is
 /// written twice.

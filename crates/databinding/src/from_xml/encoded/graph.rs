@@ -11,10 +11,10 @@ use std::collections::HashMap;
 use std::fmt;
 
 use castile_budget::Allowance;
+use castile_datatypes::quoted;
 use castile_xml::ids::{ElementIds, Extent, RepeatedReference, Stop, Target};
 use castile_xml::{CachedReader, Memory, Reader, StartTag, Template, Token};
 
-use crate::datatypes::quoted;
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
 use crate::schema::Element;

@@ -133,7 +133,7 @@ mod tests {
             assert_eq!(Builtin::from_name(builtin.name()), Some(builtin));
             assert!(builtin.is_derived_from(Builtin::AnyType));
             let base = Some(builtin.base().name()).filter(|_| builtin != Builtin::AnyType);
-            assert_eq!(castile_databinding::datatypes::base_of(builtin.name()), base);
+            assert_eq!(castile_datatypes::base_of(builtin.name()), base);
         }
         assert_eq!(Builtin::UnsignedByte.primitive(), Builtin::Decimal);
         assert_eq!(Builtin::Id.primitive(), Builtin::String);

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use castile_databinding::datatypes::{Datatype, Invalid, Scope, Value, quoted};
-use castile_databinding::facets::{Constraint, SimpleTypeDefinition};
+use castile_datatypes::facets::{Constraint, SimpleTypeDefinition};
+use castile_datatypes::{Datatype, Invalid, Scope, Value, quoted};
 
 use crate::components::{Facet, FacetKind, SimpleType, TypeDefinition, Variety};
 use crate::{Builtin, Schema, TypeId};

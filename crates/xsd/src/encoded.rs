@@ -1,6 +1,6 @@
 //! Schema types in SOAP encoding (SOAP 1.1 §5, SOAP 1.2 Part 2 §3): the structs and arrays of a graph.
 
-pub use castile_databinding::encoded::Encoding;
+pub use castile_datatypes::Encoding;
 
 use crate::components::{ArrayType, Compositor, Content, Particle, Term};
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};

@@ -16,7 +16,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use castile_databinding::facets::SimpleTypeDefinition;
+use castile_datatypes::facets::SimpleTypeDefinition;
 use castile_xml::tree::{Document, Element};
 use castile_xsd::validate::Validator;
 use castile_xsd::{ExpandedName, Files, Schema};

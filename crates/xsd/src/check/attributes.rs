@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use castile_databinding::datatypes::quoted;
+use castile_datatypes::quoted;
 
 use super::Checker;
 use super::elements::kind_of;

@@ -1,7 +1,7 @@
 //! Checks that the content of a restriction accepts only what its base accepts: Particle Valid (Restriction), §3.9.6.
 //! Functions have the names of the rules in their comments. Violations are reported, but the type is used nevertheless.
 
-use castile_databinding::datatypes::quoted;
+use castile_datatypes::quoted;
 
 use super::Checker;
 use super::attributes::is_weaker;

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::fmt::Display;
 
-use castile_databinding::datatypes::{Invalid, Scope, Value, quoted};
+use castile_datatypes::{Invalid, Scope, Value, quoted};
 
 use super::Checker;
 use super::elements::kind_of;

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use castile_databinding::datatypes::quoted;
+use castile_datatypes::quoted;
 use castile_xml::tree::Element;
 
 use super::{Kind, Parser};

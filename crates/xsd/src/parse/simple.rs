@@ -1,6 +1,6 @@
 //! Simple type definitions (§3.14.2) and facets (Part 2 §4.3).
 
-use castile_databinding::datatypes::quoted;
+use castile_datatypes::quoted;
 use castile_xml::tree::Element;
 
 use super::context::SIMPLE_FINAL;

@@ -8,8 +8,8 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use castile_databinding::datatypes::Value;
-use castile_databinding::facets::SimpleTypeDefinition;
+use castile_datatypes::Value;
+use castile_datatypes::facets::SimpleTypeDefinition;
 
 use super::values::{self, Text, Unprefixed};
 use crate::components::IdentityConstraintCategory as Category;

@@ -1,7 +1,7 @@
 //! Generates values of simple types, including the boundaries that the facets set.
 
-use castile_databinding::datatypes::Scope;
-use castile_databinding::facets::{Pattern, SimpleTypeDefinition};
+use castile_datatypes::Scope;
+use castile_datatypes::facets::{Pattern, SimpleTypeDefinition};
 
 use super::pattern;
 use crate::components::{Facet, FacetKind, Variety};

@@ -1,6 +1,6 @@
 //! Validates the attributes of an element (cvc-complex-type 3 to 5, cvc-attribute).
 
-use castile_databinding::datatypes::{Value, quoted};
+use castile_datatypes::{Value, quoted};
 use castile_xml::{Attribute, Reader};
 
 use super::XSI_NAMESPACE;

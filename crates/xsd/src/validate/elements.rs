@@ -7,7 +7,7 @@ mod expected;
 
 use std::rc::Rc;
 
-use castile_databinding::model::Matcher;
+use castile_datatypes::model::Matcher;
 use castile_xml::{NamespaceId, QName, Reader, StartTag};
 
 use self::assessment::Assessment;

@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use castile_databinding::datatypes::Value;
+use castile_datatypes::Value;
 
 use super::keys::{Key, Keys};
 use super::problem::Problems;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
-use castile_databinding::datatypes::Value;
+use castile_datatypes::Value;
 
 /// The values of all fields. They are compared as values: `1.0` equals `1` if both are numbers.
 #[derive(Debug, Clone, PartialEq)]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::ops::Index;
 
-use castile_databinding::model;
+use castile_datatypes::model;
 
 use super::names::{NameId, Names};
 use crate::components::{Compositor, Particle, Scope, Term, Wildcard};

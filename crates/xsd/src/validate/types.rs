@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use castile_databinding::datatypes::{Invalid, Scope as Declarations, Value};
+use castile_datatypes::{Invalid, Scope as Declarations, Value};
 
 use super::model::Model;
 use super::names::{NameId, Names};

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use castile_databinding::datatypes::Scope;
+use castile_datatypes::Scope;
 
 use super::problem::Problems;
 use super::types::Types;

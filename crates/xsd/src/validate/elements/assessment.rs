@@ -1,8 +1,8 @@
 //! Determines how an element is validated: by the content model of its parent, its declaration, `xsi:type` and
 //! `xsi:nil` (cvc-assess-elt, cvc-elt 1 to 4).
 
-use castile_databinding::datatypes::{Value, quoted};
-use castile_databinding::model::Matcher;
+use castile_datatypes::model::Matcher;
+use castile_datatypes::{Value, quoted};
 use castile_xml::{Reader, StartTag};
 
 use super::super::XSI_NAMESPACE;

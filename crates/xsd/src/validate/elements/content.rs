@@ -1,6 +1,6 @@
 //! Validates the content of an element at its end (cvc-type 3.1, cvc-complex-type 2.1 and 2.2, cvc-elt 5).
 
-use castile_databinding::datatypes::{Scope, quoted};
+use castile_datatypes::{Scope, quoted};
 use castile_xml::Reader;
 
 use super::super::identity::FieldValue;

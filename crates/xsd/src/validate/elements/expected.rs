@@ -1,6 +1,6 @@
 //! Describes what could come next in an element, for messages.
 
-use castile_databinding::model::Matcher;
+use castile_datatypes::model::Matcher;
 
 use super::super::model::{Leaf, Model};
 use super::super::types::Types;

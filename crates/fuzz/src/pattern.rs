@@ -1,6 +1,6 @@
 //! Checks regular expressions of schemas.
 
-use castile_databinding::facets::Pattern;
+use castile_datatypes::facets::Pattern;
 
 use crate::{documents, shown};
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use castile_databinding::datatypes::{Datatype, Unscoped};
+use castile_datatypes::{Datatype, Unscoped};
 use castile_plan::names;
 use castile_plan::plan::{Base, Element, Field, Held, Nil, Term, Value, ValueConstraint, Wildcard};
 use proc_macro2::Span;

@@ -1,6 +1,6 @@
 //! Simple types: a value with facets, an enumeration, a union.
 
-use castile_databinding::facets::Pattern;
+use castile_datatypes::facets::Pattern;
 use castile_plan::names;
 use castile_plan::plan::{Facet, Item, Restriction, Rule};
 use proc_macro2::TokenStream;

@@ -71,7 +71,7 @@ fn errors_say_what_to_write() {
 /// The sizes that the macros assume without asking the compiler are correct.
 #[test]
 fn datatypes_are_small() {
-    use castile_databinding::datatypes::*;
+    use castile_datatypes::*;
     macro_rules! are_small {
         ($($datatype:ident)*) => {$(
             let (bare, optional) = (size_of::<$datatype>(), size_of::<Option<$datatype>>());

@@ -2,8 +2,6 @@
 
 use std::cmp::Ordering;
 
-use crate::DateTime;
-
 /// The maximum offset of a time zone from UTC, in minutes.
 pub(super) const FARTHEST_ZONE: i16 = 14 * 60;
 
@@ -29,24 +27,8 @@ impl Instant {
 }
 
 pub(super) const NANOSECONDS_PER_SECOND: i128 = 1_000_000_000;
-const NANOSECONDS_PER_MINUTE: i128 = 60 * NANOSECONDS_PER_SECOND;
+pub(super) const NANOSECONDS_PER_MINUTE: i128 = 60 * NANOSECONDS_PER_SECOND;
 pub(super) const NANOSECONDS_PER_DAY: i128 = 24 * 60 * NANOSECONDS_PER_MINUTE;
-
-impl DateTime {
-    /// Returns the position on the time line. Fields that are out of range carry over, so that this never fails.
-    pub(super) fn instant(&self) -> Instant {
-        let minutes =
-            i128::from(self.hour) * 60 + i128::from(self.minute) - i128::from(self.offset_minutes.unwrap_or_default());
-        let days = day_number(i128::from(astronomical(self.year)), i128::from(self.month), i128::from(self.day));
-        Instant {
-            nanoseconds: days * NANOSECONDS_PER_DAY
-                + minutes * NANOSECONDS_PER_MINUTE
-                + i128::from(self.second) * NANOSECONDS_PER_SECOND
-                + i128::from(self.nanosecond),
-            has_zone: self.offset_minutes.is_some(),
-        }
-    }
-}
 
 /// Converts a year of XSD to astronomical years, which have a year 0: −1, the year before 1, becomes 0.
 pub(super) fn astronomical(year: i64) -> i64 {

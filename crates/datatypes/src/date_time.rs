@@ -1,8 +1,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::calendar::{
-    Cursor, FARTHEST_ZONE, NANOSECONDS_PER_DAY, NANOSECONDS_PER_SECOND, date_of, day_number, days_in, write_fraction,
-    write_year, write_zone,
+    Cursor, FARTHEST_ZONE, Instant, NANOSECONDS_PER_DAY, NANOSECONDS_PER_MINUTE, NANOSECONDS_PER_SECOND, astronomical,
+    date_of, day_number, days_in, write_fraction, write_year, write_zone,
 };
 use crate::{SimpleType, collapse, text_form, time_line};
 
@@ -66,6 +66,20 @@ impl DateTime {
     /// ```
     pub fn now() -> Self {
         SystemTime::now().into()
+    }
+
+    /// Returns the position on the time line. Fields that are out of range carry over, so that this never fails.
+    pub(super) fn instant(&self) -> Instant {
+        let minutes =
+            i128::from(self.hour) * 60 + i128::from(self.minute) - i128::from(self.offset_minutes.unwrap_or_default());
+        let days = day_number(i128::from(astronomical(self.year)), i128::from(self.month), i128::from(self.day));
+        Instant {
+            nanoseconds: days * NANOSECONDS_PER_DAY
+                + minutes * NANOSECONDS_PER_MINUTE
+                + i128::from(self.second) * NANOSECONDS_PER_SECOND
+                + i128::from(self.nanosecond),
+            has_zone: self.offset_minutes.is_some(),
+        }
     }
 
     pub(super) fn exists(&self) -> bool {

@@ -1,53 +1,22 @@
 //! Content that a schema leaves open: elements and attributes that match a wildcard (XSD Part 1 §3.10), and values of
 //! `xs:anyType` (§3.4.7).
 
+mod values;
+
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 
 use castile_datatypes::{QName, SimpleType};
 use castile_xml::{Limits, Reader, Token};
 
-use crate::encoded::{Encoding, SOAP11, SOAP12};
-use crate::from_xml::{Decoder, FromXml, is_of_references};
-use crate::kept::{self, Content, Part, Run, unlimited};
-use crate::schema::{Attributes, Element, XSD_NAMESPACE, is_same};
-use crate::to_xml::{Encoder, ToXml};
-use crate::{Deviations, Error};
-
-/// The name of an element or attribute with its namespace (Namespaces in XML 1.0 §2.1).
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
-pub struct ExpandedName {
-    /// The namespace name, empty for none. The names of one message share it.
-    pub namespace: Arc<str>,
-    /// The local name.
-    pub local: String,
-}
-
-impl ExpandedName {
-    /// Creates a name. An empty `namespace` means no namespace.
-    pub fn new(namespace: impl Into<Arc<str>>, local: impl Into<String>) -> Self {
-        ExpandedName { namespace: namespace.into(), local: local.into() }
-    }
-
-    /// Whether the name is equal to this one. An empty `namespace` means no namespace.
-    #[inline]
-    pub fn is(&self, namespace: &str, local: &str) -> bool {
-        self.local == local && is_same(&self.namespace, namespace)
-    }
-}
-
-impl fmt::Display for ExpandedName {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &*self.namespace {
-            "" => f.write_str(&self.local),
-            namespace => write!(f, "{{{namespace}}}{}", self.local),
-        }
-    }
-}
+use crate::encoded::{SOAP11, SOAP12};
+use crate::error::Error;
+use crate::kept::{self, Content, Part, Run};
+use crate::name::ExpandedName;
+use crate::schema::XSD_NAMESPACE;
 
 /// An element of any kind, stored as XML.
 ///
@@ -89,26 +58,6 @@ impl Any {
         read().map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None))
     }
 
-    /// Creates an element from a value. `start` and `end` are its tags, with declarations of all prefixes that the value is
-    /// written with, such as the tags of an operation's request or response. In SOAP encoding these tags lack `soapenc`, the
-    /// prefix of its attributes, which depends on the version of SOAP. If it is used, that of SOAP 1.1 is declared here.
-    ///
-    /// # Errors
-    /// The value contains something that XML can't represent, or the tags are not tags.
-    pub fn from_value<T: ToXml>(start: &str, value: &T, end: &str) -> Result<Self, Error> {
-        let write = |start: &str| {
-            let mut out = Encoder::default();
-            out.element(start, value, end);
-            out.finish().map(|written| String::from_utf8_lossy(&written).into_owned())
-        };
-        let mut xml = write(start)?;
-        if xml.contains("soapenc:") && !start.contains(" xmlns:soapenc=") {
-            let start = start.strip_suffix('>').unwrap_or(start);
-            xml = write(&format!("{start} xmlns:soapenc=\"{}\">", Encoding::Soap11.namespace()))?;
-        }
-        Any::parse(&xml)
-    }
-
     /// Returns the name of the element.
     pub fn name(&self) -> &ExpandedName {
         self.name.get_or_init(|| Box::new(self.run.first_name()))
@@ -124,23 +73,6 @@ impl Any {
 
     pub(crate) fn run(&self) -> &Run {
         &self.run
-    }
-
-    /// Reads the element as a `T`. The name of the element is not checked.
-    ///
-    /// # Errors
-    /// The element doesn't match the type.
-    pub fn read<T: FromXml>(&self) -> Result<T, Error> {
-        read(&self.xml(), Decoder::new).map(|(value, _)| value)
-    }
-
-    /// Reads the element as a `T`, tolerating deviations, which are returned ([`Decoder::lenient`]). The name of the element
-    /// is not checked.
-    ///
-    /// # Errors
-    /// A deviation that can't be tolerated.
-    pub fn read_lenient<T: FromXml>(&self) -> Result<(T, Deviations), Error> {
-        read(&self.xml(), Decoder::lenient)
     }
 }
 
@@ -334,22 +266,6 @@ impl Iterator for AnyElementsIter<'_> {
 
 impl ExactSizeIterator for AnyElementsIter<'_> {}
 
-/// The element for reading values where the schema declares none. It stands for elements of any name; its tags are not
-/// cached.
-pub(crate) static ELEMENT: Element = Element::new("", "*", u16::MAX);
-
-fn read<'a, T: FromXml>(xml: &'a str, decoder: fn(Reader<'a>) -> Decoder<'a>) -> Result<(T, Deviations), Error> {
-    let limits = unlimited();
-    let read = || {
-        let mut reader = Reader::new(xml.as_bytes(), limits)?;
-        while !matches!(reader.next()?, Token::StartTag(_)) {}
-        let mut decoder = decoder(reader);
-        let value = decoder.root(&ELEMENT)?;
-        Ok((value, decoder.take_deviations().locate(xml.as_bytes(), limits, None)))
-    };
-    read().map_err(|error: Error| error.locate(xml.as_bytes(), limits, None))
-}
-
 /// An attribute that matches a wildcard.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
@@ -476,46 +392,6 @@ impl AnyType {
         })
     }
 
-    /// Reads the value as a `T`. If [`type_name`](Self::type_name) is a type of a contract, it must be the type of `T`. If it
-    /// is a built-in type, the value is converted as in SOAP encoding: `T` may be any type whose value can be read from the
-    /// text, or from the bytes that the text encodes.
-    ///
-    /// # Errors
-    /// The value doesn't match the type, or contains something that XML can't represent.
-    pub fn read<T: FromXml>(&self) -> Result<T, Error> {
-        read(&self.to_text()?, Decoder::new).map(|(value, _)| value)
-    }
-
-    /// Reads the value as a `T`, like [`read`](Self::read), tolerating deviations, which are returned ([`Decoder::lenient`]).
-    ///
-    /// # Errors
-    /// A deviation that can't be tolerated, or something that XML can't represent.
-    pub fn read_lenient<T: FromXml>(&self) -> Result<(T, Deviations), Error> {
-        read(&self.to_text()?, Decoder::lenient)
-    }
-
-    /// Writes the value as an element, with its attributes and content.
-    fn to_text(&self) -> Result<String, Error> {
-        let mut out = Encoder::default();
-        let AnyType { type_name, attributes, content } = self;
-        // These types say nothing about the value.
-        let type_name = type_name
-            .as_ref()
-            .filter(|name| {
-                ![SOAP11, SOAP12].iter().any(|encoding| name.is(encoding, "Array") || name.is(encoding, "Struct"))
-            })
-            .filter(|name| !name.is(XSD_NAMESPACE, "anyType"));
-        out.raw("<any");
-        out.any_start(type_name, attributes, &self.names());
-        out.raw(">");
-        match self.name() {
-            Some(name) => out.simple(&name),
-            None => out.any_content(content),
-        }
-        out.raw("</any>");
-        Ok(String::from_utf8_lossy(&out.finish()?).into_owned())
-    }
-
     /// Returns the name that the value is, if its type is one of names.
     fn name(&self) -> Option<QName> {
         let scope = self.content.run.scope().filter(|_| self.type_name.as_ref().is_some_and(is_of_names))?;
@@ -537,53 +413,11 @@ impl From<&str> for AnyType {
     }
 }
 
-impl FromXml for AnyType {
-    const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
-
-    fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
-        let mut type_name = decoder.type_name()?;
-        if decoder.is_encoded() && type_name.is_none() {
-            type_name = decoder.type_of_name();
-        }
-        let mut attributes = decoder.any_attributes(Self::ATTRIBUTES);
-        if decoder.is_encoded() {
-            attributes.retain(|attribute| !is_of_references(attribute));
-        }
-        let scope = decoder.scope_of_names(&attributes, type_name.as_ref().is_some_and(is_of_names))?;
-        let content = decoder.complex(element, |decoder| decoder.any_content(scope))?;
-        Ok(AnyType { type_name, attributes, content })
-    }
-}
-
 /// Whether the values of a type are names.
 fn is_of_names(type_name: &ExpandedName) -> bool {
     // SOAP encoding has the built-in types in a namespace of its own.
     let is = |local| [XSD_NAMESPACE, SOAP11, SOAP12].iter().any(|namespace| type_name.is(namespace, local));
     is("QName") || is("NOTATION")
-}
-
-impl ToXml for AnyType {
-    const HAS_ATTRIBUTES: bool = true;
-
-    fn element(&self, out: &mut Encoder, start: &str, end: &str) {
-        let names = self.names();
-        let other = out.with_other_prefix(start, &names);
-        let (start, end) = other.as_ref().map_or((start, end), |(start, end)| (start.as_str(), end.as_str()));
-        out.raw(start.strip_suffix('>').unwrap_or(start));
-        out.any_start(self.type_name.as_ref(), &self.attributes, &names);
-        self.rest(out, end);
-    }
-
-    fn attributes(&self, out: &mut Encoder) {
-        out.any_start(self.type_name.as_ref(), &self.attributes, &self.names());
-    }
-
-    fn content(&self, out: &mut Encoder) {
-        match self.name() {
-            Some(name) => out.simple(&name),
-            None => out.any_content(&self.content),
-        }
-    }
 }
 
 /// Equality compares the meaning of names and ignores prefixes.

@@ -2,8 +2,8 @@ use castile_budget::BLOCK;
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
-use crate::recursive::deeper;
 use crate::schema::{Attributes, Content, Element, TypeName};
+use crate::stack::deeper;
 
 /// Reads a large value into a [`Box`], in a function of its own and on a larger stack if needed. So the function that reads
 /// the enclosing value reserves no stack for it. Generated code takes the box out immediately.

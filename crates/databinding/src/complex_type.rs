@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
-use crate::recursive::{guarded, is_short};
 use crate::schema::{Attributes, Content, Element, Model, TypeName};
+use crate::stack::{guarded, is_short};
 use crate::to_xml::{Encoder, ToXml};
 
 /// A complex type with children (XSD Part 1 §3.4): elements, groups of elements, or mixed content.

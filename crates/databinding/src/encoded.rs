@@ -37,11 +37,12 @@
 mod array;
 mod shared;
 mod write;
+mod written;
 
 pub use array::{Array, ArrayType};
 pub use castile_datatypes::Encoding;
 pub use shared::Shared;
-pub(crate) use write::Written;
+pub(crate) use written::Written;
 
 /// The namespace of the encoding of SOAP 1.1 (§5), with `arrayType`, `offset` and `position`.
 pub(crate) const SOAP11: &str = Encoding::Soap11.namespace();

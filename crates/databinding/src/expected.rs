@@ -90,6 +90,14 @@ impl Expected {
     }
 }
 
+impl First {
+    /// Lists the elements that the group may begin with, for messages: `<a>, <b> or <c>`.
+    #[cold]
+    pub fn list(first: &[First]) -> String {
+        Expected::first(first).to_string()
+    }
+}
+
 fn of(namespace: &str) -> String {
     format!(" of {}", if namespace.is_empty() { "no namespace" } else { namespace })
 }

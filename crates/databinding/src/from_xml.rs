@@ -21,15 +21,14 @@ use castile_datatypes::quoted;
 use castile_xml::{CachedReader, Memory, StartTag};
 
 use crate::Deviations;
-use crate::any::ExpandedName;
 use crate::error::{Error, ErrorKind};
 use crate::expected::Expected;
+use crate::name::ExpandedName;
 use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::xop::Includes;
 
 pub use encoded::Parts;
 pub(crate) use encoded::is_of_references;
-pub use groups::{Group, Mixed};
 #[doc(hidden)]
 pub use simple::Lexical;
 

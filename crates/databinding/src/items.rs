@@ -2,17 +2,14 @@
 
 use std::fmt;
 use std::mem;
-use std::ops::Range;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use futures_core::Stream;
 
-use crate::{Encoder, ToXml};
-
-/// Any error from a stream of values.
-pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
+use crate::streamed::{BoxError, Elements, Streamed};
+use crate::to_xml::{Encoder, ToXml};
 
 type Values<T> = Pin<Box<dyn Stream<Item = Result<T, BoxError>> + Send>>;
 
@@ -125,45 +122,6 @@ impl<T: fmt::Debug> fmt::Debug for Items<T> {
     }
 }
 
-/// The elements of a stream, which are written while the message is sent, and their position in the document.
-pub struct Streamed {
-    offset: usize,
-    elements: Pin<Box<dyn Elements>>,
-}
-
-impl Streamed {
-    /// Returns the offset in the document at which the elements are inserted.
-    pub fn offset(&self) -> usize {
-        self.offset
-    }
-
-    /// Adds `added` bytes to the offset if it is in `moved`.
-    pub(crate) fn shift(&mut self, moved: Range<usize>, added: usize) {
-        if moved.contains(&self.offset) {
-            self.offset += added;
-        }
-    }
-}
-
-/// Yields the next elements as bytes.
-impl Stream for Streamed {
-    type Item = Result<Vec<u8>, BoxError>;
-
-    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.elements.as_mut().poll(context)
-    }
-}
-
-impl fmt::Debug for Streamed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Streamed").field("offset", &self.offset).finish_non_exhaustive()
-    }
-}
-
-trait Elements: Send {
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, BoxError>>>;
-}
-
 /// Elements that are written from a stream of values.
 struct Written<T> {
     /// The shared stream, taken when the first element is polled.
@@ -252,7 +210,7 @@ impl Encoder {
             left: self.limit.saturating_sub(self.out.len()),
             is_over: false,
         };
-        self.streamed = Some(Box::new(Streamed { offset: self.out.len(), elements: Box::pin(elements) }));
+        self.streamed = Some(Box::new(Streamed::new(self.out.len(), elements)));
     }
 
     /// Writes an element of a type of a program for each value. For a stream, the namespace of the tags must be the default

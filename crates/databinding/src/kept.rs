@@ -6,7 +6,8 @@ use std::collections::{HashMap, HashSet};
 
 use castile_xml::{Limits, NamespaceId, Reader, Scope, StartTag, Token, escape, scan};
 
-use crate::{Error, ExpandedName};
+use crate::error::Error;
+use crate::name::ExpandedName;
 
 /// A sequence of elements, and text between them, stored as it was read.
 #[derive(Clone, Debug, Default)]

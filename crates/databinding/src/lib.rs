@@ -39,15 +39,19 @@ pub mod encoded;
 mod error;
 mod expected;
 mod from_xml;
+mod group;
 mod items;
 mod kept;
 mod macros;
 pub mod model;
+mod name;
 mod nillable;
 mod recursive;
 pub mod schema;
 #[cfg(feature = "serde")]
 mod serialised;
+mod stack;
+mod streamed;
 mod to_xml;
 pub mod xop;
 
@@ -61,7 +65,7 @@ pub use castile_xml::escape;
 #[doc(hidden)]
 pub use adapter::Adapted;
 pub use adapter::Adapter;
-pub use any::{Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyPiece, AnyType, ExpandedName};
+pub use any::{Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyPiece, AnyType};
 #[doc(hidden)]
 pub use boxed::Boxed;
 pub use complex_type::ComplexType;
@@ -69,10 +73,13 @@ pub use deviations::Deviations;
 pub use error::{Error, ErrorKind};
 #[doc(hidden)]
 pub use from_xml::Lexical;
-pub use from_xml::{Decoder, FromXml, Group, Mixed, Parts};
-pub use items::{BoxError, Items, Streamed};
+pub use from_xml::{Decoder, FromXml, Parts};
+pub use group::{Group, Mixed};
+pub use items::Items;
+pub use name::ExpandedName;
 pub use nillable::{Nillable, NillableWithAttributes};
 pub use recursive::Recursive;
 #[doc(hidden)]
-pub use recursive::deeper;
+pub use stack::deeper;
+pub use streamed::{BoxError, Streamed};
 pub use to_xml::{Encoder, ToXml};

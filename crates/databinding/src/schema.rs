@@ -7,8 +7,6 @@ use castile_datatypes::facets::Check;
 use castile_datatypes::is_derived;
 use castile_xml::SlotId;
 
-use crate::expected::Expected;
-
 /// The namespace of `xsi:nil` and `xsi:type` (XSD Part 1 §2.6).
 pub const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// The namespace of the built-in types (XSD Part 2 §3.1).
@@ -40,6 +38,10 @@ pub struct Element {
     /// The [hash](castile_xml::name_hash) of its local name.
     name_hash: u32,
 }
+
+/// The element for reading values where the schema declares none. It stands for elements of any name; its tags are not
+/// cached.
+pub(crate) static ANY_ELEMENT: Element = Element::new("", "*", u16::MAX);
 
 impl Element {
     /// Creates an element that occurs exactly once. Slots are numbered within a contract, from 0. A large contract has more
@@ -400,12 +402,6 @@ impl First {
             First::Wildcard(_) => None,
             First::Group(first) => First::named(first, name),
         })
-    }
-
-    /// Lists the elements that the group may begin with, for messages: `<a>, <b> or <c>`.
-    #[cold]
-    pub fn list(first: &[First]) -> String {
-        Expected::first(first).to_string()
     }
 }
 

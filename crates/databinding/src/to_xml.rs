@@ -1,6 +1,8 @@
 //! Encoding: values to XML.
 
+mod groups;
 mod own;
+mod parts;
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,13 +12,13 @@ use castile_datatypes::SimpleType;
 use castile_datatypes::prefixes::{Prefixes, declares, is_free_in};
 use castile_xml::{Reader, Token, escape};
 
-use crate::any::{Any, AnyAttribute, AnyContent, AnyElements, ExpandedName};
+use crate::any::{Any, AnyAttribute, AnyContent, AnyElements};
 use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
-use crate::from_xml::Group;
-use crate::items::Streamed;
 use crate::kept::{Run, unlimited};
+use crate::name::ExpandedName;
 use crate::schema::XSD_NAMESPACE;
+use crate::streamed::Streamed;
 use crate::xop::Parts;
 
 /// A value that can be written as an element.
@@ -452,31 +454,7 @@ impl Encoder {
         self.default_namespace = (searched.min(start), found);
     }
 
-    // ---- groups and wildcards ----
-
-    /// Writes a model group.
-    pub fn group<G: Group>(&mut self, group: &G) {
-        group.write(self);
-    }
-
-    /// Writes a model group, if there is one.
-    pub fn optional_group<G: Group>(&mut self, group: &Option<G>) {
-        if let Some(group) = group {
-            group.write(self);
-        }
-    }
-
-    /// Writes several model groups.
-    pub fn groups<G: Group>(&mut self, groups: &[G]) {
-        let mut rest = groups;
-        while !rest.is_empty() && !self.is_outgrown() {
-            let (groups, behind) = rest.split_at(rest.len().min(BETWEEN_LOOKS));
-            for group in groups {
-                group.write(self);
-            }
-            rest = behind;
-        }
-    }
+    // ---- wildcards ----
 
     /// Writes elements as they were read.
     pub fn any<'a>(&mut self, elements: impl IntoIterator<Item = &'a Any>) {
@@ -727,7 +705,8 @@ mod tests {
     use futures_core::Stream;
 
     use super::*;
-    use crate::items::{BoxError, Items};
+    use crate::items::Items;
+    use crate::streamed::BoxError;
 
     #[test]
     fn what_stands_behind_an_amended_name_moved() {

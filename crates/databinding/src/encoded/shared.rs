@@ -8,8 +8,8 @@ use castile_budget::BLOCK;
 
 use crate::Error;
 use crate::from_xml::{Decoder, FromXml};
-use crate::recursive::deeper;
 use crate::schema::{Attributes, Element, TypeName};
+use crate::stack::deeper;
 use crate::to_xml::{Encoder, ToXml};
 
 /// A value that several elements may refer to and that may refer to itself: a node of a graph (SOAP 1.1 §5.4.1, SOAP 1.2 Part

@@ -1,18 +1,10 @@
 //! Writes values in SOAP encoding. A shared value is written with an `id` where it is met first.
 
 use std::any::Any;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{Encoding, RPC};
 use crate::to_xml::{BETWEEN_LOOKS, Encoder, ToXml};
-
-/// The nodes that an encoder has written.
-#[derive(Debug, Default)]
-pub(crate) struct Written {
-    /// The number of each node by its address. The nodes are kept alive so that no address is reused.
-    ids: HashMap<usize, (usize, Arc<dyn Any + Send + Sync>)>,
-}
 
 impl Encoder {
     /// Sets the version of SOAP encoding for what follows. The default is SOAP 1.1.

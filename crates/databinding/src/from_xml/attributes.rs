@@ -8,10 +8,11 @@ use castile_datatypes::{Invalid, SimpleType, Unscoped};
 use castile_xml::AttributeIndex;
 use castile_xml::tree::is_ncname;
 
-use crate::any::{AnyAttribute, ExpandedName};
+use crate::any::AnyAttribute;
 use crate::error::{Error, ErrorKind};
-use crate::recursive::deeper;
+use crate::name::ExpandedName;
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, XSI_NAMESPACE, is_same};
+use crate::stack::deeper;
 
 use super::simple::ByType;
 use super::types::{Rules, is_simple};

@@ -12,8 +12,8 @@ use castile_xml::StartTag;
 
 use super::types::{Reading, Rules, is_simple};
 use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
-use crate::any::ExpandedName;
 use crate::encoded::{RPC, SOAP11, SOAP12};
+use crate::name::ExpandedName;
 use crate::schema::{Element, TypeName, XSI_NAMESPACE};
 
 pub(super) use graph::Graph;

@@ -8,45 +8,14 @@ use castile_xml::{Predicted, Scope, StartTag};
 
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements};
 use crate::error::{Error, ErrorKind};
+use crate::group::{Group, Mixed};
 use crate::kept::{self, Run};
 use crate::model::{Matcher, Order};
 use crate::schema::{Element, First, Namespaces, Wildcard};
-use crate::to_xml::Encoder;
 
 use super::encoded::may_refer;
 use super::sequence::is_first_full;
 use super::{Decoder, Expected, Next, Piece};
-
-/// A model group with a generated type: a choice, or a sequence inside another group.
-pub trait Group: Sized {
-    /// The elements that it may begin with.
-    const FIRST: &'static [First];
-    /// All elements that it may contain, if it can't begin with each of them. Only a lenient decoder uses this.
-    const ALL: &'static [First] = Self::FIRST;
-    /// The default namespace that its tags need. Set for types of a program.
-    #[doc(hidden)]
-    const NAMESPACE: Option<&'static str> = None;
-
-    /// Reads a group, or returns `None` if the next element doesn't begin one.
-    ///
-    /// # Errors
-    /// The group is invalid.
-    fn read(decoder: &mut Decoder<'_>) -> Result<Option<Self>, Error>;
-
-    /// Writes all its elements.
-    fn write(&self, out: &mut Encoder);
-}
-
-/// A piece of mixed content: an element or text.
-pub trait Mixed: Group {
-    /// Returns the order of the elements; `None` if any order is allowed.
-    fn order() -> Option<&'static Order> {
-        None
-    }
-
-    /// Creates a piece of text.
-    fn text(text: String) -> Self;
-}
 
 impl<'a> Decoder<'a> {
     // ---- groups ----

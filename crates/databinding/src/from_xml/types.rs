@@ -7,9 +7,9 @@ use std::fmt::Display;
 
 use castile_datatypes::{Base64Binary, HexBinary, Invalid, SimpleType, base_of, is_derived, quoted};
 
-use crate::any::{ELEMENT, ExpandedName};
 use crate::encoded::{SOAP11, SOAP12};
-use crate::schema::{Element, TypeName, XSD_NAMESPACE, is_same};
+use crate::name::ExpandedName;
+use crate::schema::{ANY_ELEMENT, Element, TypeName, XSD_NAMESPACE, is_same};
 
 use super::{Decoder, Error, ErrorKind};
 
@@ -80,7 +80,7 @@ pub(super) struct Judged {
 /// declares.
 #[inline]
 pub(super) fn is_simple(element: &Element, expected: Option<&TypeName>, rules: Rules) -> Option<Rules> {
-    let is_asked = std::ptr::eq(element, &raw const ELEMENT);
+    let is_asked = std::ptr::eq(element, &raw const ANY_ELEMENT);
     let is_simple = expected.map_or(element.types.is_some(), TypeName::is_builtin);
     is_simple.then_some(if is_asked { Rules::Asked } else { rules })
 }
@@ -133,7 +133,7 @@ impl Decoder<'_> {
     #[cold]
     pub(super) fn is_instead(&self, element: &Element, found: impl Display, expected: impl Display) -> String {
         let (_, name) = self.tag_name();
-        let called = if name == element.name || std::ptr::eq(element, &raw const ELEMENT) {
+        let called = if name == element.name || std::ptr::eq(element, &raw const ANY_ELEMENT) {
             String::new()
         } else {
             format!(" for <{}>", element.name)

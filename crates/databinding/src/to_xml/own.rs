@@ -4,7 +4,7 @@
 use castile_datatypes::SimpleType;
 
 use super::{Encoder, ToXml};
-use crate::any::ExpandedName;
+use crate::name::ExpandedName;
 
 /// How deep elements without a namespace may be nested if a default namespace is in scope between them. Their content is
 /// written twice.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::{Decoder, Error, ErrorKind, FromXml, ItemType, Next, Rules, is_simple, quoted};
-use crate::any::ExpandedName;
 use crate::encoded::{Array, ArrayType, SOAP11, SOAP12};
+use crate::name::ExpandedName;
 use crate::schema::{Element, TypeName};
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";

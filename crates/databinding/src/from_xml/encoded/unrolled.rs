@@ -12,11 +12,11 @@ use castile_xml::{StartTag, Token};
 use super::super::types::is_of_encoding;
 use super::graph::Opened;
 use super::{Decoder, Error, ErrorKind, Reference};
-use crate::any::{AnyAttribute, ELEMENT};
+use crate::any::AnyAttribute;
 use crate::encoded::{SOAP11, SOAP12};
 use crate::kept::{self, write_declaration};
-use crate::recursive::deeper;
-use crate::schema::XSI_NAMESPACE;
+use crate::schema::{ANY_ELEMENT, XSI_NAMESPACE};
+use crate::stack::deeper;
 
 /// The name of an element that refers to another one.
 struct Name<'a> {
@@ -139,7 +139,7 @@ impl<'a> Decoder<'a> {
             self.reader.next()?;
         }
         let place = self.find(reference)?;
-        let (outer, opened) = self.go_to(place, reference, &ELEMENT, false)?;
+        let (outer, opened) = self.go_to(place, reference, &ANY_ELEMENT, false)?;
         let Opened::Unknown(tag) = opened else { unreachable!("no tag is learned for an element of any kind") };
         deeper::<Self, _>(|| self.write_unrolled(tag, Some((name, reference.attribute)), out))?;
         self.come_back(outer)

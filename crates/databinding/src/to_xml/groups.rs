@@ -1,0 +1,28 @@
+use super::{BETWEEN_LOOKS, Encoder};
+use crate::group::Group;
+
+impl Encoder {
+    /// Writes a model group.
+    pub fn group<G: Group>(&mut self, group: &G) {
+        group.write(self);
+    }
+
+    /// Writes a model group, if there is one.
+    pub fn optional_group<G: Group>(&mut self, group: &Option<G>) {
+        if let Some(group) = group {
+            group.write(self);
+        }
+    }
+
+    /// Writes several model groups.
+    pub fn groups<G: Group>(&mut self, groups: &[G]) {
+        let mut rest = groups;
+        while !rest.is_empty() && !self.is_outgrown() {
+            let (groups, behind) = rest.split_at(rest.len().min(BETWEEN_LOOKS));
+            for group in groups {
+                group.write(self);
+            }
+            rest = behind;
+        }
+    }
+}

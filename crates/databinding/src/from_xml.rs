@@ -3,14 +3,14 @@
 mod all;
 mod attributes;
 mod charges;
-mod encoded;
+
 mod groups;
 mod included;
 mod lenient;
 mod sequence;
 mod simple;
 mod tags;
-mod types;
+pub(crate) mod types;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -21,19 +21,17 @@ use castile_datatypes::quoted;
 use castile_xml::{CachedReader, Memory, StartTag};
 
 use crate::Deviations;
+use crate::encoded::{Graph, ItemType};
 use crate::error::{Error, ErrorKind};
 use crate::expected::Expected;
 use crate::name::ExpandedName;
 use crate::schema::{Attributes, Content, Element, TypeName};
 use crate::xop::Includes;
 
-pub use encoded::Parts;
-pub(crate) use encoded::is_of_references;
 #[doc(hidden)]
 pub use simple::Lexical;
 
 use attributes::Placed;
-use encoded::{Graph, ItemType};
 use lenient::Lenient;
 use types::Reading;
 
@@ -110,53 +108,53 @@ pub trait FromXml: Sized + Send + Sync + 'static {
 /// Both ways give the same values and the same errors.
 #[derive(Debug)]
 pub struct Decoder<'a> {
-    reader: CachedReader<'a>,
+    pub(crate) reader: CachedReader<'a>,
     /// The content of `xop:Include` elements, where these are allowed.
-    includes: Option<&'a dyn Includes>,
+    pub(crate) includes: Option<&'a dyn Includes>,
     /// A tag that was read ahead and not yet used.
-    next: Option<Next<'a>>,
+    pub(crate) next: Option<Next<'a>>,
     /// The [identity](Element::identity) of the element as which the start tag in `next` was recognised; 0 if it wasn't
     /// recognised.
-    recognised: usize,
+    pub(crate) recognised: usize,
     /// An expected element that has the local name of a start tag but another namespace, with the offset of that tag. Used in
     /// error messages.
-    near: Cell<Option<(usize, &'static Element)>>,
+    pub(crate) near: Cell<Option<(usize, &'static Element)>>,
     /// Whether the start tag that was used last has `xsi:nil="true"`.
-    nil: bool,
+    pub(crate) nil: bool,
     /// Whether the rules of SOAP encoding apply.
-    is_encoded: bool,
+    pub(crate) is_encoded: bool,
     /// How the text of the next simple value is converted, if its `xsi:type` names a type with another lexical form.
-    reading: Option<Reading>,
+    pub(crate) reading: Option<Reading>,
     /// The type that the array around the next element, or the name of that element, gives it. An `xsi:type` on the element
     /// takes precedence.
-    item_type: Option<ItemType>,
+    pub(crate) item_type: Option<ItemType>,
     /// The type that an array gives to an item, with the offset at which the item's start tag ends. It is taken when the type
     /// of the item is asked for.
-    given: Option<(usize, Arc<ExpandedName>)>,
+    pub(crate) given: Option<(usize, Arc<ExpandedName>)>,
     /// The positions of the declared attributes in the start tag that was read last.
-    placed: Placed,
+    pub(crate) placed: Placed,
     /// The element whose content is being read.
-    parent: Option<&'static Element>,
+    pub(crate) parent: Option<&'static Element>,
     /// How many bytes vectors may still reserve in advance.
-    reserve: usize,
+    pub(crate) reserve: usize,
     /// How many bytes of declarations may still be copied.
-    copy: usize,
+    pub(crate) copy: usize,
     /// The memory that values may still take.
-    allowance: Allowance,
+    pub(crate) allowance: Allowance,
     /// A charge that was refused where no error could be returned.
-    refused: Option<Exhausted>,
+    pub(crate) refused: Option<Exhausted>,
     /// The elements that references in SOAP encoding lead to. Created for the first reference.
-    graph: Option<Box<Graph<'a>>>,
+    pub(crate) graph: Option<Box<Graph<'a>>>,
     /// The state of a lenient decoder. A strict one never reads it on its fast path.
-    lenient: Option<Box<Lenient>>,
+    pub(crate) lenient: Option<Box<Lenient>>,
     /// The lenient state, set aside while SOAP encoding is read: only deviations in named types are tolerated there.
-    of_types: Option<Box<Lenient>>,
+    pub(crate) of_types: Option<Box<Lenient>>,
     /// A required element whose occurrences were cut out of the document. It may be absent.
-    cut: Option<&'static Element>,
+    pub(crate) cut: Option<&'static Element>,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Next<'a> {
+pub(crate) enum Next<'a> {
     Start(StartTag<'a>),
     End { offset: usize },
 }

@@ -70,10 +70,11 @@ pub use any::{Any, AnyAttribute, AnyContent, AnyElements, AnyElementsIter, AnyPi
 pub use boxed::Boxed;
 pub use complex_type::ComplexType;
 pub use deviations::Deviations;
+pub use encoded::read::Parts;
 pub use error::{Error, ErrorKind};
 #[doc(hidden)]
 pub use from_xml::Lexical;
-pub use from_xml::{Decoder, FromXml, Parts};
+pub use from_xml::{Decoder, FromXml};
 pub use group::{Group, Mixed};
 pub use items::Items;
 pub use name::ExpandedName;

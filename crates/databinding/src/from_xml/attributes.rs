@@ -28,7 +28,7 @@ const PLACES: usize = 64;
 
 /// The positions of the attributes of a table in a start tag.
 #[derive(Debug)]
-pub(super) struct Placed {
+pub(crate) struct Placed {
     table: &'static Attributes,
     /// The offset of the end of the tag.
     offset: usize,
@@ -471,7 +471,7 @@ impl Decoder<'_> {
     }
 
     /// Returns namespace and local name of the type that `xsi:type` names.
-    pub(super) fn said_type(&self) -> Result<Option<(&str, &str)>, Error> {
+    pub(crate) fn said_type(&self) -> Result<Option<(&str, &str)>, Error> {
         let Some((value, offset)) = self.type_attribute() else { return Ok(None) };
         let text = value.trim_matches([' ', '\t', '\n', '\r']);
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
@@ -493,7 +493,7 @@ impl Decoder<'_> {
         self.reader.qualified_attribute(XSI_NAMESPACE, "type").map(|found| (found.value, found.offset))
     }
 
-    pub(super) fn refuse_other_type(
+    pub(crate) fn refuse_other_type(
         &mut self,
         element: &'static Element,
         expected: Option<TypeName>,
@@ -519,7 +519,7 @@ impl Decoder<'_> {
     // ---- allowed attributes ----
 
     /// Locates and checks the attributes of the start tag that was read last.
-    pub(super) fn attributes(
+    pub(crate) fn attributes(
         &mut self,
         element: &'static Element,
         attributes: &'static Attributes,

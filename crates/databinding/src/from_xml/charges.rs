@@ -40,7 +40,7 @@ impl Decoder<'_> {
     }
 
     /// Returns an error if a charge was refused.
-    pub(super) fn is_granted(&self) -> Result<(), Error> {
+    pub(crate) fn is_granted(&self) -> Result<(), Error> {
         match self.refused {
             None => Ok(()),
             Some(exhausted) => Err(self.exhausted(exhausted)),
@@ -50,14 +50,14 @@ impl Decoder<'_> {
     /// Charges a vector after it has grown to `capacity` values, and updates `charged`, the capacity that was charged.
     /// Charging after growth is early enough, since memory that was never written to is hardly in use.
     #[cold]
-    pub(super) fn charge_room(&mut self, charged: &mut usize, capacity: usize, size: usize) -> Result<(), Error> {
+    pub(crate) fn charge_room(&mut self, charged: &mut usize, capacity: usize, size: usize) -> Result<(), Error> {
         let more = capacity.saturating_sub(*charged);
         *charged = capacity;
         self.charge(more.saturating_mul(size))
     }
 
     /// Reserves capacity for `more` values, and charges it.
-    pub(super) fn reserve<T>(&mut self, values: &mut Vec<T>, more: usize) -> Result<(), Error> {
+    pub(crate) fn reserve<T>(&mut self, values: &mut Vec<T>, more: usize) -> Result<(), Error> {
         let Some(wanted) = next_capacity(values, more) else { return Ok(()) };
         match self.charge((wanted - values.capacity()).saturating_mul(size_of::<T>())) {
             Ok(()) => {
@@ -70,7 +70,7 @@ impl Decoder<'_> {
 
     /// Appends a value, and charges the growth of the vector.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn push<T>(&mut self, values: &mut Vec<T>, value: T) -> Result<(), Error> {
+    pub(crate) fn push<T>(&mut self, values: &mut Vec<T>, value: T) -> Result<(), Error> {
         if values.len() == values.capacity()
             && let Err(error) = self.reserve(values, 1)
         {
@@ -86,7 +86,7 @@ impl Decoder<'_> {
     }
 
     #[cold]
-    pub(super) fn exhausted(&self, exhausted: Exhausted) -> Error {
+    pub(crate) fn exhausted(&self, exhausted: Exhausted) -> Error {
         Error::new(ErrorKind::Exhausted, self.reader.offset(), format!("there is too little memory: {exhausted}"))
     }
 }

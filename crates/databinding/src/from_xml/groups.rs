@@ -13,9 +13,9 @@ use crate::kept::{self, Run};
 use crate::model::{Matcher, Order};
 use crate::schema::{Element, First, Namespaces, Wildcard};
 
-use super::encoded::may_refer;
 use super::sequence::is_first_full;
 use super::{Decoder, Expected, Next, Piece};
+use crate::encoded::may_refer;
 
 impl<'a> Decoder<'a> {
     // ---- groups ----

@@ -21,7 +21,7 @@ use plan::{PER_CHILD, Plan};
 
 /// The additional state of a lenient decoder.
 #[derive(Debug)]
-pub(super) struct Lenient {
+pub(crate) struct Lenient {
     deviations: Deviations,
     /// The elements of the document, in document order.
     elements: Vec<Extent>,
@@ -174,7 +174,7 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// Returns the error if the decoder is strict.
     #[cold]
-    pub(super) fn tolerate_type(&mut self, error: Error) -> Result<(), Error> {
+    pub(crate) fn tolerate_type(&mut self, error: Error) -> Result<(), Error> {
         match &mut self.of_types {
             Some(lenient) => {
                 lenient.deviations.add(error);
@@ -185,7 +185,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Skips the next element, whose start tag was read.
-    pub(super) fn pass_over(&mut self) -> Result<(), Error> {
+    pub(crate) fn pass_over(&mut self) -> Result<(), Error> {
         self.next = None;
         Ok(self.reader.skip_element()?)
     }

@@ -146,7 +146,7 @@ impl Decoder<'_> {
 
     /// Returns the number of further values for which to reserve capacity. `count` values of `size` bytes were read from
     /// `start` on; further ones are assumed to have the same length in the document.
-    pub(super) fn room(&mut self, start: usize, count: usize, size: usize) -> usize {
+    pub(crate) fn room(&mut self, start: usize, count: usize, size: usize) -> usize {
         let length = (self.reader.offset().saturating_sub(start) / count.max(1)).max(1);
         let rest = (self.reader.length() - self.reader.offset()) / length;
         let more = rest.min(FIRST_RESERVE.min(self.reserve) / size.max(1));
@@ -272,7 +272,7 @@ impl Decoder<'_> {
     }
 
     /// Whether the cached end tag of the element that is being read is next.
-    pub(super) fn is_at_cached_end(&mut self) -> bool {
+    pub(crate) fn is_at_cached_end(&mut self) -> bool {
         let Some(parent) = self.parent else { return false };
         let is_end = self.reader.is_at_cached_end(parent.slot_id());
         if is_end {

@@ -315,7 +315,7 @@ impl<'a> Decoder<'a> {
         true
     }
 
-    pub(super) fn text(&mut self, element: &'static Element) -> Result<Cow<'a, str>, Error> {
+    pub(crate) fn text(&mut self, element: &'static Element) -> Result<Cow<'a, str>, Error> {
         let mut text = Cow::Borrowed("");
         if self.reader.end_of_empty() {
             self.reader.cache_end(element.slot_id(), true);
@@ -374,7 +374,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Treats a nil element as one without children. It is an error if it has some.
-    pub(super) fn nil_has_no_children(&mut self, element: &'static Element) -> Result<(), Error> {
+    pub(crate) fn nil_has_no_children(&mut self, element: &'static Element) -> Result<(), Error> {
         if std::mem::take(&mut self.nil)
             && let Next::Start(tag) = self.peek()?
         {

@@ -41,7 +41,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Whether a cached start tag of `element` is next. A start tag with attributes is read and put into `next`.
-    pub(super) fn is_at_cached_start(&mut self, element: &'static Element) -> bool {
+    pub(crate) fn is_at_cached_start(&mut self, element: &'static Element) -> bool {
         let known = element.slot_id();
         if self.reader.is_at_cached_start(known) {
             self.reader.cache_successor(known, false);
@@ -120,7 +120,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads up to the next tag, unless it is already in `next`. Text other than white space is an error.
-    pub(super) fn peek(&mut self) -> Result<Next<'a>, Error> {
+    pub(crate) fn peek(&mut self) -> Result<Next<'a>, Error> {
         if let Some(next) = self.next {
             return Ok(next);
         }
@@ -197,7 +197,7 @@ impl<'a> Decoder<'a> {
     /// Returns an error at the next tag. If the tag was only compared with a cached one it is read here, so that the offset
     /// is the same in both cases.
     #[cold]
-    pub(super) fn wrong_here(&mut self, message: String) -> Error {
+    pub(crate) fn wrong_here(&mut self, message: String) -> Error {
         match self.peek() {
             Ok(Next::Start(StartTag { offset, .. }) | Next::End { offset }) => {
                 Error::new(ErrorKind::Structure, offset, message)
@@ -208,7 +208,7 @@ impl<'a> Decoder<'a> {
 
     /// Returns an offset inside the element whose start tag ends at `offset`: after the tag, or inside an empty-element tag.
     #[cold]
-    pub(super) fn inside(&self, offset: usize) -> usize {
+    pub(crate) fn inside(&self, offset: usize) -> usize {
         if self.reader.source(0..offset).ends_with("/>") { offset - "/>".len() } else { offset }
     }
 
@@ -228,7 +228,7 @@ impl<'a> Decoder<'a> {
     }
 
     #[cold]
-    pub(super) fn ends_early(&self, offset: usize, element: &'static Element) -> Error {
+    pub(crate) fn ends_early(&self, offset: usize, element: &'static Element) -> Error {
         let message = match self.parent {
             Some(parent) => format!("<{}> ends, where <{}> was expected", parent.name, element.name),
             None => format!("found an end tag, where <{}> was expected", element.name),

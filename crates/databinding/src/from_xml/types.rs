@@ -19,7 +19,7 @@ const BUILTIN: [&str; 5] =
 
 /// The conversion of a text whose type differs from that of its element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Reading {
+pub(crate) enum Reading {
     Base64,
     Hex,
     /// A number of a decimal type, for an element of a binary floating-point type.
@@ -30,7 +30,7 @@ pub(super) enum Reading {
 
 /// The rules by which a named type is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Rules {
+pub(crate) enum Rules {
     Literal,
     Encoded,
     /// The caller reads content that the schema leaves open, and states the expected type. The caller knows the types of the
@@ -39,7 +39,7 @@ pub(super) enum Rules {
 }
 
 /// Whether SOAP encoding has a type of this name: a built-in type, or one of its own.
-pub(super) fn is_of_encoding(namespace: &str, local: &str) -> bool {
+pub(crate) fn is_of_encoding(namespace: &str, local: &str) -> bool {
     matches!(namespace, SOAP11 | SOAP12) && (matches!(local, "base64" | "Array" | "Struct") || base_of(local).is_some())
 }
 
@@ -68,18 +68,18 @@ impl Form {
 }
 
 /// The result of checking the type named for a simple one.
-pub(super) struct Judged {
+pub(crate) struct Judged {
     /// The error that it is another type.
-    pub(super) error: Option<Error>,
+    pub(crate) error: Option<Error>,
     /// The conversion of the text, if it is not in the form of the element's own type.
-    pub(super) reading: Option<Reading>,
+    pub(crate) reading: Option<Reading>,
 }
 
 /// Returns the rules for checking a named type, or `None` if the element isn't known to be of a simple type. They are
 /// `rules`, or [`Rules::Asked`] if a caller asked for the value. `expected` is the type that the Rust type of its values
 /// declares.
 #[inline]
-pub(super) fn is_simple(element: &Element, expected: Option<&TypeName>, rules: Rules) -> Option<Rules> {
+pub(crate) fn is_simple(element: &Element, expected: Option<&TypeName>, rules: Rules) -> Option<Rules> {
     let is_asked = std::ptr::eq(element, &raw const ANY_ELEMENT);
     let is_simple = expected.map_or(element.types.is_some(), TypeName::is_builtin);
     is_simple.then_some(if is_asked { Rules::Asked } else { rules })
@@ -92,7 +92,7 @@ impl Decoder<'_> {
     /// # Errors
     /// It names another type.
     #[cold]
-    pub(super) fn admit_simple_type(
+    pub(crate) fn admit_simple_type(
         &mut self,
         element: &'static Element,
         made_of: Option<&TypeName>,
@@ -131,7 +131,7 @@ impl Decoder<'_> {
     /// Returns a message that the element whose start tag was read last is something other than expected for `element`. The
     /// message names both if they differ: targets of references, and arguments in positional order, may have any name.
     #[cold]
-    pub(super) fn is_instead(&self, element: &Element, found: impl Display, expected: impl Display) -> String {
+    pub(crate) fn is_instead(&self, element: &Element, found: impl Display, expected: impl Display) -> String {
         let (_, name) = self.tag_name();
         let called = if name == element.name || std::ptr::eq(element, &raw const ANY_ELEMENT) {
             String::new()
@@ -142,7 +142,7 @@ impl Decoder<'_> {
     }
 
     /// Determines what a type named for an element of a simple type means for its text.
-    pub(super) fn judge(
+    pub(crate) fn judge(
         &self,
         element: &Element,
         made_of: Option<&TypeName>,

@@ -42,7 +42,7 @@ fn expansion(reader: &Reader<'_>) -> usize {
 }
 
 /// The graph of a message: its elements with an id, and the readers of targets.
-pub(in crate::from_xml) struct Graph<'a> {
+pub(crate) struct Graph<'a> {
     ids: Option<ElementIds<'a>>,
     /// The references that are being followed, outermost first.
     open: Vec<Step>,
@@ -353,7 +353,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Stores the buffers and caches of other readers in `memory`, for the next document.
-    pub(in crate::from_xml) fn keep_memories(graph: Graph<'a>, memory: &mut Memory) {
+    pub(crate) fn keep_memories(graph: Graph<'a>, memory: &mut Memory) {
         let spare = graph.spare.into_iter().map(|(_, reader)| reader.into_memory());
         spare.chain(graph.memories).for_each(|other| memory.keep_other(other));
     }

@@ -7,19 +7,19 @@ mod unrolled;
 use std::any::{Any, TypeId};
 use std::sync::Arc;
 
-use castile_datatypes::SimpleType;
+use castile_datatypes::{SimpleType, quoted};
 use castile_xml::StartTag;
 
-use super::types::{Reading, Rules, is_simple};
-use super::{Decoder, Error, ErrorKind, FromXml, Next, quoted};
-use crate::encoded::{RPC, SOAP11, SOAP12};
+use super::{RPC, SOAP11, SOAP12};
+use crate::error::{Error, ErrorKind};
+use crate::from_xml::types::{Reading, Rules, is_simple};
+use crate::from_xml::{Decoder, FromXml, Next};
 use crate::name::ExpandedName;
 use crate::schema::{Element, TypeName, XSI_NAMESPACE};
 
-pub(super) use graph::Graph;
+pub(crate) use graph::Graph;
 use graph::{Opened, Reference};
-pub(crate) use unrolled::is_of_references;
-pub(super) use unrolled::may_refer;
+pub(crate) use unrolled::{is_of_references, may_refer};
 
 /// The parameters of a call that were read so far. Clients that don't know the contract choose their own names. As long as no
 /// known name occurred, parameters are identified by position (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1: the name of the result
@@ -44,7 +44,7 @@ struct Typed {
 
 /// The type that an array gives its items, if it differs from the contract's.
 #[derive(Clone, Debug)]
-pub(super) enum ItemType {
+pub(crate) enum ItemType {
     /// The conversion of their text.
     Simple(Reading),
     /// A type that may be derived from the contract's.

@@ -2,8 +2,13 @@
 
 use std::sync::Arc;
 
-use super::{Decoder, Error, ErrorKind, FromXml, ItemType, Next, Rules, is_simple, quoted};
+use castile_datatypes::quoted;
+
+use super::ItemType;
 use crate::encoded::{Array, ArrayType, SOAP11, SOAP12};
+use crate::error::{Error, ErrorKind};
+use crate::from_xml::types::{Rules, is_simple};
+use crate::from_xml::{Decoder, FromXml, Next};
 use crate::name::ExpandedName;
 use crate::schema::{Element, TypeName};
 

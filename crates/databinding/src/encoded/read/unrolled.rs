@@ -9,11 +9,12 @@ use std::borrow::Cow;
 
 use castile_xml::{StartTag, Token};
 
-use super::super::types::is_of_encoding;
-use super::graph::Opened;
-use super::{Decoder, Error, ErrorKind, Reference};
+use super::graph::{Opened, Reference};
 use crate::any::AnyAttribute;
 use crate::encoded::{SOAP11, SOAP12};
+use crate::error::{Error, ErrorKind};
+use crate::from_xml::Decoder;
+use crate::from_xml::types::is_of_encoding;
 use crate::kept::{self, write_declaration};
 use crate::schema::{ANY_ELEMENT, XSI_NAMESPACE};
 use crate::stack::deeper;
@@ -26,7 +27,7 @@ struct Name<'a> {
 }
 
 /// Whether an element may contain a reference.
-pub(in crate::from_xml) fn may_refer(source: &str) -> bool {
+pub(crate) fn may_refer(source: &str) -> bool {
     source.contains("href") || source.contains(":ref")
 }
 
@@ -53,7 +54,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Writes an element with the targets of its references. It begins with `tag` and was read to its end.
-    pub(in crate::from_xml) fn unroll(&mut self, tag: StartTag<'a>, out: &mut String) -> Result<(), Error> {
+    pub(crate) fn unroll(&mut self, tag: StartTag<'a>, out: &mut String) -> Result<(), Error> {
         self.reader.seek(tag.offset);
         while !matches!(self.reader.next()?, Token::StartTag(_)) {}
         match self.inner_reference(tag.offset) {

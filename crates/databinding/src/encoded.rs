@@ -4,8 +4,8 @@
 //! are identified by position. An element may refer to another element, which has the value. A [`Decoder`](crate::Decoder)
 //! reads that element in place of the reference.
 //!
-//! The types are in `array` and `shared`. `read` has the decoder's part: accessors, `read::array` for arrays, `read::graph` for
-//! references, and `read::unrolled` for references in elements that are stored as XML. `write` has the encoder's part.
+//! The types are in `array` and `shared`. `read` has the decoder's part: accessors, `read::array` for arrays, `read::references`
+//! for references, and `read::unrolled` for references in elements that are stored as XML. `write` has the encoder's part.
 //!
 //! ```
 //! use castile_databinding::encoded::ArrayType;
@@ -38,6 +38,8 @@
 //! ```
 
 mod array;
+mod graph;
+mod item_type;
 pub(crate) mod read;
 mod shared;
 mod write;
@@ -45,7 +47,9 @@ mod written;
 
 pub use array::{Array, ArrayType};
 pub use castile_datatypes::Encoding;
-pub(crate) use read::{Graph, ItemType, is_of_references, may_refer};
+pub(crate) use graph::Graph;
+pub(crate) use item_type::ItemType;
+pub(crate) use read::{is_of_references, may_refer};
 pub use shared::Shared;
 pub(crate) use written::Written;
 

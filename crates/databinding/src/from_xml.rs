@@ -7,6 +7,8 @@ mod charges;
 mod groups;
 mod included;
 mod lenient;
+mod placed;
+pub(crate) mod reading;
 mod sequence;
 mod simple;
 mod tags;
@@ -31,9 +33,9 @@ use crate::xop::Includes;
 #[doc(hidden)]
 pub use simple::Lexical;
 
-use attributes::Placed;
 use lenient::Lenient;
-use types::Reading;
+use placed::Placed;
+use reading::Reading;
 
 /// How many bytes all vectors of a document may reserve in advance, for each byte of the document. Many vectors hold only one
 /// item.

@@ -1,24 +1,21 @@
 //! SOAP encoding (SOAP 1.1 §5 and §7, SOAP 1.2 Part 2 §3 and §4): accessors identified by name, and references.
 
 mod array;
-mod graph;
+mod references;
 mod unrolled;
 
 use std::any::{Any, TypeId};
-use std::sync::Arc;
 
 use castile_datatypes::{SimpleType, quoted};
 use castile_xml::StartTag;
 
-use super::{RPC, SOAP11, SOAP12};
+use super::{ItemType, RPC, SOAP11, SOAP12};
 use crate::error::{Error, ErrorKind};
-use crate::from_xml::types::{Reading, Rules, is_simple};
+use crate::from_xml::types::{Rules, is_simple};
 use crate::from_xml::{Decoder, FromXml, Next};
-use crate::name::ExpandedName;
 use crate::schema::{Element, TypeName, XSI_NAMESPACE};
 
-pub(crate) use graph::Graph;
-use graph::{Opened, Reference};
+use references::{Opened, Reference};
 pub(crate) use unrolled::{is_of_references, may_refer};
 
 /// The parameters of a call that were read so far. Clients that don't know the contract choose their own names. As long as no
@@ -40,15 +37,6 @@ struct Typed {
     is_fixed: bool,
     /// Whether any other type may be named.
     is_any: bool,
-}
-
-/// The type that an array gives its items, if it differs from the contract's.
-#[derive(Clone, Debug)]
-pub(crate) enum ItemType {
-    /// The conversion of their text.
-    Simple(Reading),
-    /// A type that may be derived from the contract's.
-    Derived(Arc<ExpandedName>),
 }
 
 impl Typed {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use castile_budget::BLOCK;
 use castile_datatypes::{Invalid, SimpleType, Unscoped};
-use castile_xml::AttributeIndex;
 use castile_xml::tree::is_ncname;
 
 use crate::any::AnyAttribute;
@@ -14,6 +13,7 @@ use crate::name::ExpandedName;
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, XSI_NAMESPACE, is_same};
 use crate::stack::deeper;
 
+use super::placed::address;
 use super::simple::ByType;
 use super::types::{Rules, is_simple};
 use super::{Decoder, FromXml, Lexical, quoted};
@@ -22,104 +22,6 @@ use super::{Decoder, FromXml, Lexical, quoted};
 /// payload in SOAP 1.2 (Part 1 §5.2, §5.3).
 const SOAP11_NAMESPACE: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 const SOAP12_NAMESPACE: &str = "http://www.w3.org/2003/05/soap-envelope";
-
-/// How many attributes of a table are located in one pass. Those of larger tables are searched one by one.
-const PLACES: usize = 64;
-
-/// The positions of the attributes of a table in a start tag.
-#[derive(Debug)]
-pub(crate) struct Placed {
-    table: &'static Attributes,
-    /// The offset of the end of the tag.
-    offset: usize,
-    /// Whether the tag has attributes that are not in the table.
-    others: bool,
-    /// A bit for each attribute of the table that is present.
-    present: u64,
-    /// The positions of these attributes in the tag.
-    numbers: [u8; PLACES],
-    /// The position of `xsi:nil` in the tag, if it is present.
-    nil: Option<u32>,
-    /// The position of `xsi:type` in the tag, if it is present.
-    type_name: Option<u32>,
-}
-
-impl Placed {
-    pub(super) const NONE: Placed = Placed {
-        table: &Attributes::NONE,
-        offset: 0,
-        others: false,
-        present: 0,
-        numbers: [0; PLACES],
-        nil: None,
-        type_name: None,
-    };
-
-    fn begin(&mut self, table: &'static Attributes, offset: usize) {
-        self.table = table;
-        self.offset = offset;
-        self.others = false;
-        self.present = 0;
-        (self.nil, self.type_name) = (None, None);
-    }
-
-    /// Records that `table[index]` is at position `number` in the tag.
-    fn put(&mut self, index: usize, number: usize) {
-        match (self.numbers.get_mut(index), u8::try_from(number)) {
-            (Some(place), Ok(number)) => {
-                *place = number;
-                self.present |= 1 << index;
-            }
-            // If it can't be recorded, all are searched one by one. Otherwise it would seem to be absent.
-            _ => self.table = &Attributes::NONE,
-        }
-    }
-
-    /// Restores the positions from the cached attribute index of an equal tag.
-    #[inline]
-    fn restore(&mut self, table: &'static Attributes, offset: usize, placement: &AttributeIndex) {
-        self.begin(table, offset);
-        self.others = placement.others;
-        self.present = placement.present;
-        (self.nil, self.type_name) = (placement.nil, placement.type_name);
-        self.numbers[..AttributeIndex::MOST].copy_from_slice(&placement.numbers);
-    }
-
-    /// Returns the attribute index to cache, if it is for `table` and the table is not too large.
-    fn placement(&self, table: &'static Attributes) -> Option<AttributeIndex> {
-        let fits = std::ptr::eq(self.table, table) && table.declared.len() <= AttributeIndex::MOST;
-        let Placed { present, others, nil, type_name, .. } = *self;
-        let numbers = *self.numbers.first_chunk()?;
-        fits.then_some(AttributeIndex { table: address(table), present, numbers, others, nil, type_name })
-    }
-
-    /// Returns the position of `table[index]` in the tag, or `Some(None)` if it is absent. `None` if the positions are not
-    /// known for this table and tag.
-    #[inline]
-    fn number(&self, table: &'static Attributes, offset: usize, index: usize) -> Option<Option<usize>> {
-        if !self.is_of(table, offset) {
-            return None;
-        }
-        let number = *self.numbers.get(index)?;
-        Some((self.present >> index & 1 == 1).then_some(number.into()))
-    }
-
-    /// Records the position of an attribute in the `xsi` namespace with this local name.
-    fn put_own(&mut self, name: &str, number: usize) {
-        let number = u32::try_from(number).ok();
-        match name {
-            "nil" => self.nil = number,
-            "type" => self.type_name = number,
-            _ => {}
-        }
-    }
-
-    /// Whether the positions are for the tag that ends at `offset`, and for this table.
-    #[inline]
-    fn is_of(&self, table: &'static Attributes, offset: usize) -> bool {
-        offset == self.offset && std::ptr::eq(self.table, table)
-    }
-}
 
 impl Decoder<'_> {
     /// Returns the value of an attribute of the start tag that was read last, or `None` if it is absent.
@@ -616,11 +518,6 @@ impl Decoder<'_> {
         let offset = self.reader.offset();
         if self.inside(offset) == offset { offset.saturating_sub(1) } else { self.inside(offset) }
     }
-}
-
-/// Returns an identifier that no other table has.
-fn address(table: &'static Attributes) -> usize {
-    std::ptr::from_ref(table).addr()
 }
 
 /// Whether attributes of a namespace are allowed on every element.

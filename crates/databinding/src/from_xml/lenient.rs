@@ -10,62 +10,15 @@
 //! is not well-formed. Tags are neither cached nor read from the cache.
 
 mod plan;
+mod state;
 
 use castile_xml::{Memory, StartTag, Token};
 
 use super::{Decoder, Error, ErrorKind, Expected, Next};
-use crate::Deviations;
 use crate::schema::{Content, Element, First};
 
-use plan::{PER_CHILD, Plan};
-
-/// The additional state of a lenient decoder.
-#[derive(Debug)]
-pub(crate) struct Lenient {
-    deviations: Deviations,
-    /// The elements of the document, in document order.
-    elements: Vec<Extent>,
-    /// A plan for each open element whose content model is known, the innermost last.
-    plans: Vec<Plan>,
-}
-
-/// The position of an element in the document.
-#[derive(Clone, Copy, Debug)]
-struct Extent {
-    start: u32,
-    /// The offset of its end tag.
-    end_tag: u32,
-    end: u32,
-    /// The index of the first element after it.
-    next: u32,
-}
-
-impl Lenient {
-    pub(super) fn new(limit: usize) -> Self {
-        Lenient { deviations: Deviations::new(limit), elements: Vec::new(), plans: Vec::new() }
-    }
-
-    pub(super) fn take_deviations(&mut self) -> Deviations {
-        self.deviations.take()
-    }
-
-    /// Returns the children of the element whose start tag ends at `offset`, and the offset of its end tag. `None` if it is
-    /// an empty-element tag.
-    fn children(&self, offset: usize) -> Option<(Vec<Extent>, usize)> {
-        // No element begins between a start tag and its end.
-        let own = self.elements.partition_point(|extent| (extent.start as usize) < offset).checked_sub(1)?;
-        let parent = self.elements.get(own).filter(|parent| parent.end as usize > offset)?;
-        let mut children = Vec::new();
-        let mut index = own + 1;
-        while index < parent.next as usize
-            && let Some(child) = self.elements.get(index)
-        {
-            children.push(*child);
-            index = child.next as usize;
-        }
-        Some((children, parent.end_tag as usize))
-    }
-}
+pub(crate) use state::Lenient;
+use state::{Extent, PER_CHILD, Plan};
 
 impl<'a> Decoder<'a> {
     /// Whether the element that was surveyed last, whose start tag was read last, has children.

@@ -11,22 +11,12 @@ use crate::encoded::{SOAP11, SOAP12};
 use crate::name::ExpandedName;
 use crate::schema::{ANY_ELEMENT, Element, TypeName, XSD_NAMESPACE, is_same};
 
+use super::reading::Reading;
 use super::{Decoder, Error, ErrorKind};
 
 /// The namespaces of built-in types in SOAP encoding. Those of drafts of XML Schema are in use, too.
 const BUILTIN: [&str; 5] =
     [XSD_NAMESPACE, SOAP11, SOAP12, "http://www.w3.org/1999/XMLSchema", "http://www.w3.org/2000/10/XMLSchema"];
-
-/// The conversion of a text whose type differs from that of its element.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Reading {
-    Base64,
-    Hex,
-    /// A number of a decimal type, for an element of a binary floating-point type.
-    Decimal,
-    /// A number of a binary floating-point type, for another element of such a type.
-    Float,
-}
 
 /// The rules by which a named type is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

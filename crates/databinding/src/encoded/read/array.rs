@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use castile_datatypes::quoted;
 
-use super::ItemType;
-use crate::encoded::{Array, ArrayType, SOAP11, SOAP12};
+use crate::encoded::{Array, ArrayType, ItemType, SOAP11, SOAP12};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::types::{Rules, is_simple};
 use crate::from_xml::{Decoder, FromXml, Next};

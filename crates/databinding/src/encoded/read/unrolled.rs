@@ -9,7 +9,7 @@ use std::borrow::Cow;
 
 use castile_xml::{StartTag, Token};
 
-use super::graph::{Opened, Reference};
+use super::references::{Opened, Reference};
 use crate::any::AnyAttribute;
 use crate::encoded::{SOAP11, SOAP12};
 use crate::error::{Error, ErrorKind};

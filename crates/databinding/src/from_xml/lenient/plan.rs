@@ -4,57 +4,8 @@ use castile_xml::{StartTag, Token};
 
 use super::super::tags::is_result;
 use super::super::{Decoder, Error, Expected};
-use super::Extent;
+use super::state::{Child, Extent, Place, Plan};
 use crate::schema::{Content, Element, First};
-
-/// The plan for the children of an element.
-#[derive(Debug)]
-pub(super) struct Plan {
-    /// The number of open elements around the children.
-    pub(super) depth: usize,
-    element: &'static Element,
-    content: &'static Content,
-    pub(super) is_made: bool,
-    children: Vec<Child>,
-    /// How many of the children were read or begun.
-    read: usize,
-    /// The offset of the element's end tag.
-    end_tag: usize,
-}
-
-/// A child that will be read.
-#[derive(Clone, Copy, Debug)]
-struct Child {
-    start: usize,
-    /// The declared element that it stands for, if it has another name.
-    stands_for: Option<&'static Element>,
-}
-
-/// The memory of a plan for each child while it is made, in bytes: the extent, the place, and the child before and after
-/// sorting.
-pub(super) const PER_CHILD: usize =
-    size_of::<Extent>() + size_of::<(Place, bool)>() + size_of::<(usize, Child)>() + size_of::<Child>();
-
-/// The position of a child in a sequence: the index of its particle, and whether the name matches exactly.
-type Place = Option<(usize, bool)>;
-
-impl Plan {
-    pub(super) fn new(depth: usize, element: &'static Element, content: &'static Content) -> Self {
-        Plan { depth, element, content, is_made: false, children: Vec::new(), read: 0, end_tag: 0 }
-    }
-
-    /// Advances to the next tag and returns its offset.
-    pub(super) fn advance(&mut self) -> usize {
-        let next = self.children.get(self.read).map_or(self.end_tag, |child| child.start);
-        self.read += 1;
-        next
-    }
-
-    /// Returns the declared element for which the current child stands.
-    pub(super) fn stands_for(&self) -> Option<&'static Element> {
-        self.children.get(self.read.checked_sub(1)?)?.stands_for
-    }
-}
 
 impl Decoder<'_> {
     /// Makes the plan for an element. The reader is after its start tag.

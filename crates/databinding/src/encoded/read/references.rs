@@ -5,16 +5,13 @@
 //! place. Bytes that are read again through references are counted, since few bytes can refer to many. Trailing elements
 //! after the call that were already read through references are skipped.
 
-use std::any::{Any, TypeId};
 use std::borrow::Cow;
-use std::collections::HashMap;
-use std::fmt;
 
-use castile_budget::Allowance;
 use castile_datatypes::quoted;
-use castile_xml::ids::{ElementIds, Extent, RepeatedReference, Stop, Target};
-use castile_xml::{CachedReader, Memory, Reader, StartTag, Template, Token};
+use castile_xml::ids::{ElementIds, RepeatedReference, Stop, Target};
+use castile_xml::{CachedReader, Memory, Reader, StartTag, Token};
 
+use crate::encoded::graph::{Graph, Step, expansion, place_of};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
 use crate::schema::Element;
@@ -24,44 +21,6 @@ const MOST_STEPS: usize = 16;
 /// How many spare readers are kept for siblings, and how many buffers for other readers. Targets are usually siblings.
 const MOST_SPARE: usize = 8;
 
-/// The part of `Limits::encoding_expansion` that the shortest document may use: 256 KiB of 4 MiB.
-const SHORT_PART: usize = 16;
-/// How many more bytes a document may use, as a multiple of its length.
-const TIMES_LENGTH: usize = 2;
-
-/// Returns how many bytes may be added to a document.
-///
-/// Reading a byte through a reference takes about 17 ns, and 4 MiB take 70 ms. That is too long for a message of a few KB,
-/// which is read on a thread that drives connections. So the shortest message may take 5 ms. Each byte of a longer one may
-/// take 3 × 17 ns, including its own reading through a reference: about the 50 ns that `tests/hostile` allows. From 2 MB on
-/// the whole limit applies.
-fn expansion(reader: &Reader<'_>) -> usize {
-    let limit = reader.limits().encoding_expansion;
-    let by_length = reader.length().saturating_mul(TIMES_LENGTH);
-    limit.min((limit / SHORT_PART).saturating_add(by_length))
-}
-
-/// The graph of a message: its elements with an id, and the readers of targets.
-pub(crate) struct Graph<'a> {
-    ids: Option<ElementIds<'a>>,
-    /// The references that are being followed, outermost first.
-    open: Vec<Step>,
-    /// Readers at the end of a target, with the number of the element around it. They are reused for siblings of the target.
-    spare: Vec<(u32, Box<CachedReader<'a>>)>,
-    /// Buffers and caches for further readers.
-    memories: Vec<Memory>,
-    /// For each shape of start tags, the last one that was read for a value of a fixed type, as a template, with its place.
-    alike: Vec<Option<(Place, Template<'a>)>>,
-    /// The nodes of shared values, by the offset of the element and the type.
-    shared: HashMap<(usize, TypeId), Box<dyn Any + Send + Sync>>,
-    /// The offset of the element whose start tag was read last, if it has an id.
-    identified: Option<usize>,
-    /// The reference that was followed last: the offsets of its element and of its attribute, and its value.
-    last: Option<(usize, usize, &'a str)>,
-    /// How many bytes may still be read through references, or be added by them or by missing items.
-    room: usize,
-}
-
 /// A reference in the document.
 #[derive(Debug)]
 pub(super) struct Reference<'a> {
@@ -70,20 +29,6 @@ pub(super) struct Reference<'a> {
     pub(super) at: usize,
     pub(super) attribute: usize,
 }
-
-/// A reference that is being followed.
-struct Step {
-    /// The offsets of the reference and of its attribute.
-    from: usize,
-    attribute: usize,
-    place: u32,
-    /// How many bytes of the target were counted before it was read.
-    counted: usize,
-}
-
-/// The place in which tags of one shape are read in the same way: the number of the parent, and the address of the element
-/// description.
-type Place = (u32, usize);
 
 /// How the start tag of a target was read.
 pub(super) enum Opened<'a> {
@@ -96,63 +41,6 @@ pub(super) enum Opened<'a> {
 
 /// The reader that was left to follow a reference.
 pub(super) struct Outer<'a>(Box<CachedReader<'a>>);
-
-impl<'a> Graph<'a> {
-    #[cold]
-    fn new(reader: &mut CachedReader<'a>) -> Box<Self> {
-        Box::new(Graph {
-            ids: None,
-            open: Vec::new(),
-            spare: Vec::new(),
-            memories: reader.other_memories(),
-            alike: Vec::new(),
-            shared: HashMap::new(),
-            identified: None,
-            last: None,
-            room: reader.length().saturating_add(expansion(reader)),
-        })
-    }
-
-    pub(super) fn identified(&self) -> Option<usize> {
-        self.identified
-    }
-
-    pub(super) fn note_identity(&mut self, offset: Option<usize>) {
-        self.identified = offset;
-    }
-
-    pub(super) fn shared(&self, offset: usize, type_id: TypeId) -> Option<&(dyn Any + Send + Sync)> {
-        self.shared.get(&(offset, type_id)).map(|node| &**node)
-    }
-
-    pub(super) fn share(&mut self, offset: usize, type_id: TypeId, node: Box<dyn Any + Send + Sync>) {
-        self.shared.insert((offset, type_id), node);
-    }
-
-    fn extent(&self, place: u32) -> Option<Extent<'a>> {
-        self.ids.as_ref()?.extent(place)
-    }
-
-    /// Returns the template for a tag of the same shape in the same place.
-    fn alike_at(&self, extent: Extent<'a>, element: &'static Element) -> Option<&Template<'a>> {
-        let (place, alike) = self.alike.get(usize::from(extent.shape).checked_sub(1)?)?.as_ref()?;
-        (*place == place_of(extent, element)).then_some(alike)
-    }
-
-    /// Returns the target of a reference.
-    fn target(&mut self, reference: &str, allowance: &mut Allowance) -> Result<Target<'a>, Stop> {
-        loop {
-            let Some(ids) = &mut self.ids else { unreachable!("it was made for the first reference") };
-            if let Some(target) = ids.find(reference, allowance) {
-                return Ok(target);
-            }
-            let elements = ids.complete(allowance)?;
-            self.open.iter_mut().for_each(|step| step.place = elements.number(step.place));
-            self.spare.iter_mut().for_each(|(parent, _)| *parent = elements.number(*parent));
-            self.alike.iter_mut().flatten().for_each(|((parent, _), _)| *parent = elements.number(*parent));
-        }
-    }
-}
 
 impl<'a> Decoder<'a> {
     #[inline]
@@ -395,10 +283,6 @@ impl<'a> Decoder<'a> {
     }
 }
 
-fn place_of(extent: Extent<'_>, element: &'static Element) -> Place {
-    (extent.parent, std::ptr::from_ref(element).addr())
-}
-
 /// Reads the next start tag.
 fn next_start_tag<'a>(reader: &mut Reader<'a>) -> Result<StartTag<'a>, Error> {
     loop {
@@ -409,11 +293,5 @@ fn next_start_tag<'a>(reader: &mut Reader<'a>) -> Result<StartTag<'a>, Error> {
             }
             _ => {}
         }
-    }
-}
-
-impl fmt::Debug for Graph<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Graph").field("shared", &self.shared.len()).field("room", &self.room).finish_non_exhaustive()
     }
 }

@@ -7,7 +7,6 @@ mod cut;
 mod stream;
 
 use std::cell::RefCell;
-use std::io;
 use std::sync::Arc;
 
 use castile_budget::{Allowance, Budget, Reservation};
@@ -19,7 +18,7 @@ use crate::{Decoder, Encoder, Error, ErrorKind};
 
 #[doc(hidden)]
 pub use cut::{Cut, CutItem, Step};
-pub use stream::{Items, Source};
+pub use stream::{Items, Source, open};
 
 /// How many bytes of values are not charged, so that small documents never use the budget.
 const FREE: usize = 16 << 10;
@@ -140,11 +139,6 @@ impl Options {
         read(&text, None, self.limits, &reservation).map_err(|error| error.locate(text.as_bytes(), self.limits, None))
     }
 
-    /// Opens a document that is read item by item from `source`.
-    pub fn open<D: Document, R: io::Read>(&self, source: R) -> Source<D, R> {
-        Source::new(source, self.clone())
-    }
-
     fn reservation(&self) -> Result<Arc<Reservation>, Error> {
         // A reservation of no bytes is never refused.
         let reservation = self.budget.reserve(0);
@@ -169,17 +163,6 @@ pub fn from_str<D: Document>(document: &str) -> Result<D, Error> {
 /// The document doesn't match its schema or is not well-formed. The error has path, line and column.
 pub fn from_slice<D: Document>(document: &[u8]) -> Result<D, Error> {
     Options::default().read(document)
-}
-
-/// Opens a document that is read item by item, and so may have any size.
-///
-/// ```ignore
-/// for quake in document::open::<Catalogue, _>(File::open("quakes.xml")?).items::<Quake>() {
-///     println!("{}", quake?.magnitude);
-/// }
-/// ```
-pub fn open<D: Document, R: io::Read>(source: R) -> Source<D, R> {
-    Options::default().open(source)
 }
 
 /// Writes a document in UTF-8, with an XML declaration.

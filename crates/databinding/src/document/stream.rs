@@ -23,8 +23,26 @@ pub struct Source<D, R> {
     of: PhantomData<fn() -> D>,
 }
 
+impl Options {
+    /// Opens a document that is read item by item from `source`.
+    pub fn open<D: Document, R: io::Read>(&self, source: R) -> Source<D, R> {
+        Source::new(source, self.clone())
+    }
+}
+
+/// Opens a document that is read item by item, and so may have any size.
+///
+/// ```ignore
+/// for quake in document::open::<Catalogue, _>(File::open("quakes.xml")?).items::<Quake>() {
+///     println!("{}", quake?.magnitude);
+/// }
+/// ```
+pub fn open<D: Document, R: io::Read>(source: R) -> Source<D, R> {
+    Options::default().open(source)
+}
+
 impl<D: Document, R: Read> Source<D, R> {
-    pub(super) fn new(source: R, options: Options) -> Self {
+    fn new(source: R, options: Options) -> Self {
         Source { source, options, of: PhantomData }
     }
 

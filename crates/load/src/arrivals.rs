@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use humantime::format_duration;
 
-use crate::plan::exponential;
 use crate::report::format::plain;
 
 /// When requests arrive, independent of how fast the server answers.
@@ -130,6 +129,12 @@ impl Stage {
         // The usual form of the solution would divide by the slope, which may be 0.
         if count == 0.0 { 0.0 } else { 2.0 * count / (self.from + root) }
     }
+}
+
+/// Returns a value of the exponential distribution with mean 1.
+pub(crate) fn exponential(random: &mut fastrand::Rng) -> f64 {
+    // The random number is less than 1, so the logarithm is finite.
+    -(1.0 - random.f64()).ln()
 }
 
 /// A gap of at least this many arrivals is dropped by arithmetic; a smaller one is dropped arrival by arrival.

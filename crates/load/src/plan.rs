@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use humantime::format_duration;
 
+use crate::arrivals::exponential;
 use crate::report::Method;
 use crate::report::format::plain;
 use crate::{Arrivals, Goal, Search};
@@ -125,12 +126,6 @@ impl fmt::Display for Think {
             Think::Exponential(mean) => write!(f, "thinks for {} in the mean, at random,", format_duration(mean)),
         }
     }
-}
-
-/// Returns a value of the exponential distribution with mean 1.
-pub(crate) fn exponential(random: &mut fastrand::Rng) -> f64 {
-    // The random number is less than 1, so the logarithm is finite.
-    -(1.0 - random.f64()).ln()
 }
 
 /// When users begin.

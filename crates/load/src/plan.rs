@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use humantime::format_duration;
 
+use crate::Arrivals;
 use crate::arrivals::exponential;
 use crate::report::Method;
 use crate::report::format::plain;
-use crate::{Arrivals, Goal, Search};
 
 /// How a case is driven.
 #[derive(Clone, Debug)]
@@ -223,8 +223,8 @@ impl Plan {
         }
     }
 
-    /// Describes the pace and the search, in words; `None` if each user sends as fast as it is answered.
-    pub(crate) fn rhythm(&self, search: Option<&Search>) -> Option<String> {
+    /// Describes the pace, in words; `None` if each user sends as fast as it is answered.
+    pub(crate) fn rhythm(&self) -> Option<String> {
         let pace = match &self.pace {
             Pace::Closed => None,
             Pace::Think(think) => Some(format!("each {think} before a request")),
@@ -237,11 +237,7 @@ impl Plan {
             Start::PerSecond(rate) if rate < 1.0 => Some(format!("{} more each minute", plain(rate * 60.0))),
             Start::PerSecond(rate) => Some(format!("{} more each second", plain(rate))),
         };
-        let goal = search.map(|search| match search.goal {
-            Goal::Peak { .. } => "raised until throughput stops growing".to_owned(),
-            Goal::Until(criterion) => format!("raised to the highest load without {criterion}"),
-        });
-        let words: Vec<_> = [pace, start, goal].into_iter().flatten().collect();
+        let words: Vec<_> = [pace, start].into_iter().flatten().collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
 
@@ -261,42 +257,5 @@ impl Plan {
             (None, ..) => Duration::ZERO,
         };
         self.warmup + measured
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Axis, Spacing, Stage};
-
-    #[test]
-    fn a_rhythm_is_told_in_words() {
-        let milliseconds = Duration::from_millis;
-        let of = |pace: Pace, start: Start, goal: Option<Goal>| {
-            let search = goal.map(|goal| Search { axis: Axis::Users, first: 1.0, growth: 2.0, most: 8.0, goal });
-            Plan { pace, start, ..Plan::default() }.rhythm(search.as_ref()).unwrap_or_default()
-        };
-        let together = Start::Together;
-        assert_eq!(of(Pace::Closed, together, None), "");
-        let think = Pace::Think(Think::Fixed(milliseconds(1_500)));
-        assert_eq!(
-            of(think, Start::PerSecond(25.0 / 60.0), None),
-            "each thinks for 1s 500ms before a request, 25 more each minute"
-        );
-        let think = Pace::Think(Think::Uniform(milliseconds(10), milliseconds(30)));
-        let until = Goal::Until("p99>50ms".parse().unwrap());
-        let expected =
-            "each thinks for 10ms to 30ms before a request, raised to the highest load without p99 > 50.0 ms";
-        assert_eq!(of(think, together, Some(until)), expected);
-        let expected = "each sends a request every 50ms, begun one after another within 40ms";
-        assert_eq!(of(Pace::Every(milliseconds(50)), Start::Within(milliseconds(40)), None), expected);
-        let peak = Goal::Peak { gain: 0.05 };
-        assert_eq!(of(Pace::Closed, together, Some(peak)), "raised until throughput stops growing");
-        let mut arrivals = Arrivals::constant(200.0);
-        assert_eq!(of(Pace::Arrivals(arrivals.clone()), together, None), "");
-        arrivals.stages.insert(0, Stage { time: milliseconds(50), from: 0.0, to: 200.0 });
-        arrivals.spacing = Spacing::Poisson;
-        let expected = "0 to 200 req/s within 50ms, then 200 req/s, at random";
-        assert_eq!(of(Pace::Arrivals(arrivals), together, None), expected);
     }
 }

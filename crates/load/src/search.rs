@@ -1,5 +1,7 @@
 //! Searches for the load that a server can take, step by step.
 
+use std::fmt;
+
 use crate::report::{Row, SearchEnd};
 use crate::{Arrivals, Criterion, Pace, Plan};
 
@@ -44,6 +46,15 @@ pub enum Goal {
     },
     /// The highest load at which this criterion does not hold, such as `p99>50ms`.
     Until(Criterion),
+}
+
+impl fmt::Display for Goal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Goal::Peak { .. } => f.write_str("raised until throughput stops growing"),
+            Goal::Until(criterion) => write!(f, "raised to the highest load without {criterion}"),
+        }
+    }
 }
 
 /// A step that was made.

@@ -263,7 +263,7 @@ impl Tally {
             connections: plan.connections,
             opened: Some(self.opened).filter(|opened| !is_open && *opened < plan.connections),
             keep_alive: plan.keep_alive,
-            rhythm: plan.rhythm(load.search.as_ref()),
+            rhythm: load.rhythm(plan),
             rate: match &plan.pace {
                 Pace::Arrivals(arrivals) => arrivals.rate(),
                 Pace::Closed | Pace::Think(_) | Pace::Every(_) => None,

@@ -19,6 +19,7 @@ use crate::{Case, End, Error, ErrorKind, Interrupt, Machine, Placement, Progress
 
 use side::Side;
 use turns::Cut;
+use warm::Warmed;
 
 pub use load::{Against, Driver, Load};
 pub use target::Target;
@@ -150,6 +151,32 @@ impl Bench {
         results.compare_with_floor();
         results.lacks(broken.into_iter().chain(lost));
         Ok(results)
+    }
+
+    /// Warms up all targets that need it. Returns warnings for the report.
+    async fn warm(&mut self, progress: &mut Progress) -> Result<Vec<String>, Error> {
+        let Bench { loads, targets, interrupt, .. } = self;
+        let mut warnings = Vec::new();
+        for target in targets {
+            let Some(warmup) = target.warmup else { continue };
+            let answered =
+                loads.iter().enumerate().filter_map(|(index, load)| Some((load, target.endpoint(index, load)?)));
+            let cases = warm::cases(answered);
+            let Some((first, _)) = cases.first() else { continue };
+            let suite = first.case.suite.clone();
+            let result = warmup.warm(&target.name, target.server.as_mut(), &cases, interrupt, progress).await;
+            let Some(warmed) = target.survives(result, &suite)? else { continue };
+            target.rising = warmed.rising;
+            if warmed.errors > 0 {
+                let Warmed { errors, message, .. } = &warmed;
+                let message = message.as_deref().unwrap_or_default();
+                warnings.push(format!(
+                    "{} gave {errors} wrong or missing answers while it was warmed for {suite}: {message}",
+                    target.name
+                ));
+            }
+        }
+        Ok(warnings)
     }
 
     /// Returns how long all runs take, if that is planned, without the warm-up of targets.

@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use super::limits::is_disturbed;
+use super::load::{Driver, Load};
 use super::tally::{Driven, Slice, Tally};
-use super::{Driver, Load, Target};
+use super::target::Target;
 use crate::placement::Cores;
 use crate::report::{Pass, Row};
 use crate::run::Crew;

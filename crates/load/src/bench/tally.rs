@@ -6,7 +6,8 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use super::limits::{is_disturbed, limit_of};
-use super::{Driver, Load, Target};
+use super::load::{Driver, Load};
+use super::target::Target;
 use crate::report::{Client, Interval, Lag, Latency, Method, Quantile, Reason, Row, Spread, Step};
 use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests, Start};
 

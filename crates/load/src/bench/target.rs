@@ -3,7 +3,8 @@
 use std::collections::HashSet;
 use std::time::Duration;
 
-use super::{Against, Load, Warmup};
+use super::load::{Against, Load};
+use super::warm::Warmup;
 use crate::connection::open;
 use crate::report::FLOOR;
 use crate::usage::Usage;

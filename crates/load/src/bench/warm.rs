@@ -2,8 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Bench, Driver, Load, Target};
-use crate::{Endpoint, Error, Expected, Interrupt, Pace, Plan, Progress, Requests, Run, Start, Stop};
+use super::load::{Driver, Load};
+use crate::{Endpoint, Error, Expected, Interrupt, Pace, Plan, Progress, Requests, Run, Server, Start, Stop};
 
 /// The most connections that a warm-up uses.
 const MOST_CONNECTIONS: usize = 32;
@@ -17,13 +17,13 @@ pub struct Warmup {
 
 /// The result of a warm-up.
 #[derive(Debug, Default)]
-struct Warmed {
+pub(super) struct Warmed {
     laps: u32,
     /// Whether the target still got faster at the end.
-    rising: bool,
-    errors: u64,
+    pub(super) rising: bool,
+    pub(super) errors: u64,
     /// The first error, in words.
-    message: Option<String>,
+    pub(super) message: Option<String>,
 }
 
 impl Warmup {
@@ -61,38 +61,12 @@ impl Warmup {
     }
 }
 
-impl Bench {
-    /// Warms up all targets that need it. Returns warnings for the report.
-    pub(super) async fn warm(&mut self, progress: &mut Progress) -> Result<Vec<String>, Error> {
-        let Bench { loads, targets, interrupt, .. } = self;
-        let mut warnings = Vec::new();
-        for target in targets {
-            let Some(warmup) = target.warmup else { continue };
-            let answered =
-                loads.iter().enumerate().filter_map(|(index, load)| Some((load, target.endpoint(index, load)?)));
-            let cases = cases(answered);
-            let Some((first, _)) = cases.first() else { continue };
-            let suite = first.case.suite.clone();
-            let result = warmup.warm(target, &cases, interrupt, progress).await;
-            let Some(warmed) = target.survives(result, &suite)? else { continue };
-            target.rising = warmed.rising;
-            if warmed.errors > 0 {
-                let Warmed { errors, message, .. } = &warmed;
-                let message = message.as_deref().unwrap_or_default();
-                warnings.push(format!(
-                    "{} gave {errors} wrong or missing answers while it was warmed for {suite}: {message}",
-                    target.name
-                ));
-            }
-        }
-        Ok(warnings)
-    }
-}
-
 impl Warmup {
-    async fn warm(
+    /// Warms up the target of this name, which answers the cases at these endpoints.
+    pub(super) async fn warm(
         &self,
-        target: &mut Target,
+        name: &str,
+        mut server: Option<&mut Server>,
         cases: &[(&Load, Endpoint)],
         interrupt: &Interrupt,
         progress: &mut Progress,
@@ -111,11 +85,11 @@ impl Warmup {
                 if interrupt.came() || begun.elapsed() >= most {
                     return Ok(warmed);
                 }
-                progress.warm_up(&load.case.suite, &load.case.name, &target.name, warmed.laps);
+                progress.warm_up(&load.case.suite, &load.case.name, name, warmed.laps);
                 let planned = if warmed.laps <= least { slice } else { Duration::ZERO };
                 let run = Run::start(&load.case, endpoint, &plan(load, slice), expected)?;
                 let outcome = progress.watch(run, planned, interrupt).await?;
-                if let Some(server) = &mut target.server {
+                if let Some(server) = &mut server {
                     server.check_running()?;
                 }
                 let rate = outcome.requests_per_second();
@@ -150,7 +124,7 @@ fn plan(load: &Load, slice: Duration) -> Plan {
 
 /// Returns each case of some loads once, with its value. The raw case is preferred to the typed one, since the driver's own client
 /// puts less load on the machine.
-fn cases<'a, T>(loads: impl Iterator<Item = (&'a Load, T)>) -> Vec<(&'a Load, T)> {
+pub(super) fn cases<'a, T>(loads: impl Iterator<Item = (&'a Load, T)>) -> Vec<(&'a Load, T)> {
     let rank = |load: &Load| {
         let is_typed = matches!(load.case.requests, Requests::Typed { .. });
         (is_typed, load.driver != Driver::Own, !load.plan.keep_alive, load.plan.pace != Pace::Closed)

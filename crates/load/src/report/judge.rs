@@ -2,40 +2,9 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
 use super::label::full;
-use super::{FLOOR, Results, Row};
+use super::{Condition, FLOOR, Judged, Results, Row};
 use crate::Criterion;
-
-/// A condition for failing, and its result.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Condition {
-    /// The condition: `p99 > 200 ms`.
-    pub fail_if: String,
-    /// Whether a row fails this condition.
-    pub failed: bool,
-    /// The rows in their order, without those of the floor.
-    pub rows: Vec<Judged>,
-}
-
-/// A row that was judged by a condition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Judged {
-    /// The suite of the row.
-    pub suite: String,
-    /// The case of the row.
-    pub case: String,
-    /// All properties that distinguish the row from others.
-    pub row: String,
-    /// Whether the row fails. A figure that was not measured fails, too, since an unknown figure is
-    /// not a good one.
-    pub failed: bool,
-    /// The figure in the unit of `results.json`: microseconds, a share of 1, or a number.
-    pub found: Option<f64>,
-    /// The figure in words.
-    pub text: String,
-}
 
 impl Results {
     /// Judges all rows except the floor's by these conditions for failing.

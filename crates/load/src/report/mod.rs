@@ -36,12 +36,10 @@ use std::path::{Path, PathBuf};
 
 pub use clients::{Called, ClientRow, Clients};
 pub use compare::Comparison;
-pub use judge::{Condition, Judged};
 pub use own::{Form, expect_own};
-pub use ratio::Ratio;
 pub use results::{
-    Build, Client, FLOOR, Interval, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile, Reason,
-    Results, Row, SearchEnd, Spread, Step, Suite, Target, Term, wrong_answers,
+    Build, Client, Condition, FLOOR, Interval, Judged, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure,
+    Quantile, Ratio, Reason, Results, Row, SearchEnd, Spread, Step, Suite, Target, Term, wrong_answers,
 };
 pub use table::note;
 

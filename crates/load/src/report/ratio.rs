@@ -3,27 +3,11 @@
 
 use std::fmt;
 
-use serde::{Deserialize, Serialize};
-
-use super::Row;
 use super::student::{CONFIDENCE, Difference};
+use super::{FLOOR, Ratio, Results, Row, Suite};
 
 /// With fewer pairs than this, half of them would be too few for an interval.
 const HALVED: usize = 12;
-
-/// The cost of one target as a multiple of another's.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ratio {
-    /// The median of the pairs; with many pairs, of their quieter half. Without pairs, the ratio of the means of all runs.
-    pub ratio: f64,
-    /// The true median is between these two with a confidence of at least 95 %, for any distribution of the pairs. `None` for
-    /// fewer than six pairs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub interval: Option<[f64; 2]>,
-    /// The number of pairs of slices that the median is taken of.
-    #[serde(default)]
-    pub pairs: usize,
-}
 
 impl Ratio {
     /// Returns the ratio of two means, which has no interval.
@@ -94,6 +78,25 @@ impl Row {
     }
 }
 
+impl Results {
+    /// Sets how each row compares with the floor's.
+    pub(crate) fn compare_with_floor(&mut self) {
+        for suite in &mut self.suites {
+            let ratios: Vec<_> = suite.cases.iter().map(|row| suite.times_floor(row)).collect();
+            for (row, ratio) in suite.cases.iter_mut().zip(ratios) {
+                row.times_floor = ratio;
+            }
+        }
+    }
+}
+
+impl Suite {
+    /// Returns the CPU time per request as a multiple of the floor's; `None` for the floor itself, and if there is none.
+    pub(crate) fn times_floor(&self, row: &Row) -> Option<Ratio> {
+        row.cpu_ratio(self.floor_of(row).filter(|_| row.target != FLOOR)?)
+    }
+}
+
 /// Returns the ratios of the half of the pairs in which both sides together took least. Other processes that use the same caches
 /// slow both sides, and the more affected side varies. The choice doesn't depend on which of the two took less.
 fn quieter_half(mut pairs: Vec<[f64; 2]>) -> Vec<f64> {
@@ -128,7 +131,7 @@ fn left_out(count: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::{Interval, Results};
+    use crate::report::Interval;
 
     /// Compared with tables of the sign test: the number of values, and the rank at which the interval begins, from 1.
     #[test]

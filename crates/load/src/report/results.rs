@@ -5,7 +5,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::format::count;
-use super::{Condition, Ratio};
 use crate::Machine;
 
 /// A whole bench.
@@ -50,6 +49,35 @@ pub struct Results {
     pub targets: Vec<Target>,
     /// The suites in the order in which they were measured.
     pub suites: Vec<Suite>,
+}
+
+/// A condition for failing, and its result.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Condition {
+    /// The condition: `p99 > 200 ms`.
+    pub fail_if: String,
+    /// Whether a row fails this condition.
+    pub failed: bool,
+    /// The rows in their order, without those of the floor.
+    pub rows: Vec<Judged>,
+}
+
+/// A row that was judged by a condition.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// The suite of the row.
+    pub suite: String,
+    /// The case of the row.
+    pub case: String,
+    /// All properties that distinguish the row from others.
+    pub row: String,
+    /// Whether the row fails. A figure that was not measured fails, too, since an unknown figure is
+    /// not a good one.
+    pub failed: bool,
+    /// The figure in the unit of `results.json`: microseconds, a share of 1, or a number.
+    pub found: Option<f64>,
+    /// The figure in words.
+    pub text: String,
 }
 
 /// The kind of requests that were measured.
@@ -312,6 +340,20 @@ pub struct Row {
     pub reasons: Vec<Reason>,
 }
 
+/// The cost of one target as a multiple of another's.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The median of the pairs; with many pairs, of their quieter half. Without pairs, the ratio of the means of all runs.
+    pub ratio: f64,
+    /// The true median is between these two with a confidence of at least 95 %, for any distribution of the pairs. `None` for
+    /// fewer than six pairs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<[f64; 2]>,
+    /// The number of pairs of slices that the median is taken of.
+    #[serde(default)]
+    pub pairs: usize,
+}
+
 /// A reason why requests failed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reason {
@@ -504,16 +546,6 @@ impl Results {
         self.incomplete |= self.warnings.len() > before;
     }
 
-    /// Sets how each row compares with the floor's.
-    pub(crate) fn compare_with_floor(&mut self) {
-        for suite in &mut self.suites {
-            let ratios: Vec<_> = suite.cases.iter().map(|row| suite.times_floor(row)).collect();
-            for (row, ratio) in suite.cases.iter_mut().zip(ratios) {
-                row.times_floor = ratio;
-            }
-        }
-    }
-
     /// Returns all rows of all suites.
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.suites.iter().flat_map(|suite| &suite.cases)
@@ -543,13 +575,6 @@ impl Suite {
         let mut floors = self.cases.iter().filter(alike);
         let same = floors.clone().find(|other| other.case == row.case && other.style == row.style);
         same.or_else(|| floors.find(|other| size(other) == size(row)))
-    }
-}
-
-impl Suite {
-    /// Returns the CPU time per request as a multiple of the floor's; `None` for the floor itself, and if there is none.
-    pub(crate) fn times_floor(&self, row: &Row) -> Option<Ratio> {
-        row.cpu_ratio(self.floor_of(row).filter(|_| row.target != FLOOR)?)
     }
 }
 

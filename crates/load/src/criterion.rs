@@ -9,7 +9,7 @@ use crate::{Error, ErrorKind};
 /// A condition on one figure of a measurement.
 ///
 /// It decides when a search has gone too far, and whether a measurement counts as failed. It is parsed from a
-/// metric, a comparison (`>`, `>=`, `<`, `<=`) and a value in the metric's unit:
+/// metric, an operator (`>`, `>=`, `<`, `<=`) and a value in the metric's unit:
 ///
 /// ```
 /// use castile_load::{Criterion, Metric};
@@ -24,7 +24,7 @@ pub struct Criterion {
     /// The figure that is compared.
     pub metric: Metric,
     /// How it is compared.
-    pub comparison: Comparison,
+    pub operator: Operator,
     /// The value it is compared with, in the unit of the metric.
     pub value: f64,
 }
@@ -59,7 +59,7 @@ pub enum Metric {
 /// How a figure is compared with a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the names say it all")]
-pub enum Comparison {
+pub enum Operator {
     Above,
     AtLeast,
     Below,
@@ -69,11 +69,11 @@ pub enum Comparison {
 impl Criterion {
     /// Returns whether a figure, in the unit of the metric, meets the condition.
     pub fn holds(&self, figure: f64) -> bool {
-        match self.comparison {
-            Comparison::Above => figure > self.value,
-            Comparison::AtLeast => figure >= self.value,
-            Comparison::Below => figure < self.value,
-            Comparison::AtMost => figure <= self.value,
+        match self.operator {
+            Operator::Above => figure > self.value,
+            Operator::AtLeast => figure >= self.value,
+            Operator::Below => figure < self.value,
+            Operator::AtMost => figure <= self.value,
         }
     }
 }
@@ -144,8 +144,8 @@ impl Metric {
     }
 
     /// Returns what value was expected instead of this one.
-    fn expected(self, comparison: Comparison, number: &str, unit: &str) -> String {
-        let with = |metric: Metric, value: &str| format!("{metric}{comparison}{value}");
+    fn expected(self, operator: Operator, number: &str, unit: &str) -> String {
+        let with = |metric: Metric, value: &str| format!("{metric}{operator}{value}");
         let count = |share: Metric| {
             let count = format!("a number behind {self}, as {}", with(self, "0"));
             match unit {
@@ -200,14 +200,14 @@ impl FromStr for Criterion {
             return Err(wrong("a metric, one of > >= < <=, and a value, as p99>200ms".to_owned()));
         };
         let (name, rest) = text.split_at(at);
-        let (comparison, value) = if let Some(value) = rest.strip_prefix(">=") {
-            (Comparison::AtLeast, value)
+        let (operator, value) = if let Some(value) = rest.strip_prefix(">=") {
+            (Operator::AtLeast, value)
         } else if let Some(value) = rest.strip_prefix("<=") {
-            (Comparison::AtMost, value)
+            (Operator::AtMost, value)
         } else if let Some(value) = rest.strip_prefix('>') {
-            (Comparison::Above, value)
+            (Operator::Above, value)
         } else {
-            (Comparison::Below, &rest[1..])
+            (Operator::Below, &rest[1..])
         };
         let metric = Metric::parse(name.trim()).ok_or_else(|| {
             wrong("a metric: p50 to p999, mean, max, errors, error-rate, dropped, drop-rate, rps or cpu".to_owned())
@@ -217,14 +217,14 @@ impl FromStr for Criterion {
         let (number, unit) = value.split_at(unit_at);
         let unit = unit.trim();
         let value = number.parse().ok().and_then(|number: f64| metric.value(number, unit));
-        let value = value.ok_or_else(|| wrong(metric.expected(comparison, number, unit)))?;
-        Ok(Criterion { metric, comparison, value })
+        let value = value.ok_or_else(|| wrong(metric.expected(operator, number, unit)))?;
+        Ok(Criterion { metric, operator, value })
     }
 }
 
 impl fmt::Display for Criterion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} {}", self.metric, self.comparison, self.metric.text(self.value))
+        write!(f, "{} {} {}", self.metric, self.operator, self.metric.text(self.value))
     }
 }
 
@@ -245,13 +245,13 @@ impl fmt::Display for Metric {
     }
 }
 
-impl fmt::Display for Comparison {
+impl fmt::Display for Operator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Comparison::Above => ">",
-            Comparison::AtLeast => ">=",
-            Comparison::Below => "<",
-            Comparison::AtMost => "<=",
+            Operator::Above => ">",
+            Operator::AtLeast => ">=",
+            Operator::Below => "<",
+            Operator::AtMost => "<=",
         })
     }
 }
@@ -262,7 +262,7 @@ mod tests {
 
     #[test]
     fn criteria_are_read_as_people_write_them() {
-        use Comparison::{Above, AtLeast, AtMost, Below};
+        use Operator::{Above, AtLeast, AtMost, Below};
         let latency = |quantile| Metric::Latency { quantile };
         let table = [
             ("p99>200ms", latency(0.99), Above, 200_000.0, "p99 > 200 ms"),
@@ -280,9 +280,9 @@ mod tests {
             ("rps<500/s", Metric::RequestsPerSecond, Below, 500.0, "rps < 500 requests/s"),
             ("cpu>80%", Metric::ServerCpu, Above, 0.8, "cpu > 80.0 %"),
         ];
-        for (text, metric, comparison, value, shown) in table {
+        for (text, metric, operator, value, shown) in table {
             let criterion: Criterion = text.parse().unwrap();
-            assert_eq!((criterion.metric, criterion.comparison), (metric, comparison), "{text}");
+            assert_eq!((criterion.metric, criterion.operator), (metric, operator), "{text}");
             assert!((criterion.value - value).abs() < 1e-9, "{text}: {}", criterion.value);
             assert_eq!(criterion.to_string(), shown);
         }

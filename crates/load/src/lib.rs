@@ -79,7 +79,7 @@ pub use arrivals::{Arrivals, Spacing, Stage, WhenBusy};
 pub use bench::{Against, Bench, Driver, Load, Target, Warmup};
 pub use caller::{Caller, Lap};
 pub use case::{Case, Check, Message, Requests};
-pub use criterion::{Comparison, Criterion, Metric};
+pub use criterion::{Criterion, Metric, Operator};
 pub use endpoint::{Along, Endpoint, Proxy};
 pub use error::{Error, ErrorKind};
 pub use exchange::Expected;

@@ -5,8 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use castile_load::{
-    Arrivals, Axis, Comparison, Criterion, Goal, Metric, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think,
-    WhenBusy,
+    Arrivals, Axis, Criterion, Goal, Metric, Operator, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy,
 };
 
 use crate::quantity;
@@ -308,7 +307,7 @@ fn goal(text: &str) -> Result<Goal, String> {
         return Ok(Goal::Peak { gain: GAIN });
     }
     let criterion: Criterion = text.parse().map_err(|error: castile_load::Error| error.to_string())?;
-    let is_below = matches!(criterion.comparison, Comparison::Below | Comparison::AtMost);
+    let is_below = matches!(criterion.operator, Operator::Below | Operator::AtMost);
     match is_below && criterion.metric != Metric::RequestsPerSecond {
         // All other metrics grow with the load.
         true => {

@@ -5,8 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use castile_load::report::{self, Form, Results, Row, SearchEnd, wrong_answers};
-use castile_load::{Criterion, Metric};
+use castile_load::report::{self, Criterion, Form, Metric, Results, Row, SearchEnd, wrong_answers};
 use castile_xml::visible;
 
 use crate::{build, output, problems};

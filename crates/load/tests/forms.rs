@@ -6,10 +6,10 @@ mod sample;
 #[path = "support/stacks.rs"]
 mod stacks;
 
+use castile_load::ErrorKind;
 use castile_load::report::{
-    Client, Comparison, FLOOR, Form, Interval, Method, Reason, Results, Row, Spread, wrong_answers,
+    Client, Comparison, Criterion, FLOOR, Form, Interval, Method, Reason, Results, Row, Spread, wrong_answers,
 };
-use castile_load::{Criterion, ErrorKind};
 
 fn rows(results: &Results) -> Vec<&Row> {
     results.rows().filter(|row| row.target != FLOOR).collect()

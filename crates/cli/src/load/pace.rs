@@ -4,9 +4,8 @@ use std::net::{IpAddr, TcpListener};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use castile_load::{
-    Arrivals, Axis, Criterion, Goal, Metric, Operator, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy,
-};
+use castile_load::report::{Criterion, InvalidCriterion, Metric, Operator};
+use castile_load::{Arrivals, Axis, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
 
 use crate::quantity;
 use crate::quantity::{count, ip_address, positive, some_time, time, whole};
@@ -306,7 +305,7 @@ fn goal(text: &str) -> Result<Goal, String> {
     if text == "peak" {
         return Ok(Goal::Peak { gain: GAIN });
     }
-    let criterion: Criterion = text.parse().map_err(|error: castile_load::Error| error.to_string())?;
+    let criterion: Criterion = text.parse().map_err(|error: InvalidCriterion| error.to_string())?;
     let is_below = matches!(criterion.operator, Operator::Below | Operator::AtMost);
     match is_below && criterion.metric != Metric::RequestsPerSecond {
         // All other metrics grow with the load.

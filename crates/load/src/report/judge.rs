@@ -3,8 +3,7 @@
 use std::fmt;
 
 use super::label::full;
-use super::{Condition, FLOOR, Judged, Results, Row};
-use crate::Criterion;
+use super::{Condition, Criterion, FLOOR, Judged, Results, Row};
 
 impl Results {
     /// Judges all rows except the floor's by these conditions for failing.

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::format::{count, microseconds};
 use super::label::{self, Labels, full};
-use super::{FLOOR, Judged, Reason, Results, Row, Suite, wrong_answers};
-use crate::{Criterion, Error, ErrorKind, Metric};
+use super::{Criterion, FLOOR, Judged, Metric, Reason, Results, Row, Suite, wrong_answers};
+use crate::{Error, ErrorKind};
 
 const TEMPLATE: &str = include_str!("junit.xml");
 

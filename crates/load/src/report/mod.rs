@@ -9,12 +9,13 @@
 //! Analysis:
 //! - `versus` compares the targets of a bench, with the ratios of `ratio`.
 //! - `compare` compares benches, with the intervals of `student`.
-//! - `judge` decides what counts as failed.
+//! - `judge` decides what counts as failed, by criteria (`criterion`).
 //! - `label` names rows by what distinguishes them, and `measure` has the main figure of each method.
 //! - `own` decides which files may be replaced.
 
 mod clients;
 mod compare;
+mod criterion;
 mod csv;
 pub(crate) mod format;
 mod judge;
@@ -36,6 +37,7 @@ use std::path::{Path, PathBuf};
 
 pub use clients::{Called, ClientRow, Clients};
 pub use compare::Comparison;
+pub use criterion::{Criterion, InvalidCriterion, Metric, Operator};
 pub use own::{Form, expect_own};
 pub use results::{
     Build, Client, Condition, FLOOR, Interval, Judged, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure,

@@ -3,8 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::report::{Row, format};
-use crate::{Error, ErrorKind};
+use super::{Row, format};
 
 /// A condition on one figure of a measurement.
 ///
@@ -12,12 +11,12 @@ use crate::{Error, ErrorKind};
 /// metric, an operator (`>`, `>=`, `<`, `<=`) and a value in the metric's unit:
 ///
 /// ```
-/// use castile_load::{Criterion, Metric};
+/// use castile_load::report::{Criterion, Metric};
 ///
 /// let criterion: Criterion = "p99 > 200ms".parse()?;
 /// assert_eq!(criterion.metric, Metric::Latency { quantile: 0.99 });
 /// assert!(criterion.holds(250_000.0), "latencies are microseconds");
-/// # Ok::<(), castile_load::Error>(())
+/// # Ok::<(), castile_load::report::InvalidCriterion>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Criterion {
@@ -65,6 +64,18 @@ pub enum Operator {
     Below,
     AtMost,
 }
+
+/// The error when a text isn't a [`Criterion`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InvalidCriterion(String);
+
+impl fmt::Display for InvalidCriterion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for InvalidCriterion {}
 
 impl Criterion {
     /// Returns whether a figure, in the unit of the metric, meets the condition.
@@ -192,10 +203,10 @@ fn percentile(digits: &str) -> Option<f64> {
 }
 
 impl FromStr for Criterion {
-    type Err = Error;
+    type Err = InvalidCriterion;
 
-    fn from_str(text: &str) -> Result<Self, Error> {
-        let wrong = |what: String| Error::new(ErrorKind::Input, format!("found {text:?}, expected {what}"));
+    fn from_str(text: &str) -> Result<Self, InvalidCriterion> {
+        let wrong = |what: String| InvalidCriterion(format!("found {text:?}, expected {what}"));
         let Some(at) = text.find(['>', '<']) else {
             return Err(wrong("a metric, one of > >= < <=, and a value, as p99>200ms".to_owned()));
         };
@@ -316,9 +327,7 @@ mod tests {
             ("rps<1ms", "requests per second behind rps, as rps<500"),
         ];
         for (text, expected) in table {
-            let error = text.parse::<Criterion>().unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Input);
-            let message = error.to_string();
+            let message = text.parse::<Criterion>().unwrap_err().to_string();
             assert!(message.starts_with(&format!("found {text:?}, expected ")), "{message}");
             assert!(message.contains(expected), "{message}");
         }

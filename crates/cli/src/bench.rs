@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use castile_load::report::{self, FLOOR, Results, Row, Term};
-use castile_load::{Bench, Interrupt, Load, Network, Placement, Progress, ab};
+use castile_load::{Bench, Interrupt, Load, Network, Placement, Progress, ab, with_warnings};
 use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::{SUITES, Suite};
 
@@ -214,7 +214,7 @@ impl Whole {
         if !cold.is_empty() {
             results.warnings.push(format!("Measured cold, so they can do more than measured: {}", cold.join(", ")));
         }
-        Ok(results.with_warnings())
+        Ok(with_warnings(results))
     }
 
     /// Returns the answers of the server under test, which the HTTP floor sends. They are requested once for all suites, before anything is

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use castile_load::report::{self, Form, Results};
-use castile_load::{Bench, Case, ErrorKind, Interrupt, Load, Placement, Progress, Requests, Target};
+use castile_load::{Bench, Case, ErrorKind, Interrupt, Load, Placement, Progress, Requests, Target, with_warnings};
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
@@ -362,7 +362,7 @@ fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Res
                     ErrorKind::Answer => outcome::not_begun(error),
                     _ => error.into(),
                 });
-                let mut results = results?.with_warnings();
+                let mut results = with_warnings(results?);
                 outcome.note(&mut results);
                 Ok(results)
             }

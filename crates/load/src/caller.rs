@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{Receiver, channel};
 
+use crate::report::Lap;
 use crate::{Error, ErrorKind, Placement, Process, Server, usage};
 
 /// A client process that reads numbers from its standard input, one per line. For each number it makes that many calls, one after
@@ -22,28 +23,6 @@ pub struct Caller {
 
 /// The longest line that is read from a client, in bytes.
 const LONGEST: u64 = 1 << 10;
-
-/// The measurements of one batch of calls.
-#[derive(Clone, Copy, Debug)]
-pub struct Lap {
-    /// How many calls there were.
-    pub calls: u64,
-    /// How many items their answers had.
-    pub items: u64,
-    /// From the request to the client's answer.
-    pub time: Duration,
-    /// User and system time of the client and all processes it started; `None` if it isn't measured.
-    pub cpu: Option<Duration>,
-    /// User and system time of the server; `None` if it isn't measured.
-    pub server_cpu: Option<Duration>,
-}
-
-impl Lap {
-    /// Returns calls per second.
-    pub fn rate(&self) -> f64 {
-        self.calls as f64 / self.time.as_secs_f64()
-    }
-}
 
 impl Caller {
     /// Starts a client on the driver's cores; `name` is used in messages. The calling thread runs on those cores afterwards.

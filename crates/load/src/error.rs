@@ -30,8 +30,6 @@ pub enum ErrorKind {
     Answer,
     /// The operating system refused something the driver needs: a thread, a timer, a core.
     Machine,
-    /// The report could not be written.
-    Report,
 }
 
 impl Error {

@@ -75,14 +75,14 @@ mod typed;
 mod usage;
 
 pub use arrivals::{Arrivals, Spacing, Stage, WhenBusy};
-pub use bench::{Against, Bench, Driver, Load, Target, Warmup};
-pub use caller::{Caller, Lap};
+pub use bench::{Against, Bench, Driver, Load, Target, Warmup, with_warnings};
+pub use caller::Caller;
 pub use case::{Case, Check, Message, Requests};
 pub use endpoint::{Along, Endpoint, Proxy};
 pub use error::{Error, ErrorKind};
 pub use exchange::Expected;
 pub use interrupt::Interrupt;
-pub use machine::Machine;
+pub use machine::this_machine;
 pub use network::Network;
 pub use placement::Placement;
 pub use plan::{End, Pace, Plan, Start, Stop, Think};

@@ -1,33 +1,18 @@
-//! The machine a measurement was made on.
+//! Describes the machine that a measurement is made on.
 
-use serde::{Deserialize, Serialize};
+use crate::report::Machine;
 
-/// What a reader needs to know of a machine to judge its figures.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
-    /// The name of the processor, or the architecture if the name is not known.
-    pub cpu: String,
-    /// Cores that server and driver may use.
-    pub cores: usize,
-    /// Main memory in bytes; `None` if it is not known.
-    pub memory_bytes: Option<u64>,
-    /// The operating system and its version.
-    pub os: String,
-}
-
-impl Machine {
-    /// Describes this machine, of which `cores` cores may be used.
-    pub fn this(cores: usize) -> Self {
-        let kernel = read("/proc/sys/kernel/osrelease");
-        Machine {
-            cpu: field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
-            cores,
-            memory_bytes: field("/proc/meminfo", "MemTotal").and_then(|value| {
-                let kilobytes: u64 = value.strip_suffix("kB")?.trim().parse().ok()?;
-                Some(kilobytes * 1024)
-            }),
-            os: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
-        }
+/// Describes this machine, of which `cores` cores may be used.
+pub fn this_machine(cores: usize) -> Machine {
+    let kernel = read("/proc/sys/kernel/osrelease");
+    Machine {
+        cpu: field("/proc/cpuinfo", "model name").unwrap_or_else(|| std::env::consts::ARCH.to_owned()),
+        cores,
+        memory_bytes: field("/proc/meminfo", "MemTotal").and_then(|value| {
+            let kilobytes: u64 = value.strip_suffix("kB")?.trim().parse().ok()?;
+            Some(kilobytes * 1024)
+        }),
+        os: format!("{} {}", std::env::consts::OS, kernel.trim()).trim().to_owned(),
     }
 }
 

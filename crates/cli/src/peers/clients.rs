@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use castile_load::report::{Called, ClientRow, Clients};
-use castile_load::{Caller, Case, Lap, Machine, Placement, Server, Warmup};
+use castile_load::report::{Called, ClientRow, Clients, Lap};
+use castile_load::{Caller, Case, Placement, Server, Warmup, this_machine};
 
 use super::Peer;
 use crate::problems::in_full;
@@ -75,7 +75,7 @@ pub(super) async fn run(directory: &Path, arguments: &Arguments) -> anyhow::Resu
     let clients = Clients {
         castile: env!("CARGO_PKG_VERSION").to_owned(),
         command: measurement::own_command(),
-        machine: Machine::this(placement.cores()),
+        machine: this_machine(placement.cores()),
         placement: placement.to_string(),
         warnings,
         cases: called,

@@ -37,14 +37,11 @@ pub(super) fn is_disturbed(others: Option<f64>) -> bool {
     others.is_some_and(|share| share > DISTURBED)
 }
 
-impl Results {
-    /// Adds the warnings that a reader must know before trusting the figures. Each warning is stated once for
-    /// all rows.
-    pub fn with_warnings(mut self) -> Self {
-        let warnings = warnings(&self);
-        self.warnings.extend(warnings);
-        self
-    }
+/// Adds the warnings that a reader must know before trusting the figures. Each warning is stated once for all rows.
+pub fn with_warnings(mut results: Results) -> Results {
+    let warnings = warnings(&results);
+    results.warnings.extend(warnings);
+    results
 }
 
 fn warnings(results: &Results) -> Vec<String> {

@@ -15,12 +15,13 @@ use bytes::Bytes;
 
 use crate::exchange::ask;
 use crate::report::{Kind, Results, Row, Suite};
-use crate::{Case, End, Error, ErrorKind, Interrupt, Machine, Placement, Progress, Requests};
+use crate::{Case, End, Error, ErrorKind, Interrupt, Placement, Progress, Requests, this_machine};
 
 use side::Side;
 use turns::Cut;
 use warm::Warmed;
 
+pub use limits::with_warnings;
 pub use load::{Against, Driver, Load};
 pub use target::Target;
 pub use warm::Warmup;
@@ -90,7 +91,7 @@ impl Bench {
     }
 
     /// Runs everything. If the bench is interrupted or fails, returns what was measured until then, and sets its [`Interrupt`], so that
-    /// everything that shares it ends as well. Call [`Results::with_warnings`] to add what a reader must know of the figures.
+    /// everything that shares it ends as well. Call [`with_warnings`] to add what a reader must know of the figures.
     ///
     /// # Errors
     /// Something failed before anything was measured.
@@ -136,7 +137,7 @@ impl Bench {
             build: None,
             date,
             command: self.command.clone(),
-            machine: Machine::this(self.placement.cores()),
+            machine: this_machine(self.placement.cores()),
             placement: self.placement.to_string(),
             warmup_s: seconds(usual.map(|load| load.plan.warmup)),
             duration_s: seconds(usual.and_then(|load| load.plan.stop.after)),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::limits::is_disturbed;
 use super::load::{Driver, Load};
-use super::tally::{Driven, Slice, Tally};
+use super::tally::{Driven, Slice, Tally, step};
 use super::target::Target;
 use crate::placement::Cores;
 use crate::report::{Pass, Row};
@@ -285,7 +285,7 @@ impl<'a> Side<'a> {
             return Ok(Vec::new());
         }
         let found = search.found(&tried, &rows);
-        let mut steps: Vec<_> = rows.iter().map(|row| row.step(search.axis)).collect();
+        let mut steps: Vec<_> = rows.iter().map(|row| step(row, search.axis)).collect();
         steps.sort_by(|a, b| (a.users, a.rate).partial_cmp(&(b.users, b.rate)).unwrap_or(std::cmp::Ordering::Equal));
         // If higher loads brought no more throughput, the limit of those runs limited the search.
         let limit = rows[found..].iter().find_map(|row| row.limited_by.clone());

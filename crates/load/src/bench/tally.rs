@@ -339,18 +339,16 @@ fn part_of(whole: &Row, name: &str, record: Recorder, per_second: Vec<f64>) -> R
     }
 }
 
-impl Row {
-    /// Returns a row as a step of a search.
-    pub(super) fn step(&self, axis: Axis) -> Step {
-        Step {
-            users: (axis == Axis::Users).then_some(self.connections),
-            rate: self.rate.filter(|_| axis == Axis::Rate),
-            requests_per_second: self.requests_per_second.mean,
-            mean_us: self.latency_us.mean.unwrap_or_default(),
-            p99_us: self.latency_us.p99,
-            errors: self.errors,
-            server_cpu_share: self.server_cpu_share,
-        }
+/// Returns a row as a step of a search.
+pub(super) fn step(row: &Row, axis: Axis) -> Step {
+    Step {
+        users: (axis == Axis::Users).then_some(row.connections),
+        rate: row.rate.filter(|_| axis == Axis::Rate),
+        requests_per_second: row.requests_per_second.mean,
+        mean_us: row.latency_us.mean.unwrap_or_default(),
+        p99_us: row.latency_us.p99,
+        errors: row.errors,
+        server_cpu_share: row.server_cpu_share,
     }
 }
 

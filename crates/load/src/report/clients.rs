@@ -5,10 +5,9 @@ use std::time::Duration;
 use comfy_table::Table;
 use serde::Serialize;
 
-use super::Spread;
 use super::format::{NONE, bytes, count, figure, ratio};
 use super::table::{aligned, bold, table};
-use crate::{Lap, Machine};
+use super::{Machine, Spread};
 
 /// The measurements of clients that made the same calls.
 #[derive(Clone, Debug, Serialize)]
@@ -65,6 +64,28 @@ pub struct ClientRow {
     pub peak_rss_bytes: Option<u64>,
     /// Whether it still got faster while it was measured, so that it can do more.
     pub cold: bool,
+}
+
+/// The measurements of one batch of calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Lap {
+    /// How many calls there were.
+    pub calls: u64,
+    /// How many items their answers had.
+    pub items: u64,
+    /// From the request to the client's answer.
+    pub time: Duration,
+    /// User and system time of the client and all processes it started; `None` if it isn't measured.
+    pub cpu: Option<Duration>,
+    /// User and system time of the server; `None` if it isn't measured.
+    pub server_cpu: Option<Duration>,
+}
+
+impl Lap {
+    /// Returns calls per second.
+    pub fn rate(&self) -> f64 {
+        self.calls as f64 / self.time.as_secs_f64()
+    }
 }
 
 impl Clients {

@@ -3,10 +3,9 @@
 use serde::Serialize;
 
 use super::format::{count, figure, microseconds, spread};
-use super::label::{Labels, full};
+use super::label::Labels;
 use super::student::Difference;
-use super::{Method, Ratio, Results, Row, Spread};
-use crate::Machine;
+use super::{Machine, Method, Ratio, Results, Row, Spread};
 
 /// Several benches, which are compared with the first.
 #[derive(Clone, Debug, Serialize)]
@@ -162,7 +161,7 @@ fn compared(suite: &str, benches: &[(String, Results)]) -> ComparedSuite {
         let differences = found[1..].iter().map(|measured| Change::between(found[0]?, (*measured)?));
         Compared {
             case: key.case.clone(),
-            row: if several_methods && key.method != Method::Closed { full(key) } else { labels.of(key) },
+            row: if several_methods && key.method != Method::Closed { key.properties() } else { labels.of(key) },
             differences: differences.collect(),
             figures: found.iter().map(|measured| measured.map(figures)).collect(),
         }

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use super::label::full;
 use super::{Condition, Criterion, FLOOR, Judged, Results, Row};
 
 impl Results {
@@ -32,7 +31,7 @@ impl Judged {
         Judged {
             suite: suite.to_owned(),
             case: row.case.clone(),
-            row: full(row),
+            row: row.properties(),
             failed: found.is_none_or(|figure| criterion.holds(figure)),
             found,
             text: found.map_or_else(|| "not measured".to_owned(), |figure| criterion.metric.text(figure)),

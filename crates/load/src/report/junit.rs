@@ -5,9 +5,8 @@ use minijinja::value::Serde;
 use serde::Serialize;
 
 use super::format::{count, microseconds};
-use super::label::{self, Labels, full};
-use super::{Criterion, FLOOR, Judged, Metric, Reason, Results, Row, Suite, wrong_answers};
-use crate::{Error, ErrorKind};
+use super::label::{self, Labels};
+use super::{Criterion, Error, FLOOR, Judged, Metric, Reason, Results, Row, Suite, wrong_answers};
 
 const TEMPLATE: &str = include_str!("junit.xml");
 
@@ -62,7 +61,7 @@ impl Results {
             .add_template("junit.xml", TEMPLATE)
             .and_then(|()| environment.get_template("junit.xml"))
             .and_then(|template| template.render(Serde(all)))
-            .map_err(|error| Error::new(ErrorKind::Report, "can't fill junit.xml").because(error))
+            .map_err(|error| Error::new("can't fill junit.xml").because(error))
     }
 
     fn test_suite(&self, suite: &Suite, fail_if: &[Criterion], wrong: fn(&Row) -> u64) -> TestSuite {
@@ -120,7 +119,7 @@ fn test_case(row: &Row, name: String, failure: Option<Failure>) -> TestCase {
         failure,
         output: xml(&format!(
             "{}; {} requests/s; latency p50 {}, p99 {}, max {}{limited}",
-            full(row),
+            row.properties(),
             count(rate.mean),
             microseconds(latency.p50),
             microseconds(latency.p99),

@@ -89,11 +89,13 @@ impl Labels {
     }
 }
 
-/// Returns all properties of a row, for a row that is shown alone.
-pub(crate) fn full(row: &Row) -> String {
-    let tells = |part: &Part| !matches!(part, Part::Network) || row.network.is_some();
-    let parts = PARTS.into_iter().filter(tells).filter_map(|part| part.of(row));
-    parts.chain([method(row.method).to_owned()]).collect::<Vec<_>>().join(", ")
+impl Row {
+    /// Returns all properties that distinguish rows of a case, in words: `castile, raw, 4 connections, kept alive, closed`.
+    pub fn properties(&self) -> String {
+        let tells = |part: &Part| !matches!(part, Part::Network) || self.network.is_some();
+        let parts = PARTS.into_iter().filter(tells).filter_map(|part| part.of(self));
+        parts.chain([method(self.method).to_owned()]).collect::<Vec<_>>().join(", ")
+    }
 }
 
 /// Returns how a row was driven, in words.

@@ -17,6 +17,7 @@ mod clients;
 mod compare;
 mod criterion;
 mod csv;
+mod error;
 pub(crate) mod format;
 mod judge;
 mod junit;
@@ -35,19 +36,19 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use clients::{Called, ClientRow, Clients};
+pub use clients::{Called, ClientRow, Clients, Lap};
 pub use compare::Comparison;
 pub use criterion::{Criterion, InvalidCriterion, Metric, Operator};
+pub use error::Error;
 pub use own::{Form, expect_own};
 pub use results::{
-    Build, Client, Condition, FLOOR, Interval, Judged, Kind, Lag, Latency, Method, Pass, Published, PublishedFigure,
-    Quantile, Ratio, Reason, Results, Row, SearchEnd, Spread, Step, Suite, Target, Term, wrong_answers,
+    Build, Client, Condition, FLOOR, Interval, Judged, Kind, Lag, Latency, Machine, Method, Pass, Published,
+    PublishedFigure, Quantile, Ratio, Reason, Results, Row, SearchEnd, Spread, Step, Suite, Target, Term,
+    wrong_answers,
 };
 pub use table::note;
 
 use serde::Serialize;
-
-use crate::{Error, ErrorKind};
 
 /// The files that [`Results::write`] writes into a directory.
 pub const FILES: [&str; 2] = [RESULTS, PAGE];
@@ -97,14 +98,14 @@ impl Results {
     /// Reads a `results.json`, or the one in a directory.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let file = if path.is_dir() { path.join(RESULTS) } else { path.to_owned() };
-        let wrong = |what: &str| Error::new(ErrorKind::Report, format!("{what} {}", file.display()));
+        let wrong = |what: &str| Error::new(format!("{what} {}", file.display()));
         let text = fs::read_to_string(&file).map_err(|error| wrong("can't read").because(error))?;
         serde_json::from_str(&text).map_err(|error| match text.trim_start().starts_with('{') {
             true => wrong("expected the results of a bench in").because(error),
             // The JSON parser's message about other files would not help.
             false => {
                 let file = file.display();
-                Error::new(ErrorKind::Report, format!("{file} is no JSON, expected the results.json of a bench"))
+                Error::new(format!("{file} is no JSON, expected the results.json of a bench"))
             }
         })
     }
@@ -136,11 +137,11 @@ impl Comparison {
 
 fn json(data: &impl Serialize) -> Result<String, Error> {
     let text = serde_json::to_string_pretty(data);
-    text.map(|text| text + "\n").map_err(|error| Error::new(ErrorKind::Report, "can't write JSON").because(error))
+    text.map(|text| text + "\n").map_err(|error| Error::new("can't write JSON").because(error))
 }
 
 fn save(path: &Path, text: &str) -> Result<PathBuf, Error> {
-    let wrong = |path: &Path| Error::new(ErrorKind::Report, format!("can't write {}", path.display()));
+    let wrong = |path: &Path| Error::new(format!("can't write {}", path.display()));
     if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
         fs::create_dir_all(directory).map_err(|error| wrong(directory).because(error))?;
     }
@@ -190,9 +191,8 @@ fn keep_earlier(path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
         path.with_file_name(name)
     };
     let Some(kept) = (1..).map(numbered).find(|name| !name.exists()) else { return Ok(None) };
-    fs::rename(path, &kept).map_err(|error| {
-        Error::new(ErrorKind::Report, format!("can't keep the earlier {}", path.display())).because(error)
-    })?;
+    fs::rename(path, &kept)
+        .map_err(|error| Error::new(format!("can't keep the earlier {}", path.display())).because(error))?;
     Ok(Some(kept))
 }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::{Error, ErrorKind};
+use super::Error;
 
 /// The file formats of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +65,7 @@ struct Mark {
 /// # Errors
 /// There is another file, or one that can't be read.
 pub fn expect_own(path: &Path, own: impl FnOnce(&[u8]) -> bool) -> Result<(), Error> {
-    let wrong = |what: &str| Error::new(ErrorKind::Report, format!("{} {what}", path.display()));
+    let wrong = |what: &str| Error::new(format!("{} {what}", path.display()));
     let bytes = read(path).map_err(|error| wrong("is there and can't be read").because(error))?;
     match bytes.is_empty() || own(&bytes) {
         true => Ok(()),

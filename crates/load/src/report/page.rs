@@ -25,8 +25,7 @@ use self::summary::Summary;
 use super::compare::Comparison;
 use super::format::{bytes, count, figure, microseconds, percent, ratio};
 use super::versus::{Overall, Versus};
-use super::{Client, FLOOR, Method, Published, Results, Suite, label};
-use crate::{Error, ErrorKind};
+use super::{Client, Error, FLOOR, Method, Published, Results, Suite, label};
 
 /// The extension `.html` enables escaping of all inserted values.
 const TEMPLATES: [(&str, &str); 5] = [
@@ -52,7 +51,7 @@ fn fill(name: &str, data: impl Serialize) -> Result<String, Error> {
         .try_for_each(|(name, text)| environment.add_template(name, text))
         .and_then(|()| environment.get_template(name))
         .and_then(|template| template.render(Serde(data)))
-        .map_err(|error| Error::new(ErrorKind::Report, format!("can't fill {name}")).because(error))
+        .map_err(|error| Error::new(format!("can't fill {name}")).because(error))
 }
 
 impl Results {

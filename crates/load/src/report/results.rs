@@ -5,7 +5,6 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::format::count;
-use crate::Machine;
 
 /// A whole bench.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -108,6 +107,19 @@ pub struct Build {
     pub allocator: String,
 }
 
+/// The machine that a measurement was made on, as far as it explains the figures.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Machine {
+    /// The name of the processor, or the architecture if the name is not known.
+    pub cpu: String,
+    /// Cores that server and driver may use.
+    pub cores: usize,
+    /// Main memory in bytes; `None` if it is not known.
+    pub memory_bytes: Option<u64>,
+    /// The operating system and its version.
+    pub os: String,
+}
+
 /// A target that was started for the bench.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Target {
@@ -208,7 +220,7 @@ pub enum SearchEnd {
 }
 
 /// One case against one target.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The name of the case, such as `echoInts-100`.
     pub case: String,

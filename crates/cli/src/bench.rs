@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use castile_load::report::{self, FLOOR, Results, Row, Term};
 use castile_load::{Bench, Interrupt, Load, Network, Placement, Progress, ab, with_warnings};
+use castile_report::{FLOOR, Results, Row, Term};
 use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::{SUITES, Suite};
 
@@ -262,7 +262,7 @@ fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     out!("{}", results.table());
     out!("{}", results.placement);
     for warning in &results.warnings {
-        out!("{}", report::note(&format!("! {warning}")));
+        out!("{}", castile_report::note(&format!("! {warning}")));
     }
     for (row, reason) in results.rows().flat_map(|row| row.reasons.iter().map(move |reason| (row, reason))) {
         out!("! {} ({}): {}", row.case, row.target, castile_xml::visible(&reason.to_string()));

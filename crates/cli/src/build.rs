@@ -1,6 +1,6 @@
 //! How this program was built, for reports.
 
-use castile_load::report::Build;
+use castile_report::Build;
 
 /// All processes of this binary use this allocator, including servers under test and the floor.
 #[global_allocator]

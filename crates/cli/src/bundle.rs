@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     // The output path is checked before anything is fetched.
     if arguments.out.as_os_str() != "-" {
         outcome::expect_place(&arguments.out)?;
-        castile_load::report::expect_own(&arguments.out, Bundle::is_bundle)?;
+        castile_report::expect_own(&arguments.out, Bundle::is_bundle)?;
     }
     let shown = &*shown;
     let limits = Limits {

@@ -307,7 +307,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
         outcome::make_folder(folder)?;
     }
     let put = |path: &Path, text: &str| {
-        castile_load::report::write_whole(path, text)
+        castile_report::write_whole(path, text)
             .with_context(|| format!("can't write {}", path.display()))
             .map_err(outcome::incomplete)
     };

@@ -15,8 +15,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
-use castile_load::report::{self, Form, Results};
 use castile_load::{Bench, Case, ErrorKind, Interrupt, Load, Placement, Progress, Requests, Target, with_warnings};
+use castile_report::{Form, Results};
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
@@ -377,13 +377,13 @@ fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     let saved = save(arguments, results);
     out!("{}", results.table());
     for warning in &results.warnings {
-        out!("{}", report::note(&format!("! {warning}")));
+        out!("{}", castile_report::note(&format!("! {warning}")));
     }
     // The first row is the total of all operations.
     let first = results.suites.iter().filter_map(|suite| suite.cases.first());
     for row in first.clone() {
         for reason in &row.reasons {
-            out!("{}", report::note(&format!("! {}", visible(&reason.to_string()))));
+            out!("{}", castile_report::note(&format!("! {}", visible(&reason.to_string()))));
         }
         if let Some(reason) = &row.exit_reason {
             out!("ended: {reason}");

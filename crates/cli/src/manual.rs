@@ -244,7 +244,7 @@ impl Man {
             let pages = pages(&command, folder)?;
             // Nothing is written if any page would replace a foreign file.
             let is_own = |bytes: &[u8]| String::from_utf8_lossy(bytes).contains("\n.TH castile");
-            pages.iter().try_for_each(|(path, _)| castile_load::report::expect_own(path, is_own))?;
+            pages.iter().try_for_each(|(path, _)| castile_report::expect_own(path, is_own))?;
             outcome::make_folder(folder)?;
             for (path, text) in pages {
                 outcome::list(&[outcome::write(&path, &text).map_err(outcome::incomplete)?]);

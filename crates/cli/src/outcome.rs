@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use castile_load::report::{self, Criterion, Form, Metric, Results, Row, SearchEnd, wrong_answers};
+use castile_report::{Criterion, Form, Metric, Results, Row, SearchEnd, wrong_answers};
 use castile_xml::visible;
 
 use crate::{build, output, problems};
@@ -93,7 +93,8 @@ impl Arguments {
     pub(crate) fn expect_files(&self, out: Option<&Path>, json: Option<&Path>) -> anyhow::Result<()> {
         self.junit.iter().try_for_each(|path| expect_file(path, Form::Junit))?;
         self.csv.iter().try_for_each(|path| expect_file(path, Form::Csv))?;
-        let of_report = out.into_iter().flat_map(|folder| report::FILES.map(|file| ("--out", folder.join(file))));
+        let of_report =
+            out.into_iter().flat_map(|folder| castile_report::FILES.map(|file| ("--out", folder.join(file))));
         let others = [("--json", json), ("--junit", self.junit.as_deref()), ("--csv", self.csv.as_deref())];
         let others = others.into_iter().filter_map(|(option, path)| Some((option, path?.to_owned())));
         let files: Vec<(&str, PathBuf)> = of_report.chain(others).collect();
@@ -212,7 +213,7 @@ pub(crate) fn make_folder(path: &Path) -> anyhow::Result<()> {
 
 /// Writes a file and returns its path.
 pub(crate) fn write(path: &Path, text: &str) -> anyhow::Result<PathBuf> {
-    castile_load::report::write_whole(path, text).with_context(|| format!("can't write {}", path.display()))?;
+    castile_report::write_whole(path, text).with_context(|| format!("can't write {}", path.display()))?;
     Ok(path.to_owned())
 }
 

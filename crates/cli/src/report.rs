@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use anyhow::bail;
-use castile_load::report::{Comparison, Results};
+use castile_report::{Comparison, Results};
 
 use crate::{outcome, output};
 

@@ -5,7 +5,7 @@ use std::fs;
 use std::process::Command;
 
 const CONTRACT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suites/contracts/codec.wsdl");
-const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../load/tests/data/results.json");
+const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/data/results.json");
 
 #[test]
 fn what_is_in_the_way_is_told_before() {

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 const CONTRACT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suites/contracts/codec.wsdl");
-const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../load/tests/data/results.json");
+const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/data/results.json");
 const LOAD: [&str; 6] = ["load", CONTRACT, "--operation", "order", "--url", "http://127.0.0.1:9/"];
 const BENCH: [&str; 4] = ["bench", "wstest", "--op", "EchoVoid"];
 /// Castile writes this to no file.

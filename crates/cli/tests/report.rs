@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use serde_json::Value;
 
 /// Results of one case and the floor, two runs each.
-const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../load/tests/data/results.json");
+const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/data/results.json");
 
 fn report(arguments: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_castile")).arg("report").args(arguments).output().unwrap()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use humantime::format_duration;
 
-use crate::report::format::plain;
+use castile_report::format::plain;
 
 /// When requests arrive, independent of how fast the server answers.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::{Receiver, channel};
 
-use crate::report::Lap;
 use crate::{Error, ErrorKind, Placement, Process, Server, usage};
+use castile_report::Lap;
 
 /// A client process that reads numbers from its standard input, one per line. For each number it makes that many calls, one after
 /// the other over one connection. It checks every answer and then prints how many items the answers had in total. It exits when its

@@ -2,7 +2,7 @@
 //!
 //! The kit knows HTTP/1.1 but not SOAP. A [`Case`] holds the requests and judges the answers. A [`Plan`] says how
 //! the case is driven: [`Pace`] decides when requests are due, and [`Stop`] when the run ends. A [`Run`] drives one
-//! case and returns an [`Outcome`]; a [`Bench`] makes many runs and returns [`report::Results`].
+//! case and returns an [`Outcome`]; a [`Bench`] makes many runs and returns [`Results`](castile_report::Results).
 //!
 //! ```no_run
 //! use std::{sync::Arc, time::Duration};
@@ -62,7 +62,6 @@ mod plan;
 mod process;
 mod progress;
 mod recorder;
-pub mod report;
 mod response;
 mod run;
 mod schedule;

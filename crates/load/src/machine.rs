@@ -1,6 +1,6 @@
 //! Describes the machine that a measurement is made on.
 
-use crate::report::Machine;
+use castile_report::Machine;
 
 /// Describes this machine, of which `cores` cores may be used.
 pub fn this_machine(cores: usize) -> Machine {

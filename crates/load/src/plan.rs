@@ -9,8 +9,8 @@ use humantime::format_duration;
 
 use crate::Arrivals;
 use crate::arrivals::exponential;
-use crate::report::Method;
-use crate::report::format::plain;
+use castile_report::Method;
+use castile_report::format::plain;
 
 /// How a case is driven.
 #[derive(Clone, Debug)]

@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::report::format::{count, figure, microseconds};
-use crate::report::{Interval, Method, Row};
 use crate::run::{Counter, Outcome, Run};
 use crate::{Error, Interrupt};
+use castile_report::format::{count, figure, microseconds};
+use castile_report::{Interval, Method, Row};
 
 /// How often the live line is updated. Each update costs the driver some CPU time.
 const TICK: Duration = Duration::from_millis(250);

@@ -5,7 +5,7 @@ use std::time::Duration;
 use hdrhistogram::Histogram;
 
 use crate::exchange::Judged;
-use crate::report::Reason;
+use castile_report::Reason;
 
 /// How many reasons are listed separately. Further reasons are counted together.
 const KEPT_REASONS: usize = 20;

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::report::{Criterion, Row, SearchEnd};
 use crate::{Arrivals, Pace, Plan};
+use castile_report::{Criterion, Row, SearchEnd};
 
 /// The search ends when the lowest bad load is at most this many times the highest good load.
 const CLOSE: f64 = 1.05;

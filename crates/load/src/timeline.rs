@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use hdrhistogram::Histogram;
 
 use crate::recorder::nanoseconds;
-use crate::report::{Interval, Step};
 use crate::usage::Usage;
+use castile_report::{Interval, Step};
 
 /// A run of at least this length has intervals of a second; a shorter one has intervals of a tenth of a second.
 const LONG: Duration = Duration::from_secs(10);

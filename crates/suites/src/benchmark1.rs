@@ -4,7 +4,7 @@
 use castile::codegen::{FromXml, ToXml};
 use castile::{Fault, Request, Response};
 use castile_load::Case;
-use castile_load::report::{Method, Published, PublishedFigure};
+use castile_report::{Method, Published, PublishedFigure};
 
 use crate::case::{case, operation_named};
 

@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use castile::codegen::{FromXml, Operation, SoapVersion};
 use castile::{AnyType, Fault, Raw, Request, Response, soap};
-use castile_load::report::{Method, Published, PublishedFigure};
 use castile_load::{Case, Requests};
+use castile_report::{Method, Published, PublishedFigure};
 
 use crate::case::{TEXT_XML, message, operation_named};
 

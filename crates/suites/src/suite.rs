@@ -3,8 +3,8 @@
 use std::net::{IpAddr, Ipv4Addr};
 use std::time::Duration;
 
-use castile_load::report::{self, Client, Published};
 use castile_load::{Case, Pace, Plan, Start, Stop, Think};
+use castile_report::{Client, Published};
 
 use crate::{benchmark1, seismic, styles, wspex, wstest};
 
@@ -37,10 +37,10 @@ pub struct Suite {
 #[derive(Clone, Debug)]
 pub struct Method {
     /// How the load is made.
-    pub method: report::Method,
+    pub method: castile_report::Method,
     /// The client that sends requests.
     pub client: Client,
-    /// How a case is driven in one pass. If the number of users is raised ([`report::Method::Users`]), `connections` is
+    /// How a case is driven in one pass. If the number of users is raised ([`castile_report::Method::Users`]), `connections` is
     /// that of the first step. If a case is a sequence, it ends with the last request and `stop` is ignored.
     pub plan: Plan,
     /// How many times all cases are measured.
@@ -158,7 +158,7 @@ const MINUTE: Duration = Duration::from_secs(60);
 fn of_wspex() -> Vec<Method> {
     let plan = Plan { connections: 32, warmup: MINUTE, stop: Stop::after(MINUTE), ..patient() };
     vec![Method {
-        method: report::Method::Closed,
+        method: castile_report::Method::Closed,
         client: Client::Typed,
         plan,
         passes: 4,
@@ -170,7 +170,7 @@ fn of_wspex() -> Vec<Method> {
 /// One client sends the queries of each run. All runs are done once before that.
 fn of_seismic() -> Vec<Method> {
     vec![Method {
-        method: report::Method::Sequence,
+        method: castile_report::Method::Sequence,
         client: Client::Typed,
         plan: patient(),
         passes: 2,
@@ -182,7 +182,7 @@ fn of_seismic() -> Vec<Method> {
 /// `ab` with 25 connections, with and without keep-alive. The article doesn't give the number of requests.
 fn of_benchmark1() -> Vec<Method> {
     let method = |keep_alive| Method {
-        method: report::Method::Closed,
+        method: castile_report::Method::Closed,
         client: Client::Raw,
         plan: Plan { connections: 25, keep_alive, stop: Stop::requests(100_000), ..patient() },
         passes: 4,
@@ -206,8 +206,8 @@ fn of_wstest() -> Vec<Method> {
     };
     let method = |method, plan, applies| Method { method, client: Client::Raw, plan, passes: 3, discarded: 0, applies };
     vec![
-        method(report::Method::Users, thinking, |_| true),
-        method(report::Method::Closed, Plan { connections: 16, ..common }, |case| case != "GetOrder"),
+        method(castile_report::Method::Users, thinking, |_| true),
+        method(castile_report::Method::Closed, Plan { connections: 16, ..common }, |case| case != "GetOrder"),
     ]
 }
 
@@ -223,7 +223,7 @@ fn of_styles() -> Vec<Method> {
             stop: Stop::after(time).or_errors(1).or_server_cpu(server_cpu),
             ..patient()
         };
-        Method { method: report::Method::Ramp, client: Client::Raw, plan, passes: 1, discarded: 0, applies }
+        Method { method: castile_report::Method::Ramp, client: Client::Raw, plan, passes: 1, discarded: 0, applies }
     };
     vec![
         method(45, 0.25, |case: &str| case.ends_with("-2KB")),

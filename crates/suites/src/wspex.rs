@@ -3,8 +3,8 @@
 use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
 use castile::{Call, Fault, NoDetail, Request, Response};
-use castile_load::report::{Method, Published, PublishedFigure};
 use castile_load::{Case, Requests, User};
+use castile_report::{Method, Published, PublishedFigure};
 
 use crate::case::{NOT_WHAT_WAS_SENT, case, operation_named};
 use crate::client::{self, Counting};

@@ -6,7 +6,7 @@ mod common;
 
 use std::path::Path;
 
-use castile_load::report::PublishedFigure;
+use castile_report::PublishedFigure;
 use castile_suites::{benchmark1, styles, wspex};
 use common::http::{Server, benchmark, post, post_as, wstest};
 use common::layout::Node;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use castile_load::report::{Client, Method};
 use castile_load::{Arrivals, Driver, Load, Pace, Plan, Requests, Start, Stop};
+use castile_report::{Client, Method};
 
 use crate::load::{hold, rate};
 use crate::quantity::{count, some_time, time};

@@ -7,10 +7,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use bytes::Bytes;
-use castile_load::report::{self, FLOOR};
 use castile_load::{
     Against, Bench, Case, Driver, Endpoint, Load, Network, Placement, Plan, Progress, Server, Target, Warmup,
 };
+use castile_report::FLOOR;
 
 use super::secured::Secured;
 use crate::peers::{Peer, check};
@@ -80,7 +80,7 @@ impl Entrants {
         let over = if self.tls.is_some() { " over TLS" } else { "" };
         let title = versions.is_some().then(|| format!("Castile{over}"));
         let language = versions.is_some().then(|| LANGUAGE.to_owned());
-        known.note(report::Target { name, title, versions, language, first_answer_ms: None }, &target);
+        known.note(castile_report::Target { name, title, versions, language, first_answer_ms: None }, &target);
         bench.targets.push(target);
 
         let mut dropped = Vec::new();
@@ -120,7 +120,13 @@ impl Entrants {
             let title = Some(format!("HTTP{over} alone"));
             let language = Some(LANGUAGE.to_owned());
             known.note(
-                report::Target { name: FLOOR.to_owned(), title, versions: None, language, first_answer_ms: None },
+                castile_report::Target {
+                    name: FLOOR.to_owned(),
+                    title,
+                    versions: None,
+                    language,
+                    first_answer_ms: None,
+                },
                 &target,
             );
             bench.targets.push(target);
@@ -186,10 +192,10 @@ fn served<'a>(peer: &'a Peer, loads: &'a [Load]) -> impl Iterator<Item = &'a Loa
 
 /// The targets of all suites, each with the times of its first answers.
 #[derive(Debug, Default)]
-pub(super) struct Known(Vec<(report::Target, Vec<f64>)>);
+pub(super) struct Known(Vec<(castile_report::Target, Vec<f64>)>);
 
 impl Known {
-    fn note(&mut self, target: report::Target, started: &Target) {
+    fn note(&mut self, target: castile_report::Target, started: &Target) {
         let first_answer = started.first_answer().map(|time| time.as_secs_f64() * 1e3);
         match self.0.iter_mut().find(|(known, _)| known.name == target.name) {
             Some((_, times)) => times.extend(first_answer),
@@ -197,8 +203,8 @@ impl Known {
         }
     }
 
-    pub(super) fn targets(self) -> Vec<report::Target> {
-        let with_median = |(target, times)| report::Target { first_answer_ms: median(times), ..target };
+    pub(super) fn targets(self) -> Vec<castile_report::Target> {
+        let with_median = |(target, times)| castile_report::Target { first_answer_ms: median(times), ..target };
         self.0.into_iter().map(with_median).collect()
     }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use castile_load::report::{Client, Method};
 use castile_load::{Against, Axis, Case, Driver, Goal, Load, Pace, Plan, Search, Start, Stop};
+use castile_report::{Client, Method};
 use castile_suites::Suite;
 
 /// How long a bench takes, and how reliable its results are.

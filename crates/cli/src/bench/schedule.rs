@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use castile_load::Load;
-use castile_load::report::{Client, Method};
+use castile_report::{Client, Method};
 
 use super::adjust::{client_of, method_of};
 use super::entrants::Entrants;

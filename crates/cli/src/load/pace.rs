@@ -4,8 +4,8 @@ use std::net::{IpAddr, TcpListener};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use castile_load::report::{Criterion, InvalidCriterion, Metric, Operator};
 use castile_load::{Arrivals, Axis, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
+use castile_report::{Criterion, InvalidCriterion, Metric, Operator};
 
 use crate::quantity;
 use crate::quantity::{count, ip_address, positive, some_time, time, whole};

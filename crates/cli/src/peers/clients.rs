@@ -6,8 +6,8 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, bail};
-use castile_load::report::{Called, ClientRow, Clients, Lap};
 use castile_load::{Caller, Case, Placement, Server, Warmup, this_machine};
+use castile_report::{Called, ClientRow, Clients, Lap};
 
 use super::Peer;
 use crate::problems::in_full;

@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use castile_load::{Case, Placement, Process, Server, report};
+use castile_load::{Case, Placement, Process, Server};
 use castile_suites::Suite;
 use tokio::sync::oneshot;
 
@@ -136,9 +136,9 @@ impl Peer {
     }
 
     /// Returns its description for the report. The time of the first answer isn't known yet.
-    pub(crate) fn target(&self) -> report::Target {
+    pub(crate) fn target(&self) -> castile_report::Target {
         let Description { title, versions, language, .. } = self.description.clone();
-        report::Target {
+        castile_report::Target {
             name: self.name.clone(),
             title: Some(title),
             versions: Some(versions),

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::Recorder;
-use crate::report::{Client, Kind, Results, Row, SearchEnd};
+use castile_report::{Client, Kind, Results, Row, SearchEnd};
 
 /// Above this share of its cores, the server or the driver is at its limit.
 const BUSY: f64 = 0.9;

@@ -14,8 +14,8 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 
 use crate::exchange::ask;
-use crate::report::{Kind, Results, Row, Suite};
 use crate::{Case, End, Error, ErrorKind, Interrupt, Placement, Progress, Requests, this_machine};
+use castile_report::{Kind, Results, Row, Suite};
 
 use side::Side;
 use turns::Cut;

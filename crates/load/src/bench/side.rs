@@ -7,13 +7,13 @@ use super::load::{Driver, Load};
 use super::tally::{Driven, Slice, Tally, step};
 use super::target::Target;
 use crate::placement::Cores;
-use crate::report::{Pass, Row};
 use crate::run::Crew;
 use crate::search::Tried;
 use crate::usage::Usage;
 use crate::{
     Axis, End, Endpoint, Error, Expected, Interrupt, Outcome, Placement, Plan, Progress, Search, Start, Stop, ab, usage,
 };
+use castile_report::{Pass, Row};
 
 /// Connections that were idle for longer are opened again, since some servers close idle connections.
 const REST: Duration = Duration::from_secs(2);

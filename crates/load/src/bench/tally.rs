@@ -8,8 +8,8 @@ use hdrhistogram::Histogram;
 use super::limits::{is_disturbed, limit_of};
 use super::load::{Driver, Load};
 use super::target::Target;
-use crate::report::{Client, Interval, Lag, Latency, Method, Quantile, Reason, Row, Spread, Step};
 use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests, Start};
+use castile_report::{Client, Interval, Lag, Latency, Method, Quantile, Reason, Row, Spread, Step};
 
 /// How many points of the distribution are reported for each halving of the remaining share.
 const POINTS_PER_HALVING: u32 = 3;

@@ -6,9 +6,9 @@ use std::time::Duration;
 use super::load::{Against, Load};
 use super::warm::Warmup;
 use crate::connection::open;
-use crate::report::FLOOR;
 use crate::usage::Usage;
 use crate::{Case, Endpoint, Error, ErrorKind, Plan, Server};
+use castile_report::FLOOR;
 
 /// An endpoint under test.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use serde::Serialize;
 
 use super::axis::{Axis, Tick, share};
 use super::bars::quotient;
-use crate::report::measure::Figure;
-use crate::report::versus::{Mean, Overall, Rival, Versus};
-use crate::report::{Condition, FLOOR, Judged, Kind, Method, Ratio, Results, Row, Suite};
+use crate::measure::Figure;
+use crate::versus::{Mean, Overall, Rival, Versus};
+use crate::{Condition, FLOOR, Judged, Kind, Method, Ratio, Results, Row, Suite};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {

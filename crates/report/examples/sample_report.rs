@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use castile_load::report::{Comparison, FLOOR, Results, Spread};
+use castile_report::{Comparison, FLOOR, Results, Spread};
 
 #[path = "../tests/support/sample.rs"]
 mod sample;

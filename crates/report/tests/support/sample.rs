@@ -1,7 +1,7 @@
 //! Results of a fictitious bench: every method, every field, hundreds of figures, always the same.
 //! They are used to test pages and tables, and to look at them.
 
-use castile_load::report::{
+use castile_report::{
     Build, Client, Interval, Kind, Lag, Latency, Machine, Method, Pass, Published, PublishedFigure, Quantile, Reason,
     Results, Row, Spread, Step, Suite, Term,
 };

@@ -6,8 +6,8 @@ use super::bars::{Chart, cpu, latency, normalised};
 use super::detail::{Curves, Detail};
 use super::figures::{Table, all};
 use super::material::{Material, Series};
-use crate::report::label::driven;
-use crate::report::{FLOOR, Method, Row, Suite};
+use crate::label::driven;
+use crate::{FLOOR, Method, Row, Suite};
 
 /// How many cases a chart shows initially. A click shows the rest.
 const SHOWN: usize = 24;

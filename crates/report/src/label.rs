@@ -169,11 +169,11 @@ fn keep_alive(row: &Row) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Results;
+    use crate::Results;
 
     #[test]
     fn a_style_tells_a_row_from_one_without() {
-        let results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+        let results: Results = serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
         let plain = Row { style: None, ..results.suites[0].cases[0].clone() };
         let other = Row { style: Some("round2".to_owned()), ..plain.clone() };
         let rows = [plain, other];

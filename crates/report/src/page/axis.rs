@@ -3,7 +3,7 @@
 
 use serde::Serialize;
 
-pub(super) use crate::report::format::plain;
+pub(super) use crate::format::plain;
 
 /// A scale between two figures.
 #[derive(Clone, Copy, Debug)]

@@ -3,9 +3,9 @@
 use serde::Serialize;
 
 use super::material::{Material, Series};
-use crate::report::format::{NONE, bytes, count, figure, microseconds, percent, spread};
-use crate::report::label::{Labels, client, driven};
-use crate::report::{FLOOR, Interval, Published, PublishedFigure, Row, Spread, Step, Suite};
+use crate::format::{NONE, bytes, count, figure, microseconds, percent, spread};
+use crate::label::{Labels, client, driven};
+use crate::{FLOOR, Interval, Published, PublishedFigure, Row, Spread, Step, Suite};
 
 /// A table of texts.
 #[derive(Debug, Serialize)]

@@ -80,7 +80,7 @@ impl Row {
 
 impl Results {
     /// Sets how each row compares with the floor's.
-    pub(crate) fn compare_with_floor(&mut self) {
+    pub fn compare_with_floor(&mut self) {
         for suite in &mut self.suites {
             let ratios: Vec<_> = suite.cases.iter().map(|row| suite.times_floor(row)).collect();
             for (row, ratio) in suite.cases.iter_mut().zip(ratios) {
@@ -131,7 +131,7 @@ fn left_out(count: usize) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::Interval;
+    use crate::Interval;
 
     /// Compared with tables of the sign test: the number of values, and the rank at which the interval begins, from 1.
     #[test]
@@ -168,7 +168,7 @@ mod tests {
     }
 
     fn row(slices: &[f64]) -> Row {
-        let results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+        let results: Results = serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
         let slice = |cpu: &f64| Interval { server_cpu_us_per_request: Some(*cpu), ..Interval::default() };
         Row { series: slices.iter().map(slice).collect(), ..results.suites[0].cases[0].clone() }
     }

@@ -348,7 +348,7 @@ mod tests {
 
     /// Creates results of one suite from tuples of case, target, CPU time in microseconds, and errors.
     fn results(rows: &[(&str, &str, f64, u64)]) -> Results {
-        let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+        let mut results: Results = serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
         let template = results.suites[0].cases[0].clone();
         let row = |(case, target, cpu, errors): &(&str, &str, f64, u64)| Row {
             case: (*case).to_owned(),

@@ -4,10 +4,10 @@ use serde::Serialize;
 
 use super::axis::{Axis, Tick, plain, share, time};
 use super::material::{Case, Material};
-use crate::report::format::{figure, microseconds, percent};
-use crate::report::measure::{Figure, Measure};
-use crate::report::versus::title;
-use crate::report::{FLOOR, Latency, Row};
+use crate::format::{figure, microseconds, percent};
+use crate::measure::{Figure, Measure};
+use crate::versus::title;
+use crate::{FLOOR, Latency, Row};
 
 /// The bars of all cases on one axis.
 #[derive(Debug, Serialize)]

@@ -1,7 +1,7 @@
 //! Results of a fictitious comparison: eleven targets and the floor, over three suites, with everything that can be wrong
 //! with a row. The targets have names of trees, since the figures are made up.
 
-use castile_load::report::{Client, Method, Reason, Results, Row, Suite, Target};
+use castile_report::{Client, Method, Reason, Results, Row, Suite, Target};
 
 use crate::sample::{self, Noise};
 

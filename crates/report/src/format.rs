@@ -4,7 +4,7 @@
 pub(super) const NONE: &str = "–";
 
 /// A whole number with separators between thousands: `12,345`.
-pub(crate) fn count(number: f64) -> String {
+pub fn count(number: f64) -> String {
     let digits = format!("{:.0}", number.abs());
     let mut text = String::new();
     if number <= -0.5 {
@@ -20,7 +20,7 @@ pub(crate) fn count(number: f64) -> String {
 }
 
 /// A round number without unnecessary digits: `0.5`, `20`, `15,000`.
-pub(crate) fn plain(number: f64) -> String {
+pub fn plain(number: f64) -> String {
     match number {
         large if large >= 1_000.0 => count(large),
         // Rounded, because sums and products of steps are not exact.
@@ -29,7 +29,7 @@ pub(crate) fn plain(number: f64) -> String {
 }
 
 /// A number with three significant digits, more for large numbers: `0.123`, `1.23`, `12.3`, `1,234`.
-pub(crate) fn figure(number: f64) -> String {
+pub fn figure(number: f64) -> String {
     match number.abs() {
         size if size >= 99.95 => count(number),
         size if size >= 9.995 => format!("{number:.1}"),
@@ -75,7 +75,7 @@ pub(crate) fn ratio(ratio: f64) -> String {
 }
 
 /// Microseconds, converted to the unit that fits: `174 µs`, `3.37 ms`, `1.20 s`.
-pub(crate) fn microseconds(time: f64) -> String {
+pub fn microseconds(time: f64) -> String {
     match time {
         time if time < 9_999.5 => format!("{} µs", figure(time)),
         time if time < 999_950.0 => format!("{} ms", figure(time / 1e3)),

@@ -11,12 +11,12 @@ use super::{Row, format};
 /// metric, an operator (`>`, `>=`, `<`, `<=`) and a value in the metric's unit:
 ///
 /// ```
-/// use castile_load::report::{Criterion, Metric};
+/// use castile_report::{Criterion, Metric};
 ///
 /// let criterion: Criterion = "p99 > 200ms".parse()?;
 /// assert_eq!(criterion.metric, Metric::Latency { quantile: 0.99 });
 /// assert!(criterion.holds(250_000.0), "latencies are microseconds");
-/// # Ok::<(), castile_load::report::InvalidCriterion>(())
+/// # Ok::<(), castile_report::InvalidCriterion>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Criterion {

@@ -6,7 +6,7 @@ mod sample;
 #[path = "support/stacks.rs"]
 mod stacks;
 
-use castile_load::report::{
+use castile_report::{
     Client, Comparison, Criterion, FLOOR, Form, Interval, Method, Reason, Results, Row, Spread, wrong_answers,
 };
 

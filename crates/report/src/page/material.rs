@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
-use crate::report::label::Labels;
-use crate::report::measure::Measure;
-use crate::report::{FLOOR, Method, Row, Suite};
+use crate::label::Labels;
+use crate::measure::Measure;
+use crate::{FLOOR, Method, Row, Suite};
 
 /// The data of a block's charts.
 #[derive(Debug)]

@@ -421,7 +421,7 @@ mod tests {
 
     /// Returns results of a load on one URL, whose server is unknown.
     fn loaded() -> Results {
-        let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+        let mut results: Results = serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
         let suite = &mut results.suites[0];
         suite.cases.retain(|row| row.target != FLOOR);
         for row in &mut suite.cases {
@@ -458,11 +458,11 @@ mod tests {
     #[test]
     fn comparisons_narrow_as_well() {
         let with_rate = |factor: f64| {
-            let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+            let mut results: Results = serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
             for row in &mut results.suites[0].cases {
                 row.case = "a case of which the name has far more words than a line has room for".to_owned();
                 let runs = row.requests_per_second.runs.iter().map(|run| run * factor);
-                row.requests_per_second = crate::report::Spread::of(runs.collect());
+                row.requests_per_second = crate::Spread::of(runs.collect());
             }
             results
         };
@@ -494,7 +494,7 @@ mod tests {
     /// All targets were once shown, even on a narrow terminal.
     #[test]
     fn targets_side_by_side_narrow_from_the_last() {
-        let mut results: Results = serde_json::from_str(include_str!("../../tests/data/results.json")).unwrap();
+        let mut results: Results = serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
         let names = ["rowan", "larch", "hornbeam", "elm", "cedar", "maple", "blackthorn", "poplar", "yew", "beech"];
         let own = results.suites[0].cases[0].clone();
         for (name, number) in names.into_iter().zip(2..) {

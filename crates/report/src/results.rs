@@ -674,7 +674,7 @@ mod tests {
 
     #[test]
     fn parts_of_a_bench_are_one() {
-        let results = || serde_json::from_str::<Results>(include_str!("../../tests/data/results.json")).unwrap();
+        let results = || serde_json::from_str::<Results>(include_str!("../tests/data/results.json")).unwrap();
         let (mut whole, mut later) = (results(), results());
         let rows = whole.rows().count();
         (whole.warnings, later.warnings) = (vec!["slow".into()], vec!["hot".into()]);

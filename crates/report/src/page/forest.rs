@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::axis::{Axis, Tick, share};
-use crate::report::compare::{Change, Compared, ComparedSuite, Comparison, NOT_KNOWN, Verdict, Yardstick, in_percent};
-use crate::report::student::{CONFIDENCE, Difference};
+use crate::compare::{Change, Compared, ComparedSuite, Comparison, NOT_KNOWN, Verdict, Yardstick, in_percent};
+use crate::student::{CONFIDENCE, Difference};
 
 /// Larger differences are shown at the end of the axis, so that one outlier doesn't hide all
 /// others.

@@ -2,9 +2,9 @@
 //! their answers are.
 
 use super::figures::{Cell, Line, Table};
-use crate::report::Results;
-use crate::report::format::{bytes, count};
-use crate::report::versus::{Overall, Versus, times, title};
+use crate::Results;
+use crate::format::{bytes, count};
+use crate::versus::{Overall, Versus, times, title};
 
 /// Returns the table of the targets with their overall results.
 pub(super) fn targets(results: &Results, subject: &str, overall: &Overall<'_>) -> Table {

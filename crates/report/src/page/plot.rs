@@ -124,7 +124,7 @@ fn pieces(points: &[(f64, Option<f64>)]) -> Vec<Vec<(f64, f64)>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::report::page::axis::plain;
+    use crate::page::axis::plain;
 
     #[test]
     fn a_line_is_interrupted_where_there_is_nothing() {

@@ -7,7 +7,7 @@ use super::bars::{Mark, marks};
 use super::figures::{Table, curve_points, distribution_points, one_case, series_points};
 use super::material::{Case, Series};
 use super::plot::{Course, Frame, Plot, Text};
-use crate::report::{Interval, Row, Step};
+use crate::{Interval, Row, Step};
 
 /// More points than this are merged, since a screen can't show them separately.
 const POINTS: usize = 240;

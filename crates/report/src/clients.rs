@@ -5,9 +5,9 @@ use std::time::Duration;
 use comfy_table::Table;
 use serde::Serialize;
 
-use super::format::{NONE, bytes, count, figure, ratio};
-use super::table::{aligned, bold, table};
-use super::{Machine, Spread};
+use crate::format::{NONE, bytes, count, figure, ratio};
+use crate::table::{aligned, bold, table};
+use crate::{Machine, Spread};
 
 /// The measurements of clients that made the same calls.
 #[derive(Clone, Debug, Serialize)]

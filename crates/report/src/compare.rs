@@ -2,10 +2,10 @@
 
 use serde::Serialize;
 
-use super::format::{count, figure, microseconds, spread};
-use super::label::Labels;
-use super::student::Difference;
-use super::{Machine, Method, Ratio, Results, Row, Spread};
+use crate::format::{count, figure, microseconds, spread};
+use crate::label::Labels;
+use crate::student::Difference;
+use crate::{Machine, Method, Ratio, Results, Row, Spread};
 
 /// Several benches, which are compared with the first.
 #[derive(Clone, Debug, Serialize)]
@@ -13,7 +13,7 @@ pub struct Comparison {
     benches: Vec<Heading>,
     /// Differences between the benches that may explain differences in the figures.
     warnings: Vec<String>,
-    pub(super) suites: Vec<ComparedSuite>,
+    pub(crate) suites: Vec<ComparedSuite>,
 }
 
 /// The description of a bench as a whole.
@@ -32,36 +32,36 @@ struct Heading {
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct ComparedSuite {
-    pub(super) suite: String,
-    pub(super) rows: Vec<Compared>,
+pub(crate) struct ComparedSuite {
+    pub(crate) suite: String,
+    pub(crate) rows: Vec<Compared>,
 }
 
 /// One row in all benches.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Compared {
-    pub(super) case: String,
+pub(crate) struct Compared {
+    pub(crate) case: String,
     /// The text that distinguishes the row from other rows of its case.
-    pub(super) row: String,
+    pub(crate) row: String,
     /// In the order of the benches; `None` if a bench doesn't have the row.
-    pub(super) figures: Vec<Option<Figures>>,
+    pub(crate) figures: Vec<Option<Figures>>,
     /// The change from the first bench to each of the others; `None` if no verdict is possible.
-    pub(super) differences: Vec<Option<Change>>,
+    pub(crate) differences: Vec<Option<Change>>,
 }
 
 /// The change of a row from the first bench to another.
 #[derive(Clone, Copy, Debug, Serialize)]
-pub(super) struct Change {
+pub(crate) struct Change {
     by: Yardstick,
     verdict: Verdict,
     #[serde(flatten)]
-    pub(super) difference: Difference,
+    pub(crate) difference: Difference,
 }
 
 /// The figure by which two benches are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub(super) enum Yardstick {
+pub(crate) enum Yardstick {
     /// The server's CPU time per request, as a multiple of the floor's in the same bench.
     CpuBesideFloor,
     /// Used if the CPU time is not available. This figure also depends on how busy the machine was.
@@ -71,21 +71,21 @@ pub(super) enum Yardstick {
 /// The verdict on a difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Verdict {
+pub(crate) enum Verdict {
     Better,
     Worse,
     Unseen,
 }
 
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct Figures {
-    pub(super) requests_per_second: Spread,
-    pub(super) p50_us: f64,
-    pub(super) p99_us: f64,
-    pub(super) server_cpu_us_per_request: Option<f64>,
-    pub(super) times_floor: Option<Ratio>,
-    pub(super) errors: u64,
-    pub(super) driver_limited: bool,
+pub(crate) struct Figures {
+    pub(crate) requests_per_second: Spread,
+    pub(crate) p50_us: f64,
+    pub(crate) p99_us: f64,
+    pub(crate) server_cpu_us_per_request: Option<f64>,
+    pub(crate) times_floor: Option<Ratio>,
+    pub(crate) errors: u64,
+    pub(crate) driver_limited: bool,
 }
 
 impl Comparison {
@@ -101,16 +101,16 @@ impl Comparison {
         Comparison { benches: benches.iter().map(heading).collect(), warnings, suites }
     }
 
-    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.benches.iter().map(|bench| &*bench.name)
     }
 
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&str, &Compared)> {
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&str, &Compared)> {
         self.suites.iter().flat_map(|suite| suite.rows.iter().map(move |row| (&*suite.suite, row)))
     }
 
     /// Returns the figures by which the rows are compared.
-    pub(super) fn yardsticks(&self) -> impl Iterator<Item = Yardstick> {
+    pub(crate) fn yardsticks(&self) -> impl Iterator<Item = Yardstick> {
         let has = |yardstick: &Yardstick| {
             let mut changes = self.rows().flat_map(|(_, row)| row.differences.iter().flatten());
             changes.any(|change| change.by == *yardstick)
@@ -192,7 +192,7 @@ impl Change {
     }
 
     /// Returns the verdict and the figure that it is based on: `CPU: less`.
-    pub(super) fn words(&self) -> String {
+    pub(crate) fn words(&self) -> String {
         let what = match self.verdict {
             Verdict::Unseen => "none seen",
             _ if self.difference.relative > 0.0 => "more",
@@ -201,7 +201,7 @@ impl Change {
         format!("{}: {what}", self.by.name())
     }
 
-    pub(super) fn verdict(&self) -> Verdict {
+    pub(crate) fn verdict(&self) -> Verdict {
         self.verdict
     }
 }
@@ -215,7 +215,7 @@ impl Yardstick {
     }
 
     /// Returns what the figure means, and which direction is better.
-    pub(super) fn about(self) -> String {
+    pub(crate) fn about(self) -> String {
         let about = match self {
             Yardstick::CpuBesideFloor => {
                 "server CPU time per request beside the floor's in the same bench; less is better"
@@ -309,10 +309,10 @@ fn single_runs(suites: &[ComparedSuite], benches: &[(String, Results)]) -> Optio
 }
 
 /// The text for a difference without a verdict.
-pub(super) const NOT_KNOWN: &str = "not known";
+pub(crate) const NOT_KNOWN: &str = "not known";
 
 /// Formats a difference with its interval: `+8.1 % (+5.0 to +11.2)`.
-pub(super) fn in_percent(difference: &Difference) -> String {
+pub(crate) fn in_percent(difference: &Difference) -> String {
     // Adding 0 turns a negative zero into a positive one.
     let percent = |share: f64| format!("{:+.1}", (share * 1e3).round() / 10.0 + 0.0);
     format!("{} % ({} to {})", percent(difference.relative), percent(difference.low), percent(difference.high))
@@ -320,7 +320,7 @@ pub(super) fn in_percent(difference: &Difference) -> String {
 
 impl Figures {
     /// Returns requests per second with their standard deviation.
-    pub(super) fn rate(&self) -> String {
+    pub(crate) fn rate(&self) -> String {
         let Spread { mean, stddev, runs } = &self.requests_per_second;
         match runs.len() {
             0 | 1 => figure(*mean),
@@ -330,12 +330,12 @@ impl Figures {
 
     /// Returns the server's CPU time per request, and its multiple of the floor's: `12.5 µs, 1.25 (1.20–1.30) ×
     /// floor`.
-    pub(super) fn cpu(&self) -> Option<String> {
+    pub(crate) fn cpu(&self) -> Option<String> {
         let cpu = format!("{} µs", figure(self.server_cpu_us_per_request?));
         Some(self.times_floor.iter().fold(cpu, |cpu, times| format!("{cpu}, {times} × floor")))
     }
 
-    pub(super) fn latency(&self) -> String {
+    pub(crate) fn latency(&self) -> String {
         format!("{} / {}", microseconds(self.p50_us), microseconds(self.p99_us))
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use super::{Row, format};
+use crate::{Row, format};
 
 /// A condition on one figure of a measurement.
 ///

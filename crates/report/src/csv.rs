@@ -1,7 +1,7 @@
 //! Writes the results as comma-separated values (RFC 4180), one line per row, for spreadsheets.
 
-use super::label;
-use super::{Results, Row, Suite};
+use crate::label;
+use crate::{Results, Row, Suite};
 
 /// A column: its name, which includes the unit, and a function that returns its text.
 type Column = (&'static str, fn(&Suite, &Row) -> String);

@@ -10,11 +10,11 @@ pub struct Error {
 }
 
 impl Error {
-    pub(super) fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Error { message: message.into(), source: None }
     }
 
-    pub(super) fn because(self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
+    pub(crate) fn because(self, source: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> Self {
         Error { source: Some(source.into()), ..self }
     }
 }

@@ -1,7 +1,7 @@
 //! Formats numbers for people.
 
 /// The text for a missing figure.
-pub(super) const NONE: &str = "–";
+pub(crate) const NONE: &str = "–";
 
 /// A whole number with separators between thousands: `12,345`.
 pub fn count(number: f64) -> String {

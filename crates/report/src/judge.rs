@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::{Condition, Criterion, FLOOR, Judged, Results, Row};
+use crate::{Condition, Criterion, FLOOR, Judged, Results, Row};
 
 impl Results {
     /// Judges all rows except the floor's by these conditions for failing.
@@ -26,7 +26,7 @@ impl Condition {
 }
 
 impl Judged {
-    pub(super) fn of(suite: &str, row: &Row, criterion: Criterion) -> Self {
+    pub(crate) fn of(suite: &str, row: &Row, criterion: Criterion) -> Self {
         let found = criterion.metric.of(row);
         Judged {
             suite: suite.to_owned(),

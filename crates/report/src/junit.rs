@@ -4,11 +4,11 @@ use minijinja::Environment;
 use minijinja::value::Serde;
 use serde::Serialize;
 
-use super::format::{count, microseconds};
-use super::label::{self, Labels};
-use super::{Criterion, Error, FLOOR, Judged, Metric, Reason, Results, Row, Suite, wrong_answers};
+use crate::format::{count, microseconds};
+use crate::label::{self, Labels};
+use crate::{Criterion, Error, FLOOR, Judged, Metric, Reason, Results, Row, Suite, wrong_answers};
 
-const TEMPLATE: &str = include_str!("junit.xml");
+const TEMPLATE: &str = include_str!("templates/junit.xml");
 
 #[derive(Serialize)]
 struct TestSuites {

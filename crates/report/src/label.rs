@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::format::{count, figure};
-use super::{Client, FLOOR, Method, Row};
+use crate::format::{count, figure};
+use crate::{Client, FLOOR, Method, Row};
 
 /// The properties that distinguish rows of one case.
 #[derive(Clone, Copy, Debug)]
@@ -43,12 +43,12 @@ impl Part {
 
 /// Names rows by the properties in which they differ.
 #[derive(Debug)]
-pub(super) struct Labels(Vec<Part>);
+pub(crate) struct Labels(Vec<Part>);
 
 impl Labels {
     /// Creates names for all these rows. A property that is the same for all rows of a case is left
     /// out, since the case's name implies it.
-    pub(super) fn among<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Self {
+    pub(crate) fn among<'a>(rows: impl Iterator<Item = &'a Row> + Clone) -> Self {
         let varies = |part: &Part| {
             let mut found: BTreeMap<&str, String> = BTreeMap::new();
             let value = |row| match part {
@@ -63,7 +63,7 @@ impl Labels {
     }
 
     /// Returns the properties that vary: `castile · typed`. Returns the target if none does.
-    pub(super) fn of(&self, row: &Row) -> String {
+    pub(crate) fn of(&self, row: &Row) -> String {
         let parts: Vec<_> = self.0.iter().filter_map(|part| part.of(row)).collect();
         match parts.is_empty() {
             true => row.target.clone(),
@@ -72,19 +72,19 @@ impl Labels {
     }
 
     /// Returns the case and the properties that vary, without the target: `echoVoid · typed`.
-    pub(super) fn of_case(&self, row: &Row) -> String {
+    pub(crate) fn of_case(&self, row: &Row) -> String {
         let parts = self.0.iter().filter(|part| !matches!(part, Part::Target));
         std::iter::once(row.case.clone()).chain(parts.filter_map(|part| part.of(row))).collect::<Vec<_>>().join(" · ")
     }
 
     /// Returns the case and all properties that vary. This name is stable from measurement to
     /// measurement.
-    pub(super) fn whole(&self, row: &Row) -> String {
+    pub(crate) fn whole(&self, row: &Row) -> String {
         std::iter::once(row.case.clone()).chain(self.beside_case(row)).collect::<Vec<_>>().join(" · ")
     }
 
     /// Returns the properties that vary, if any do.
-    pub(super) fn beside_case(&self, row: &Row) -> Option<String> {
+    pub(crate) fn beside_case(&self, row: &Row) -> Option<String> {
         (!self.0.is_empty()).then(|| self.of(row))
     }
 }
@@ -99,7 +99,7 @@ impl Row {
 }
 
 /// Returns how a row was driven, in words.
-pub(super) fn driven(row: &Row) -> String {
+pub(crate) fn driven(row: &Row) -> String {
     let keep_alive = keep_alive(row).to_owned();
     let load = match row.method {
         Method::Closed if row.users_at_peak.is_some() => vec![users(row.connections), keep_alive],
@@ -122,7 +122,7 @@ pub(super) fn driven(row: &Row) -> String {
     load.into_iter().chain(row.rhythm.clone()).chain(network).collect::<Vec<_>>().join(", ")
 }
 
-pub(super) fn method(method: Method) -> &'static str {
+pub(crate) fn method(method: Method) -> &'static str {
     match method {
         Method::Closed => "closed",
         Method::Open => "open",
@@ -132,7 +132,7 @@ pub(super) fn method(method: Method) -> &'static str {
     }
 }
 
-pub(super) fn client(client: Client) -> &'static str {
+pub(crate) fn client(client: Client) -> &'static str {
     match client {
         Client::Raw => "raw",
         Client::Typed => "typed",

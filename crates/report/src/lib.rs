@@ -1,23 +1,29 @@
-//! The report: the data ([`Results`]), and its output formats.
+//! The results of load tests and benchmarks, and reports of them.
 //!
-//! Formats:
-//! - `table` writes tables for terminals.
-//! - `page` writes pages for browsers. Its `block` shows a suite's rows of one method, which `material` collects. `bars`, `plot` and `axis`
-//!   draw charts, `detail` shows one case, `figures` and `stacks` write tables. The layout is in `templates/`.
-//! - `markdown` writes documents, `csv` and `junit` write for other programs.
+//! [`Results`] are the content of a `results.json`, which `castile-load` measures. Reports of them are pages for browsers
+//! ([`Results::page`]), tables for terminals ([`Results::table`]), Markdown, CSV, and JUnit XML for build servers. A [`Criterion`]
+//! decides which rows count as failed. A [`Comparison`] compares several results.
 //!
-//! Analysis:
-//! - `versus` compares the targets of a bench, with the ratios of `ratio`.
-//! - `compare` compares benches, with the intervals of `student`.
-//! - `judge` decides what counts as failed, by criteria (`criterion`).
-//! - `label` names rows by what distinguishes them, and `measure` has the main figure of each method.
-//! - `own` decides which files may be replaced.
+//! ```no_run
+//! use std::path::Path;
+//! use castile_report::{Comparison, Results};
+//!
+//! # fn main() -> Result<(), castile_report::Error> {
+//! let before = Results::read(Path::new("before/results.json"))?;
+//! let after = Results::read(Path::new("after/results.json"))?;
+//! println!("{}", after.table());
+//! let comparison = Comparison::of(&[("before".to_owned(), before), ("after".to_owned(), after)]);
+//! comparison.write(Path::new("comparison"))?;
+//! # Ok(())
+//! # }
+//! ```
 
 mod clients;
 mod compare;
 mod criterion;
 mod csv;
 mod error;
+mod files;
 pub mod format;
 mod judge;
 mod junit;
@@ -32,14 +38,11 @@ mod student;
 mod table;
 mod versus;
 
-use std::fs;
-use std::io::{self, Write};
-use std::path::{Path, PathBuf};
-
 pub use clients::{Called, ClientRow, Clients, Lap};
 pub use compare::Comparison;
 pub use criterion::{Criterion, InvalidCriterion, Metric, Operator};
 pub use error::Error;
+pub use files::{FILES, write_whole};
 pub use own::{Form, expect_own};
 pub use results::{
     Build, Client, Condition, FLOOR, Interval, Judged, Kind, Lag, Latency, Machine, Method, Pass, Published,
@@ -47,188 +50,3 @@ pub use results::{
     wrong_answers,
 };
 pub use table::note;
-
-use serde::Serialize;
-
-/// The files that [`Results::write`] writes into a directory.
-pub const FILES: [&str; 2] = [RESULTS, PAGE];
-const RESULTS: &str = "results.json";
-const PAGE: &str = "index.html";
-const COMPARISON: &str = "comparison.html";
-
-impl Results {
-    /// Writes `results.json` and `index.html` into a directory, which is created if necessary, and returns their paths. Different results
-    /// that are there are renamed to `results.1.json`, or to a higher number.
-    ///
-    /// # Errors
-    /// The files can't be written, or a file there was not written by Castile.
-    pub fn write(&self, directory: &Path) -> Result<Vec<PathBuf>, Error> {
-        Results::expect_own(directory)?;
-        let page = self.page()?;
-        let mut files = self.write_json(&directory.join(RESULTS))?;
-        files.insert(1, save(&directory.join(PAGE), &page)?);
-        Ok(files)
-    }
-
-    /// Checks that [`write`](Self::write) would not replace a file that Castile did not write.
-    ///
-    /// # Errors
-    /// It would replace such a file.
-    pub fn expect_own(directory: &Path) -> Result<(), Error> {
-        Form::Results.expect_own(&directory.join(RESULTS))?;
-        Form::Page.expect_own(&directory.join(PAGE))
-    }
-
-    /// Writes the results into a file. Returns its path, and the new path of different results that were there.
-    ///
-    /// # Errors
-    /// The file can't be written, or the file there was not written by Castile.
-    pub fn write_json(&self, path: &Path) -> Result<Vec<PathBuf>, Error> {
-        Form::Results.expect_own(path)?;
-        let json = self.json()?;
-        let kept = keep_earlier(path, &json)?;
-        Ok(std::iter::once(save(path, &json)?).chain(kept).collect())
-    }
-
-    /// Returns the content of `results.json`.
-    pub fn json(&self) -> Result<String, Error> {
-        json(self)
-    }
-
-    /// Reads a `results.json`, or the one in a directory.
-    pub fn read(path: &Path) -> Result<Self, Error> {
-        let file = if path.is_dir() { path.join(RESULTS) } else { path.to_owned() };
-        let wrong = |what: &str| Error::new(format!("{what} {}", file.display()));
-        let text = fs::read_to_string(&file).map_err(|error| wrong("can't read").because(error))?;
-        serde_json::from_str(&text).map_err(|error| match text.trim_start().starts_with('{') {
-            true => wrong("expected the results of a bench in").because(error),
-            // The JSON parser's message about other files would not help.
-            false => {
-                let file = file.display();
-                Error::new(format!("{file} is no JSON, expected the results.json of a bench"))
-            }
-        })
-    }
-}
-
-impl Comparison {
-    /// Writes `comparison.html` into a directory, which is created if necessary, and returns its path.
-    ///
-    /// # Errors
-    /// The file can't be written, or the file there was not written by Castile.
-    pub fn write(&self, directory: &Path) -> Result<PathBuf, Error> {
-        Comparison::expect_own(directory)?;
-        save(&directory.join(COMPARISON), &self.page()?)
-    }
-
-    /// Checks that [`write`](Self::write) would not replace a file that Castile did not write.
-    ///
-    /// # Errors
-    /// It would replace such a file.
-    pub fn expect_own(directory: &Path) -> Result<(), Error> {
-        Form::Page.expect_own(&directory.join(COMPARISON))
-    }
-
-    /// Returns the comparison as JSON.
-    pub fn json(&self) -> Result<String, Error> {
-        json(self)
-    }
-}
-
-fn json(data: &impl Serialize) -> Result<String, Error> {
-    let text = serde_json::to_string_pretty(data);
-    text.map(|text| text + "\n").map_err(|error| Error::new("can't write JSON").because(error))
-}
-
-fn save(path: &Path, text: &str) -> Result<PathBuf, Error> {
-    let wrong = |path: &Path| Error::new(format!("can't write {}", path.display()));
-    if let Some(directory) = path.parent().filter(|directory| !directory.as_os_str().is_empty()) {
-        fs::create_dir_all(directory).map_err(|error| wrong(directory).because(error))?;
-    }
-    write_whole(path, text).map_err(|error| wrong(path).because(error))?;
-    Ok(path.to_owned())
-}
-
-/// Writes a file atomically. The old content stays until all of the new content is written, so a full disk loses nothing. A device or
-/// another special file is written directly.
-///
-/// # Errors
-/// The error of the system. No part of the new content is left then.
-pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
-    // A symbolic link is followed, so that it stays a link.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let there = fs::metadata(&path).ok();
-    let Some(name) = path.file_name().filter(|_| there.as_ref().is_none_or(fs::Metadata::is_file)) else {
-        return fs::write(&path, text);
-    };
-    let temporary = path.with_file_name(format!(".{}.{}", name.to_string_lossy(), std::process::id()));
-    let write = || {
-        let mut file = fs::File::create_new(&temporary)?;
-        file.write_all(text.as_bytes())?;
-        if let Some(there) = &there {
-            file.set_permissions(there.permissions())?;
-        }
-        drop(file);
-        fs::rename(&temporary, &path)
-    };
-    write().inspect_err(|_| drop(fs::remove_file(&temporary)))
-}
-
-/// Renames a file of earlier results to `results.1.json` or a higher number, unless it has this text.
-fn keep_earlier(path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
-    // A device or a pipe stores nothing.
-    let there = if path.is_file() { fs::read_to_string(path).ok() } else { None };
-    if there.is_none_or(|there| there.is_empty() || there == text) {
-        return Ok(None);
-    }
-    let numbered = |number: u32| {
-        let mut name = path.file_stem().unwrap_or_default().to_owned();
-        name.push(format!(".{number}"));
-        if let Some(extension) = path.extension() {
-            name.push(".");
-            name.push(extension);
-        }
-        path.with_file_name(name)
-    };
-    let Some(kept) = (1..).map(numbered).find(|name| !name.exists()) else { return Ok(None) };
-    fs::rename(path, &kept)
-        .map_err(|error| Error::new(format!("can't keep the earlier {}", path.display())).because(error))?;
-    Ok(Some(kept))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A full disk once left a truncated file instead of the old one.
-    #[test]
-    fn what_is_there_stays_until_the_new_content_is() {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("a.json");
-        write_whole(&path, "one").unwrap();
-        write_whole(&path, "two").unwrap();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-        // A directory with the name of the temporary file simulates a full disk.
-        let temporary = directory.path().join(format!(".a.json.{}", std::process::id()));
-        fs::create_dir(&temporary).unwrap();
-        write_whole(&path, "three").unwrap_err();
-        assert_eq!(fs::read_to_string(&path).unwrap(), "two");
-        fs::remove_dir(&temporary).unwrap();
-        assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 1);
-    }
-
-    /// A bench, and a page made again without `--out`, once replaced the results of another bench.
-    #[test]
-    fn earlier_results_are_kept() {
-        let directory = tempfile::tempdir().unwrap();
-        let results = directory.path().join("results.json");
-        for (earlier, kept) in [("{1}", "results.1.json"), ("{2}", "results.2.json")] {
-            fs::write(&results, earlier).unwrap();
-            assert_eq!(keep_earlier(&results, "{3}").unwrap(), Some(directory.path().join(kept)));
-            assert_eq!(fs::read_to_string(directory.path().join(kept)).unwrap(), earlier);
-        }
-        assert_eq!(keep_earlier(&results, "{3}").unwrap(), None);
-        fs::write(&results, "{3}").unwrap();
-        assert_eq!(keep_earlier(&results, "{3}").unwrap(), None);
-    }
-}

@@ -1,10 +1,10 @@
 //! Writes the results as GitHub Markdown: the tables of a comparison, for a document.
 
-use super::format::{NONE, bytes, count, microseconds};
-use super::label::driven;
-use super::measure::Measure;
-use super::versus::{Line, Overall, Rival, Versus, times, title};
-use super::{FLOOR, Method, Results, Row};
+use crate::format::{NONE, bytes, count, microseconds};
+use crate::label::driven;
+use crate::measure::Measure;
+use crate::versus::{Line, Overall, Rival, Versus, times, title};
+use crate::{FLOOR, Method, Results, Row};
 
 /// A mark for a doubtful figure: the sign after it, its meaning, and when it applies.
 type Mark = (char, &'static str, fn(&Row) -> bool);

@@ -1,24 +1,24 @@
 //! The main figure of a method: throughput if the load was given, or the load that a search found.
 
-use super::format::{count, figure, spread};
-use super::{Method, Row};
+use crate::format::{count, figure, spread};
+use crate::{Method, Row};
 
 /// The main figure of a method.
 #[derive(Debug)]
-pub(super) struct Measure {
-    pub(super) title: &'static str,
-    pub(super) less_is_better: bool,
-    pub(super) unit: &'static str,
+pub(crate) struct Measure {
+    pub(crate) title: &'static str,
+    pub(crate) less_is_better: bool,
+    pub(crate) unit: &'static str,
     text: fn(f64) -> String,
-    pub(super) of: fn(&Row) -> Option<Figure>,
+    pub(crate) of: fn(&Row) -> Option<Figure>,
 }
 
 /// A mean and, if it was measured more than once, its standard deviation.
-pub(super) type Figure = (f64, Option<f64>);
+pub(crate) type Figure = (f64, Option<f64>);
 
 impl Measure {
     /// Returns the main figure of these rows of a method.
-    pub(super) fn of_method<'a>(method: Method, rows: impl IntoIterator<Item = &'a Row>) -> Self {
+    pub(crate) fn of_method<'a>(method: Method, rows: impl IntoIterator<Item = &'a Row>) -> Self {
         let is_searched = rows.into_iter().any(|row| row.users_at_peak.is_some());
         let per_second = |row: &Row| {
             let rate = &row.requests_per_second;
@@ -62,7 +62,7 @@ impl Measure {
     }
 
     /// Returns the figure of a row without its unit: `30,000 ± 100`; `None` if it was not measured.
-    pub(super) fn written(&self, row: &Row) -> Option<String> {
+    pub(crate) fn written(&self, row: &Row) -> Option<String> {
         (self.of)(row).map(|(mean, deviation)| match deviation {
             None => (self.text)(mean),
             Some(deviation) => spread(mean, deviation),

@@ -8,12 +8,12 @@ use std::path::Path;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::Error;
+use crate::Error;
 
 /// The file formats of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// The output of [`Results::json`](super::Results::json).
+    /// The output of [`Results::json`](crate::Results::json).
     Results,
     /// A page of results or of a comparison.
     Page,

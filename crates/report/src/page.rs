@@ -2,6 +2,9 @@
 //!
 //! The code turns figures into positions and words; the templates decide their appearance. The charts are SVG without
 //! text. Texts are HTML beside them, so that they stay readable at any width of the chart.
+//!
+//! `block` shows a suite's rows of one method, which `material` collects. `bars`, `plot` and `axis` draw charts, `detail` shows one case,
+//! `figures` and `stacks` write tables. `summary` is the head of the page, `forest` the page of a comparison.
 
 mod axis;
 mod bars;
@@ -22,10 +25,10 @@ use self::block::{Block, blocks};
 use self::figures::{Table, history};
 use self::forest::Forest;
 use self::summary::Summary;
-use super::compare::Comparison;
-use super::format::{bytes, count, figure, microseconds, percent, ratio};
-use super::versus::{Overall, Versus};
-use super::{Client, Error, FLOOR, Method, Published, Results, Suite, label};
+use crate::compare::Comparison;
+use crate::format::{bytes, count, figure, microseconds, percent, ratio};
+use crate::versus::{Overall, Versus};
+use crate::{Client, Error, FLOOR, Method, Published, Results, Suite, label};
 
 /// The extension `.html` enables escaping of all inserted values.
 const TEMPLATES: [(&str, &str); 5] = [

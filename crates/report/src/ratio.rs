@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use super::student::{CONFIDENCE, Difference};
-use super::{FLOOR, Ratio, Results, Row, Suite};
+use crate::student::{CONFIDENCE, Difference};
+use crate::{FLOOR, Ratio, Results, Row, Suite};
 
 /// With fewer pairs than this, half of them would be too few for an interval.
 const HALVED: usize = 12;
@@ -26,7 +26,7 @@ impl Ratio {
 
     /// Returns the difference from a ratio of another bench, if both have an interval. A difference counts as seen if the
     /// intervals don't overlap, which is the cautious choice.
-    pub(super) fn against(&self, first: &Ratio) -> Option<Difference> {
+    pub(crate) fn against(&self, first: &Ratio) -> Option<Difference> {
         let ([low, high], [first_low, first_high]) = (self.interval?, first.interval?);
         let share = |own: f64, first: f64| own / first - 1.0;
         (first_low > 0.0).then(|| Difference {
@@ -37,7 +37,7 @@ impl Ratio {
     }
 
     /// Formats the ratio with a sign and its interval, if it has one: `1.12× (1.10–1.15)`.
-    pub(super) fn written(&self, write: impl Fn(f64) -> String, sign: &str) -> String {
+    pub(crate) fn written(&self, write: impl Fn(f64) -> String, sign: &str) -> String {
         let ratio = write(self.ratio);
         match self.interval {
             Some([low, high]) => format!("{ratio}{sign} ({}–{})", write(low), write(high)),
@@ -49,7 +49,7 @@ impl Ratio {
 /// `1.12 (1.10–1.15)`
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.written(super::format::ratio, ""))
+        f.write_str(&self.written(crate::format::ratio, ""))
     }
 }
 

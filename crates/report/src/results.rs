@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::format::count;
+use crate::format::count;
 
 /// A whole bench.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -2,26 +2,26 @@
 
 use serde::Serialize;
 
-use super::Spread;
+use crate::Spread;
 
 /// The probability that the interval contains the true difference.
-pub(super) const CONFIDENCE: f64 = 0.95;
+pub(crate) const CONFIDENCE: f64 = 0.95;
 /// With more degrees of freedom than these, Student's distribution practically equals the normal distribution.
 const MOST_DEGREES: f64 = 1_000.0;
 
 /// The difference of two means, each of some runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub(super) struct Difference {
+pub(crate) struct Difference {
     /// The second minus the first, as a share of the first.
-    pub(super) relative: f64,
+    pub(crate) relative: f64,
     /// The true difference is between `low` and `high`, with [`CONFIDENCE`].
-    pub(super) low: f64,
-    pub(super) high: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
 }
 
 impl Difference {
     /// Returns the difference; `None` unless both were measured at least twice, since one run shows no variance.
-    pub(super) fn between(first: &Spread, second: &Spread) -> Option<Self> {
+    pub(crate) fn between(first: &Spread, second: &Spread) -> Option<Self> {
         let count = |spread: &Spread| spread.runs.len() as f64;
         if count(first) < 2.0 || count(second) < 2.0 || first.mean <= 0.0 {
             return None;
@@ -46,7 +46,7 @@ impl Difference {
     }
 
     /// Returns whether the interval excludes zero.
-    pub(super) fn is_seen(&self) -> bool {
+    pub(crate) fn is_seen(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use super::compare::{Change, Compared, Comparison, Figures, NOT_KNOWN, in_percent};
-use super::format::{NONE, bytes, count, figure, percent, ratio};
-use super::label::{Labels, driven};
-use super::versus::{Versus, sure, times};
-use super::{FLOOR, Latency, Method, Results, Row};
+use crate::compare::{Change, Compared, Comparison, Figures, NOT_KNOWN, in_percent};
+use crate::format::{NONE, bytes, count, figure, percent, ratio};
+use crate::label::{Labels, driven};
+use crate::versus::{Versus, sure, times};
+use crate::{FLOOR, Latency, Method, Results, Row};
 
 /// Columns of numbers need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
@@ -392,11 +392,11 @@ fn fits(table: &Table, width: usize) -> bool {
     plain.lines().all(|line| line.trim_end().chars().count() <= width)
 }
 
-pub(super) fn bold(text: &str) -> Cell {
+pub(crate) fn bold(text: &str) -> Cell {
     Cell::new(text).add_attribute(Attribute::Bold)
 }
 
-pub(super) fn table<'a>(first: &'a str, headings: impl Iterator<Item = &'a str>) -> Table {
+pub(crate) fn table<'a>(first: &'a str, headings: impl Iterator<Item = &'a str>) -> Table {
     let mut table = Table::new();
     table.load_style(STYLE);
     table.set_content_arrangement(ContentArrangement::Disabled);
@@ -405,7 +405,7 @@ pub(super) fn table<'a>(first: &'a str, headings: impl Iterator<Item = &'a str>)
 }
 
 /// Aligns names to the left and figures to the right.
-pub(super) fn aligned(mut table: Table) -> Table {
+pub(crate) fn aligned(mut table: Table) -> Table {
     for column in table.column_iter_mut() {
         column.set_padding((0, 1));
         if column.index > 0 {

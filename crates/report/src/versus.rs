@@ -3,21 +3,21 @@
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
-use super::format::figure;
-use super::label::{self, Labels};
-use super::{FLOOR, Method, Ratio, Results, Row, Suite, Target};
+use crate::format::figure;
+use crate::label::{self, Labels};
+use crate::{FLOOR, Method, Ratio, Results, Row, Suite, Target};
 
 /// The targets of one suite.
 #[derive(Debug)]
-pub(super) struct Versus<'a> {
-    pub(super) suite: &'a str,
+pub(crate) struct Versus<'a> {
+    pub(crate) suite: &'a str,
     /// The target that the bench is about, with which the others are compared.
-    pub(super) subject: &'a str,
+    pub(crate) subject: &'a str,
     /// Ordered by CPU time, using the mean of the ratios; then targets without a mean; the floor last.
-    pub(super) targets: Vec<&'a str>,
+    pub(crate) targets: Vec<&'a str>,
     /// For each target, its CPU time as a multiple of the subject's.
     means: Vec<Option<Mean>>,
-    pub(super) lines: Vec<Line<'a>>,
+    pub(crate) lines: Vec<Line<'a>>,
 }
 
 /// The limit of columns. More of them are unreadable, and each case has a cell for each target, of which a file may have as many
@@ -26,14 +26,14 @@ const MOST_TARGETS: usize = 64;
 
 /// The rows that differ only in the target.
 #[derive(Debug)]
-pub(super) struct Line<'a> {
+pub(crate) struct Line<'a> {
     /// The case, and what distinguishes it from others of this name.
-    pub(super) name: String,
-    pub(super) method: Method,
+    pub(crate) name: String,
+    pub(crate) method: Method,
     /// One for each target.
-    pub(super) rows: Vec<Option<&'a Row>>,
+    pub(crate) rows: Vec<Option<&'a Row>>,
     /// For each target, its CPU time as a multiple of the subject's; `None` if one of the two is unknown or has wrong answers.
-    pub(super) ratios: Vec<Option<Ratio>>,
+    pub(crate) ratios: Vec<Option<Ratio>>,
 }
 
 impl Line<'_> {
@@ -43,7 +43,7 @@ impl Line<'_> {
     }
 
     /// Returns the target with the least CPU time, if there are several. The floor is excluded, since it does no work.
-    pub(super) fn cheapest(&self, versus: &Versus<'_>) -> Option<usize> {
+    pub(crate) fn cheapest(&self, versus: &Versus<'_>) -> Option<usize> {
         let places = (0..self.rows.len()).filter(|place| versus.targets[*place] != FLOOR);
         let known = places.filter_map(|place| Some((place, self.ratio(place)?)));
         let known: Vec<_> = known.collect();
@@ -54,15 +54,15 @@ impl Line<'_> {
 
 /// A geometric mean. For ratios, it doesn't matter which side is the divisor.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Mean {
-    pub(super) ratio: f64,
+pub(crate) struct Mean {
+    pub(crate) ratio: f64,
     /// The number of ratios.
-    pub(super) count: usize,
+    pub(crate) count: usize,
 }
 
 impl Mean {
     /// Returns the mean of ratios; `None` if there are none.
-    pub(super) fn of(ratios: impl Iterator<Item = f64>) -> Option<Self> {
+    pub(crate) fn of(ratios: impl Iterator<Item = f64>) -> Option<Self> {
         let (sum, count) = ratios.fold((0.0, 0), |(sum, count), ratio| (sum + ratio.ln(), count + 1));
         (count > 0).then(|| Mean { ratio: (sum / count as f64).exp(), count })
     }
@@ -70,18 +70,18 @@ impl Mean {
 
 /// A target's results over all suites.
 #[derive(Debug)]
-pub(super) struct Standing<'a> {
-    pub(super) name: &'a str,
+pub(crate) struct Standing<'a> {
+    pub(crate) name: &'a str,
     about: Option<&'a Target>,
     /// Its CPU time as a multiple of the subject's; `None` for the subject, and if they have no case in common.
-    pub(super) mean: Option<Mean>,
+    pub(crate) mean: Option<Mean>,
     /// Its peak resident memory over all rows.
-    pub(super) peak_memory: Option<u64>,
+    pub(crate) peak_memory: Option<u64>,
 }
 
 impl Standing<'_> {
     /// Returns `Apache CXF: CXF 4.1.3 on its Jetty 12`, without repeating the title.
-    pub(super) fn what(&self) -> String {
+    pub(crate) fn what(&self) -> String {
         let about = self.about.map(|about| (&about.title, &about.versions));
         match about {
             Some((Some(title), Some(versions))) if versions.starts_with(&**title) => versions.clone(),
@@ -90,28 +90,28 @@ impl Standing<'_> {
         }
     }
 
-    pub(super) fn language(&self) -> &str {
+    pub(crate) fn language(&self) -> &str {
         self.about.and_then(|about| about.language.as_deref()).unwrap_or_default()
     }
 
     /// Returns the time to its first answer with the unit.
-    pub(super) fn first_answer(&self) -> Option<String> {
+    pub(crate) fn first_answer(&self) -> Option<String> {
         Some(format!("{} ms", figure(self.about?.first_answer_ms?)))
     }
 }
 
 /// Returns the heading of a target.
-pub(super) fn title(target: &str) -> &str {
+pub(crate) fn title(target: &str) -> &str {
     if target == FLOOR { "HTTP floor" } else { target }
 }
 
 /// Formats a ratio with its sign: `0.64×`, `12.3×`.
-pub(super) fn times(ratio: f64) -> String {
+pub(crate) fn times(ratio: f64) -> String {
     multiple(ratio) + "×"
 }
 
 /// Formats a ratio with its interval: `1.59× (1.55–1.63)`.
-pub(super) fn sure(ratio: &Ratio) -> String {
+pub(crate) fn sure(ratio: &Ratio) -> String {
     ratio.written(multiple, "×")
 }
 
@@ -121,19 +121,19 @@ fn multiple(ratio: f64) -> String {
 
 impl Results {
     /// Returns the target that the bench is about: Castile's own server, otherwise the first that was measured.
-    pub(super) fn subject(&self) -> Option<&str> {
+    pub(crate) fn subject(&self) -> Option<&str> {
         let measured = || self.rows().filter(|row| row.target != FLOOR).map(|row| &*row.target);
         measured().find(|target| *target == "castile").or_else(|| measured().next())
     }
 
     /// Returns the targets of each suite.
-    pub(super) fn versus(&self) -> Vec<Versus<'_>> {
+    pub(crate) fn versus(&self) -> Vec<Versus<'_>> {
         let Some(subject) = self.subject() else { return Vec::new() };
         self.suites.iter().map(|suite| Versus::of(suite, subject)).collect()
     }
 
     /// Returns the targets: the subject, then those that have cases in common with it by increasing CPU time, then the others.
-    pub(super) fn standings<'a>(&'a self, overall: &Overall<'a>) -> Vec<Standing<'a>> {
+    pub(crate) fn standings<'a>(&'a self, overall: &Overall<'a>) -> Vec<Standing<'a>> {
         let mut peaks: HashMap<&str, Option<u64>> = HashMap::new();
         for row in self.rows() {
             let peak = peaks.entry(&row.target).or_default();
@@ -201,7 +201,7 @@ impl<'a> Versus<'a> {
     }
 
     /// Returns whether there is more than one target besides the floor.
-    pub(super) fn has_others(&self) -> bool {
+    pub(crate) fn has_others(&self) -> bool {
         self.targets.iter().filter(|target| **target != FLOOR).count() > 1
     }
 
@@ -225,30 +225,30 @@ impl<'a> Versus<'a> {
     }
 
     /// Returns the lines in which CPU time was measured.
-    pub(super) fn costs(&self) -> impl Iterator<Item = &Line<'a>> {
+    pub(crate) fn costs(&self) -> impl Iterator<Item = &Line<'a>> {
         let known = |row: &&Row| row.server_cpu_us_per_request.is_some() && row.requests > 0;
         self.lines.iter().filter(move |line| line.rows.iter().flatten().any(known))
     }
 
     /// Returns the CPU time of a line's case on a target: `22.9 µs`; `None` if it was not measured.
-    pub(super) fn cpu(&self, line: &Line<'a>, place: usize) -> Option<String> {
+    pub(crate) fn cpu(&self, line: &Line<'a>, place: usize) -> Option<String> {
         let row = line.rows[place].filter(|row| row.requests > 0)?;
         Some(format!("{} µs", figure(row.server_cpu_us_per_request?)))
     }
 
     /// Returns the CPU time of a line's case on a target, as a multiple of the subject's: `1.59× (1.55–1.63)`; `None` for the
     /// subject.
-    pub(super) fn multiple(&self, line: &Line<'a>, place: usize) -> Option<String> {
+    pub(crate) fn multiple(&self, line: &Line<'a>, place: usize) -> Option<String> {
         line.ratios[place].filter(|_| self.targets[place] != self.subject).map(|ratio| sure(&ratio))
     }
 
     /// Returns the mean ratio of a target to the subject; `None` for the subject.
-    pub(super) fn mean(&self, place: usize) -> Option<Mean> {
+    pub(crate) fn mean(&self, place: usize) -> Option<Mean> {
         self.means[place].filter(|_| self.targets[place] != self.subject)
     }
 
     /// Returns the lines in which answers differ in length.
-    pub(super) fn unequal(&self) -> impl Iterator<Item = &Line<'a>> {
+    pub(crate) fn unequal(&self) -> impl Iterator<Item = &Line<'a>> {
         self.lines.iter().filter(|line| {
             let mut sizes = line.rows.iter().flatten().map(|row| row.response_bytes).filter(|size| *size > 0);
             let first = sizes.next();
@@ -257,14 +257,14 @@ impl<'a> Versus<'a> {
     }
 
     /// Returns all ratios between the other targets and the subject, without those of the floor.
-    pub(super) fn ratios_of_others(&self) -> impl Iterator<Item = Ratio> {
+    pub(crate) fn ratios_of_others(&self) -> impl Iterator<Item = Ratio> {
         let is_other = |place: &usize| self.targets[*place] != self.subject && self.targets[*place] != FLOOR;
         let places: Vec<usize> = (0..self.targets.len()).filter(is_other).collect();
         self.lines.iter().flat_map(move |line| places.clone().into_iter().filter_map(|place| line.ratios[place]))
     }
 
     /// Returns each case that other targets serve too, with the one that it costs least.
-    pub(super) fn rivals(&self) -> impl Iterator<Item = Rival<'a>> {
+    pub(crate) fn rivals(&self) -> impl Iterator<Item = Rival<'a>> {
         self.lines.iter().filter_map(|line| {
             let others = self.targets.iter().zip(&line.ratios);
             let others = others.filter(|(target, _)| **target != self.subject && **target != FLOOR);
@@ -277,11 +277,11 @@ impl<'a> Versus<'a> {
 
 /// The best of the other targets in one case.
 #[derive(Debug)]
-pub(super) struct Rival<'a> {
-    pub(super) case: String,
-    pub(super) name: &'a str,
+pub(crate) struct Rival<'a> {
+    pub(crate) case: String,
+    pub(crate) name: &'a str,
     /// The subject's CPU time as a share of this target's. Below 1, the subject takes less.
-    pub(super) share: f64,
+    pub(crate) share: f64,
 }
 
 impl fmt::Display for Rival<'_> {
@@ -292,17 +292,17 @@ impl fmt::Display for Rival<'_> {
 
 /// The results over all suites.
 #[derive(Debug)]
-pub(super) struct Overall<'a> {
+pub(crate) struct Overall<'a> {
     /// The mean over all suites for each target except subject and floor, in increasing order.
-    pub(super) means: Vec<(&'a str, Mean)>,
+    pub(crate) means: Vec<(&'a str, Mean)>,
     /// The mean share of the CPU time of the best other target, over all cases.
-    pub(super) share: Option<Mean>,
+    pub(crate) share: Option<Mean>,
     /// The cases in order of that share.
-    pub(super) rivals: Vec<Rival<'a>>,
+    pub(crate) rivals: Vec<Rival<'a>>,
 }
 
 impl<'a> Overall<'a> {
-    pub(super) fn of(suites: &[Versus<'a>]) -> Self {
+    pub(crate) fn of(suites: &[Versus<'a>]) -> Self {
         let mut ratios: HashMap<&str, Vec<f64>> = HashMap::new();
         for versus in suites {
             for (place, target) in versus.targets.iter().enumerate() {
@@ -321,7 +321,7 @@ impl<'a> Overall<'a> {
     }
 
     /// Returns the cases in which another target takes less CPU time than the subject, the worst first.
-    pub(super) fn lost(&self) -> impl Iterator<Item = &Rival<'a>> {
+    pub(crate) fn lost(&self) -> impl Iterator<Item = &Rival<'a>> {
         self.rivals.iter().rev().take_while(|rival| rival.share > 1.0)
     }
 }

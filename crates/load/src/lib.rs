@@ -1,4 +1,4 @@
-//! The load kit: drives a server with requests, checks every answer, and reports.
+//! The load kit: drives a server with requests, checks every answer, and measures.
 //!
 //! The kit knows HTTP/1.1 but not SOAP. A [`Case`] holds the requests and judges the answers. A [`Plan`] says how
 //! the case is driven: [`Pace`] decides when requests are due, and [`Stop`] when the run ends. A [`Run`] drives one

@@ -12,7 +12,7 @@ mod packages;
 mod plan;
 mod styles;
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use anyhow::{Context, bail};
 use castile::http::server::{Routes, Server};
@@ -70,20 +70,7 @@ struct Service {
 }
 
 impl Service {
-    fn notify(&self, notice: String) {
-        *self.notice.lock().unwrap_or_else(PoisonError::into_inner) = notice;
-    }
-
-    /// Returns the last notice and forgets it.
-    fn last_notice(&self) -> String {
-        std::mem::take(&mut self.notice.lock().unwrap_or_else(PoisonError::into_inner))
+    fn notice(&self) -> MutexGuard<'_, String> {
+        self.notice.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// Returns the answer to the header block `token`.
-fn receipt(token: &str) -> String {
-    format!("receipt for {token}")
-}
-
-/// The code in the detail of every fault of this service.
-const REFUSAL_CODE: i32 = 42;

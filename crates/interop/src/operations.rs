@@ -1,210 +1,159 @@
-//! The operations with their names in generated code, and their implementation for every style.
+//! The operations, for the service and the client. Each is written once, for the messages of all styles.
 
-/// Passes the table of echoes to a macro: operation, method, request of wrapped style, request of rpc style, response of
-/// both, value. The caller adds further operations to those that all contracts have.
-macro_rules! echoes {
-    ($then:ident, $($more:tt)*) => {
-        $then! {
-            "echoString" echo_string EchoString EchoStringRequest EchoStringResponse String;
-            "echoBoolean" echo_boolean EchoBoolean EchoBooleanRequest EchoBooleanResponse bool;
-            "echoByte" echo_byte EchoByte EchoByteRequest EchoByteResponse i8;
-            "echoShort" echo_short EchoShort EchoShortRequest EchoShortResponse i16;
-            "echoInt" echo_int EchoInt EchoIntRequest EchoIntResponse i32;
-            "echoLong" echo_long EchoLong EchoLongRequest EchoLongResponse i64;
-            "echoUnsignedByte" echo_unsigned_byte EchoUnsignedByte EchoUnsignedByteRequest EchoUnsignedByteResponse u8;
-            "echoUnsignedShort" echo_unsigned_short EchoUnsignedShort EchoUnsignedShortRequest EchoUnsignedShortResponse
-                u16;
-            "echoUnsignedInt" echo_unsigned_int EchoUnsignedInt EchoUnsignedIntRequest EchoUnsignedIntResponse u32;
-            "echoUnsignedLong" echo_unsigned_long EchoUnsignedLong EchoUnsignedLongRequest EchoUnsignedLongResponse u64;
-            "echoInteger" echo_integer EchoInteger EchoIntegerRequest EchoIntegerResponse Integer;
-            "echoDecimal" echo_decimal EchoDecimal EchoDecimalRequest EchoDecimalResponse Decimal;
-            "echoFloat" echo_float EchoFloat EchoFloatRequest EchoFloatResponse f32;
-            "echoDouble" echo_double EchoDouble EchoDoubleRequest EchoDoubleResponse f64;
-            "echoDateTime" echo_date_time EchoDateTime EchoDateTimeRequest EchoDateTimeResponse DateTime;
-            "echoDate" echo_date EchoDate EchoDateRequest EchoDateResponse Date;
-            "echoBase64" echo_base64 EchoBase64 EchoBase64Request EchoBase64Response Base64Binary;
-            "echoHexBinary" echo_hex_binary EchoHexBinary EchoHexBinaryRequest EchoHexBinaryResponse HexBinary;
-            "echoColour" echo_colour EchoColour EchoColourRequest EchoColourResponse Colour;
-            "echoStruct" echo_struct EchoStruct EchoStructRequest EchoStructResponse Struct;
-            "echoNested" echo_nested EchoNested EchoNestedRequest EchoNestedResponse Nested;
-            "echoAbsence" echo_absence EchoAbsence EchoAbsenceRequest EchoAbsenceResponse Absence;
-            "echoShape" echo_shape EchoShape EchoShapeRequest EchoShapeResponse ShapeOrDerived;
-            $($more)*
+use std::error::Error;
+use std::time::Duration;
+
+use castile::codegen::{FaultDetail, FromXml, NoDetail, Operation, ToXml};
+use castile::{Any, Call, Fault, Header, Request, Response};
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::Service;
+use crate::plan::{Case, Outcome};
+use crate::styles::{Message, Style, Text, as_xml};
+
+/// The result of a method of the service.
+pub(crate) type Answer<R, D = NoDetail> = Result<Response<R>, Fault<D>>;
+
+/// The result of a case, or why there is none.
+type Called = Result<Outcome, Box<dyn Error>>;
+
+/// A method of a generated client `C`.
+pub(crate) type Method<C, Q, R, D = NoDetail> = for<'a> fn(&'a C, &'a Q) -> Call<'a, Q, R, D>;
+
+/// The code in the detail of every fault of this service.
+const REFUSAL_CODE: i32 = 42;
+
+/// How many times, and at what interval, a client asks for a notice that it has sent, because one-way messages may be
+/// delayed.
+const NOTICE_TRIES: usize = 40;
+const NOTICE_PAUSE: Duration = Duration::from_millis(50);
+
+impl Service {
+    pub(crate) fn echo<S: Style, Q, R>(&self, _: S, request: Request<Q>) -> Answer<R>
+    where
+        Q: Message<S>,
+        R: Message<S, Value = Q::Value>,
+    {
+        Ok(R::new(request.into_inner().into_member()).into())
+    }
+
+    /// Answers the header block `token` with the header block `receipt`.
+    pub(crate) fn echo_header<S: Style, Q, R, T, H>(
+        &self,
+        style: S,
+        request: Request<Q>,
+        receipt: fn(T) -> H,
+    ) -> Answer<R>
+    where
+        Q: Text<S>,
+        R: Text<S>,
+        T: Header,
+        H: Header,
+    {
+        let token = request.header::<T>()?;
+        let response = self.echo(style, request)?;
+        Ok(match token {
+            Some(token) => response.with_header(receipt(token)),
+            None => response,
+        })
+    }
+
+    /// Returns a fault. `refusal` makes its detail of a reason and a code.
+    pub(crate) fn fail<S: Style, Q: Text<S>, R, D>(
+        &self,
+        _: S,
+        request: Request<Q>,
+        refusal: fn(String, i32) -> D,
+    ) -> Answer<R, D> {
+        Err(Fault::receiver("refused").with_detail(refusal(request.into_inner().into_text(), REFUSAL_CODE)))
+    }
+
+    pub(crate) fn notify<S: Style, Q: Text<S>>(&self, _: S, request: Request<Q>) -> Answer<()> {
+        *self.notice() = request.into_inner().into_text();
+        Ok(Response::default())
+    }
+
+    /// Returns the last notice and forgets it.
+    pub(crate) fn last_notice<S: Style, R: Text<S>>(&self, _: S) -> Answer<R> {
+        Ok(R::of(std::mem::take(&mut self.notice())).into())
+    }
+}
+
+/// Returns the content of the header block `receipt` for a token.
+pub(crate) fn receipt(token: &str) -> String {
+    format!("receipt for {token}")
+}
+
+/// Calls an operation that returns its value. `operations` are those of the contract.
+pub(crate) async fn echo<S: Style, C, Q: Message<S>, R: Message<S>>(
+    _: S,
+    client: &C,
+    method: Method<C, Q, R>,
+    operations: &[Operation],
+    case: &Case,
+) -> Called {
+    let request = Q::of(Any::parse(&case.xml)?.read()?);
+    as_xml(operations, &case.operation, &method(client, &request).await?)
+}
+
+pub(crate) async fn echo_void<C, Q, R>(client: &C, method: Method<C, Q, R>) -> Called
+where
+    Q: Default + ToXml + Sync,
+    R: FromXml + Send + 'static,
+{
+    method(client, &Q::default()).await?;
+    Ok(Outcome::Value(Value::Null))
+}
+
+/// Calls the operation with header blocks. `token` and `receipt` convert them from and to their text.
+pub(crate) async fn echo_header<S: Style, C, Q: Text<S>, R: Text<S>, T: Header, H: Header>(
+    _: S,
+    client: &C,
+    method: Method<C, Q, R>,
+    token: fn(String) -> T,
+    receipt: fn(H) -> String,
+    case: &Case,
+) -> Called {
+    let (request, token) = (Q::of(case.text("value")), token(case.text("token")));
+    let response = method(client, &request).header(&token).send().await?;
+    let receipt = response.header::<H>()?.map(receipt);
+    Ok(Outcome::Value(json!({ "result": response.into_inner().into_text(), "receipt": receipt })))
+}
+
+/// Calls the operation that returns a fault. `refusal` makes JSON of its detail.
+pub(crate) async fn fail<S: Style, C, Q: Text<S>, R: Text<S>, D: FaultDetail>(
+    _: S,
+    client: &C,
+    method: Method<C, Q, R, D>,
+    refusal: fn(&D) -> Value,
+    case: &Case,
+) -> Called {
+    Ok(match method(client, &Q::of(case.text(""))).await {
+        Err(error) => match error.detail() {
+            Some(detail) => Outcome::Value(refusal(detail)),
+            None => Outcome::Error(error.to_string()),
+        },
+        Ok(_) => Outcome::Error("a response, expected the declared fault".to_owned()),
+    })
+}
+
+/// Sends a notice, and asks for it until it has arrived.
+pub(crate) async fn notify<S: Style, C, Q: Text<S>, L: Default + ToXml + Sync, R: Text<S>>(
+    _: S,
+    client: &C,
+    notify: Method<C, Q, ()>,
+    last_notice: Method<C, L, R>,
+    case: &Case,
+) -> Called {
+    notify(client, &Q::of(case.text(""))).await?;
+    let mut notice = String::new();
+    for _ in 0..NOTICE_TRIES {
+        notice = last_notice(client, &L::default()).await?.into_text();
+        if !notice.is_empty() {
+            break;
         }
-    };
+        sleep(NOTICE_PAUSE).await;
+    }
+    Ok(Outcome::Value(notice.into()))
 }
-
-/// The echoes of literal contracts.
-macro_rules! literal_echoes {
-    ($then:ident) => {
-        echoes! {
-            $then,
-            "echoList" echo_list EchoList EchoListRequest EchoListResponse List;
-            "echoChoice" echo_choice EchoChoice EchoChoiceRequest EchoChoiceResponse Choice;
-            "echoMarked" echo_marked EchoMarked EchoMarkedRequest EchoMarkedResponse Marked;
-            "echoDrawing" echo_drawing EchoDrawing EchoDrawingRequest EchoDrawingResponse Drawing;
-        }
-    };
-}
-
-/// The echoes of contracts in SOAP encoding.
-macro_rules! encoded_echoes {
-    ($then:ident) => {
-        echoes! {
-            $then,
-            "echoInts" echo_ints EchoInts EchoIntsRequest EchoIntsResponse ArrayOfInt;
-            "echoStrings" echo_strings EchoStrings EchoStringsRequest EchoStringsResponse ArrayOfString;
-            "echoStructs" echo_structs EchoStructs EchoStructsRequest EchoStructsResponse ArrayOfStruct;
-            "echoShapes" echo_shapes EchoShapes EchoShapesRequest EchoShapesResponse ArrayOfShape;
-            "echoPair" echo_pair EchoPair EchoPairRequest EchoPairResponse Pair;
-        }
-    };
-}
-
-/// The echoes of the WS-Addressing contract.
-macro_rules! addressing_echoes {
-    ($then:ident) => {
-        $then! {
-            "echoString" echo_string EchoString EchoStringRequest EchoStringResponse String;
-            "echoStruct" echo_struct EchoStruct EchoStructRequest EchoStructResponse Struct;
-        }
-    };
-}
-
-/// Implements the service. The calling module must define the macros `request_type`, `response_type`, `value`,
-/// `response`, `answer` and `present`, which describe the messages of the style, and `header_method` for the operation
-/// with header blocks.
-macro_rules! service {
-    ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
-        impl contract::Echo for Service {
-            $(async fn $method(
-                &self,
-                request: Request<request_type!($wrapped $rpc $bare)>,
-            ) -> Result<Response<response_type!($response $bare)>, Fault> {
-                Ok(answer!($response, request.into_inner()).into())
-            })*
-
-            async fn echo_void(
-                &self,
-                _: Request<request_type!(EchoVoid EchoVoidRequest Nothing)>,
-            ) -> Result<Response<response_type!(EchoVoidResponse Nothing)>, Fault> {
-                Ok(Response::default())
-            }
-
-            header_method!();
-
-            async fn fail(
-                &self,
-                request: Request<request_type!(Fail FailRequest String)>,
-            ) -> Result<Response<response_type!(FailResponse String)>, Fault<FailFault>> {
-                let refusal = Refusal { reason: present!(value!(request.into_inner())), code: present!(REFUSAL_CODE) };
-                Err(Fault::receiver("refused").with_detail(FailFault::Refusal(refusal)))
-            }
-
-            async fn notify(
-                &self,
-                request: Request<request_type!(Notify NotifyRequest String)>,
-            ) -> Result<Response<()>, Fault> {
-                Service::notify(self, value!(request.into_inner()));
-                Ok(Response::default())
-            }
-
-            async fn last_notice(
-                &self,
-                _: Request<request_type!(LastNotice LastNoticeRequest Nothing)>,
-            ) -> Result<Response<response_type!(LastNoticeResponse String)>, Fault> {
-                Ok(response!(LastNoticeResponse, Service::last_notice(self)).into())
-            }
-        }
-    };
-}
-
-/// The server's operation with declared header blocks.
-macro_rules! header_method {
-    () => {
-        async fn echo_header(
-            &self,
-    request: Request<request_type!(EchoHeader EchoHeaderRequest String)>,
-) -> Result<Response<response_type!(EchoHeaderResponse String)>, Fault> {
-            let token = request.header::<TokenHeader>()?;
-            let response = Response::new(response!(EchoHeaderResponse, value!(request.into_inner())));
-            Ok(match token {
-                Some(TokenHeader(token)) => response.with_header(ReceiptHeader(receipt(&token))),
-                None => response,
-            })
-        }
-    };
-}
-
-/// Calls the operation with declared header blocks.
-macro_rules! header_call {
-    ($client:ident, $case:ident) => {{
-        let token = TokenHeader($case.text("token"));
-        let request = request!(EchoHeader EchoHeaderRequest, $case.text("value"));
-        let response = $client.echo_header(&request).header(&token).send().await?;
-        let receipt = response.header::<ReceiptHeader>()?.map(|ReceiptHeader(receipt)| receipt);
-        Outcome::Value(json!({ "result": result!(response.into_inner()), "receipt": receipt }))
-    }};
-}
-
-/// Returns a required member of a struct: the member itself, since its type isn't optional.
-macro_rules! present {
-    ($value:expr) => {
-        $value
-    };
-}
-
-/// Defines the function that calls all cases of a job. In addition to the macros of `service`, the calling module must
-/// define `request` and `result`, which describe the messages of the style, and `header_call` for the operation with
-/// header blocks.
-macro_rules! client {
-    ($($name:literal $method:ident $wrapped:ident $rpc:ident $response:ident $bare:ident;)*) => {
-        pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
-            let client = EchoClient::new(&job.url)?.with_options(options(job)?);
-            for case in &job.cases {
-                let outcome = outcome(&client, case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
-                report(job, case, outcome)?;
-            }
-            Ok(())
-        }
-
-        async fn outcome(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
-            Ok(match case.operation.as_str() {
-                $($name => {
-                    let value = Any::parse(&case.xml)?.read()?;
-                    let response = client.$method(&request!($wrapped $rpc, value)).await?;
-                    as_xml(&ECHO_OPERATIONS, $name, &response)?
-                })*
-                "echoVoid" => {
-                    client.echo_void(&Default::default()).await?;
-                    Outcome::Value(Value::Null)
-                }
-                "echoHeader" => header_call!(client, case),
-                "fail" => match client.fail(&request!(Fail FailRequest, case.text(""))).await {
-                    Err(CallError::Fault { fault: Fault { detail: Detail::Declared(FailFault::Refusal(refusal)), .. }, .. }) => {
-                        Outcome::Value(json!({ "reason": refusal.reason, "code": refusal.code }))
-                    }
-                    Err(other) => Outcome::Error(other.to_string()),
-                    Ok(_) => Outcome::Error("a response, expected the declared fault".to_owned()),
-                },
-                "notify" => {
-                    client.notify(&request!(Notify NotifyRequest, case.text(""))).await?;
-                    let mut notice = String::new();
-                    for _ in 0..NOTICE_TRIES {
-                        notice = result!(client.last_notice(&Default::default()).await?);
-                        if !notice.is_empty() {
-                            break;
-                        }
-                        sleep(NOTICE_PAUSE).await;
-                    }
-                    Outcome::Value(notice.into())
-                }
-                other => Outcome::Error(format!("no operation is called {other}")),
-            })
-        }
-    };
-}
-
-pub(crate) use {
-    addressing_echoes, client, echoes, encoded_echoes, header_call, header_method, literal_echoes, present, service,
-};

@@ -9,7 +9,7 @@ use castile::{Any, Fault, Request, Response};
 use serde_json::json;
 
 use crate::Service;
-use crate::plan::{Case, Job, Outcome, report};
+use crate::plan::{Case, Job, Outcome, call_all};
 use crate::styles::{as_xml, options};
 
 /// MTOM. The values are those of any contract; only the client decides to send them as parts.
@@ -32,11 +32,7 @@ pub(crate) mod mtom {
         let mut options = options(job)?;
         options.messages.mtom = Mtom::Always(0);
         let client = EchoClient::new(&job.url)?.with_options(options);
-        for case in &job.cases {
-            let outcome = outcome(&client, case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
-            report(job, case, outcome)?;
-        }
-        Ok(())
+        call_all(job, async |case| outcome(&client, case).await).await
     }
 
     async fn outcome(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {
@@ -69,11 +65,7 @@ pub(crate) mod swa {
 
     pub(crate) async fn call(job: &Job) -> anyhow::Result<()> {
         let client = EchoClient::new(&job.url)?;
-        for case in &job.cases {
-            let outcome = outcome(&client, case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
-            report(job, case, outcome)?;
-        }
-        Ok(())
+        call_all(job, async |case| outcome(&client, case).await).await
     }
 
     async fn outcome(client: &EchoClient, case: &Case) -> Result<Outcome, Box<dyn Error>> {

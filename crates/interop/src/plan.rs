@@ -1,5 +1,6 @@
 //! The calls that a run requests from a client, and the results that the client reports.
 
+use std::error::Error;
 use std::path::Path;
 
 use anyhow::Context;
@@ -59,8 +60,20 @@ pub(crate) enum Outcome {
     Error(String),
 }
 
+/// Calls the cases of a job with `call`, and reports the results.
+pub(crate) async fn call_all(
+    job: &Job,
+    call: impl AsyncFn(&Case) -> Result<Outcome, Box<dyn Error>>,
+) -> anyhow::Result<()> {
+    for case in &job.cases {
+        let outcome = call(case).await.unwrap_or_else(|error| Outcome::Error(error.to_string()));
+        report(job, case, outcome)?;
+    }
+    Ok(())
+}
+
 /// Reports the result of a case.
-pub(crate) fn report(job: &Job, case: &Case, outcome: Outcome) -> anyhow::Result<()> {
+fn report(job: &Job, case: &Case, outcome: Outcome) -> anyhow::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {
         contract: &'a str,

@@ -1,12 +1,12 @@
 //! Benchmark1: the document/literal version of Indiana University's benchmark, which the Axis2/C report of 2008
 //! drove with `ab`.
 
-use castile::codegen::{FromXml, ToXml};
 use castile::{Fault, Request, Response};
 use castile_load::Case;
 use castile_report::{Method, Published, PublishedFigure};
 
-use crate::case::{case, operation_named};
+use crate::case::Port;
+use crate::client::Counting;
 
 pub mod round2;
 
@@ -166,9 +166,17 @@ fn event(i: i32) -> SimpleEvent {
 /// The numbers of elements in the report's small and large messages.
 const SIZES: [i32; 2] = [1, 100];
 
+const PORT: Port<BenchmarkClient<Counting>> = Port {
+    suite: "benchmark1",
+    style: None,
+    path: PATH,
+    operations: &BENCHMARK_OPERATIONS,
+    client: BenchmarkClient::with_transport,
+};
+
 /// Returns the cases of the benchmark: six operations, five of them in two sizes.
 pub fn cases() -> Vec<Case> {
-    let void = echo("echoVoid".into(), "echoVoid", &EchoVoid {}, |_: &EchoVoidResponse| true);
+    let void = PORT.raw("echoVoid", "", (EchoVoid {}, EchoVoidResponse {}));
     std::iter::once(void).chain(SIZES.into_iter().flat_map(of_size)).collect()
 }
 
@@ -192,53 +200,32 @@ pub fn published_figures() -> Vec<Published> {
 
 /// Returns the five operations with the array size of an earlier comparison that included Axis2.
 pub fn extras() -> Vec<Case> {
-    of_size(500)
+    of_size(500).into()
 }
 
-fn of_size(size: i32) -> Vec<Case> {
-    let mut cases = Vec::new();
-    let numbers = 0..size;
-    let name = |operation: &str| format!("{operation}-{size}");
-
-    let sent: Vec<i32> = numbers.clone().collect();
-    let request = EchoInts { input: sent.clone() };
-    cases.push(echo(name("echoInts"), "echoInts", &request, move |response: &EchoIntsResponse| {
-        response.echo_ints_return == sent
-    }));
-
-    let sent: Vec<f64> = numbers.clone().map(f64::from).collect();
-    let request = EchoDoubles { input: sent.clone() };
-    cases.push(echo(name("echoDoubles"), "echoDoubles", &request, move |response: &EchoDoublesResponse| {
-        response.echo_doubles_return == sent
-    }));
-
-    let sent: Vec<String> = numbers.clone().map(string).collect();
-    let request = EchoStrings { input: sent.clone() };
-    cases.push(echo(name("echoStrings"), "echoStrings", &request, move |response: &EchoStringsResponse| {
-        response.echo_strings_return == sent
-    }));
-
-    let sent: Vec<MeshInterfaceObject> = numbers.clone().map(mesh).collect();
-    let request = EchoMeshInterfaceObjectsRequest { input: sent.clone() };
-    let operation = "echoMeshInterfaceObjects";
-    cases.push(echo(name(operation), operation, &request, move |response: &EchoMeshInterfaceObjectsResponse| {
-        response.echo_mesh_interface_object_return == sent
-    }));
-
-    let sent = ArrayOfSimpleEvent { item: numbers.map(|i| event(i).into()).collect() };
-    let request = EchoSimpleEventsRequest { input: sent.clone() };
-    let operation = "echoSimpleEvents";
-    cases.push(echo(name(operation), operation, &request, move |response: &EchoSimpleEventsResponse| {
-        response.echo_simple_events_return == sent
-    }));
-    cases
-}
-
-fn echo<Q: ToXml, R: FromXml + 'static>(
-    name: String,
-    operation: &str,
-    request: &Q,
-    is_right: impl Fn(&R) -> bool + Send + Sync + 'static,
-) -> Case {
-    case("benchmark1", PATH, name, operation_named(&BENCHMARK_OPERATIONS, operation), request, is_right)
+fn of_size(size: i32) -> [Case; 5] {
+    let of_size = format!("-{size}");
+    let ints: Vec<i32> = (0..size).collect();
+    let doubles: Vec<f64> = (0..size).map(f64::from).collect();
+    let strings: Vec<String> = (0..size).map(string).collect();
+    let objects: Vec<MeshInterfaceObject> = (0..size).map(mesh).collect();
+    let events = ArrayOfSimpleEvent { item: (0..size).map(|i| event(i).into()).collect() };
+    let ints = (EchoInts { input: ints.clone() }, EchoIntsResponse { echo_ints_return: ints });
+    let doubles = (EchoDoubles { input: doubles.clone() }, EchoDoublesResponse { echo_doubles_return: doubles });
+    let strings = (EchoStrings { input: strings.clone() }, EchoStringsResponse { echo_strings_return: strings });
+    let objects = (
+        EchoMeshInterfaceObjectsRequest { input: objects.clone() },
+        EchoMeshInterfaceObjectsResponse { echo_mesh_interface_object_return: objects },
+    );
+    let events = (
+        EchoSimpleEventsRequest { input: events.clone() },
+        EchoSimpleEventsResponse { echo_simple_events_return: events },
+    );
+    [
+        PORT.raw("echoInts", &of_size, ints),
+        PORT.raw("echoDoubles", &of_size, doubles),
+        PORT.raw("echoStrings", &of_size, strings),
+        PORT.raw("echoMeshInterfaceObjects", &of_size, objects),
+        PORT.raw("echoSimpleEvents", &of_size, events),
+    ]
 }

@@ -13,21 +13,23 @@ use castile_load::{Answer, BoxError, Call, Connect, TypedClient, User};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
 use http_body::{Body as _, Frame, SizeHint};
 
-/// Returns a function that makes clients. A client calls `call` with the number of the request, over its own connection.
-/// `call` returns the number of items in the answer, if the suite counts them.
-pub(crate) fn connect<C, F>(
-    make: impl Fn(&User, Counting) -> Result<C, BoxError> + Send + Sync + 'static,
+/// Returns a function that makes clients of an endpoint's URL. A client calls `call` with the number of the request, over
+/// its own connection. `call` returns the number of items in the answer, if the suite counts them.
+pub(crate) fn connect<C, E, F>(
+    make: impl Fn(&str, Counting) -> Result<C, E> + Send + Sync + 'static,
     call: F,
 ) -> Connect
 where
     C: 'static,
+    E: Into<BoxError>,
     F: AsyncFn(&C, usize) -> Result<u64, BoxError> + Send + Sync + 'static,
 {
     let call = Arc::new(call);
     Arc::new(move |user| {
         let transport = Counting::new(user)?;
         let count = transport.count.clone();
-        Ok(Box::new(Typed { client: make(user, transport)?, call: call.clone(), count }))
+        let client = make(&url(user), transport).map_err(Into::into)?;
+        Ok(Box::new(Typed { client, call: call.clone(), count }))
     })
 }
 
@@ -51,7 +53,7 @@ impl<C, F: AsyncFn(&C, usize) -> Result<u64, BoxError>> TypedClient for Typed<C,
 }
 
 /// Returns the URL of a user's endpoint.
-pub(crate) fn url(user: &User) -> String {
+fn url(user: &User) -> String {
     let scheme = if user.endpoint.secured.is_some() { "https" } else { "http" };
     format!("{scheme}://{}{}", user.endpoint.authority, user.endpoint.path)
 }

@@ -27,15 +27,18 @@ use std::future::pending;
 use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 
+use castile::ClientOptions;
+use castile::codegen::{FromXml, Operation, ToXml};
 use castile::http::Workers;
-use castile_load::{Case, Message, Requests};
+use castile_load::{Case, Connect, Message, Requests};
 use castile_soap::{Offload, Options};
 use castile_xml::Limits;
 use tokio::sync::{Semaphore, oneshot};
 
 use self::catalogue::{Catalogue, Found, Query};
 use self::queries::{SETS, Set};
-use crate::case::{TEXT_XML, body, message, operation_named};
+use crate::case::{Make, Method, TEXT_XML, body, message, operation_named};
+use crate::client::{self, Counting};
 
 /// An answer with at least this many quakes takes milliseconds to make.
 const LONG: usize = 5_000;
@@ -97,6 +100,13 @@ fn limits() -> Limits {
     limits
 }
 
+/// The options of generated clients.
+fn options() -> ClientOptions {
+    let mut options = ClientOptions::default();
+    options.messages.limits = limits();
+    options
+}
+
 /// The styles that are compared, named as in reports.
 const STYLES: [&str; 3] = ["document", "rpc-encoded", "binary"];
 
@@ -117,8 +127,18 @@ pub fn typed() -> Vec<Case> {
         let queries: Vec<Query> = set.queries().collect();
         let count = queries.len();
         let (path, connect) = match style {
-            "document" => (document::PATH, document::connect(queries)),
-            "rpc-encoded" => (encoded::PATH, encoded::connect(queries)),
+            "document" => {
+                type Client = document::contract::QuakeInterfaceClient<Counting>;
+                let make: Make<_> =
+                    |url, transport| Ok(Client::with_transport(url, transport)?.with_options(options()));
+                (document::PATH, connect(make, Client::process, queries, document::request, document::judge))
+            }
+            "rpc-encoded" => {
+                type Client = encoded::contract::EncodedQuakeInterfaceClient<Counting>;
+                let make: Make<_> =
+                    |url, transport| Ok(Client::with_transport(url, transport)?.with_options(options()));
+                (encoded::PATH, connect(make, Client::process, queries, encoded::request, encoded::judge))
+            }
             _ => (binary::PATH, binary::connect(queries)),
         };
         (path, Requests::Typed { count, connect })
@@ -135,15 +155,37 @@ fn by_style(requests: impl Fn(Set, &str) -> (&'static str, Requests)) -> Vec<Cas
 }
 
 fn of_document(query: Query) -> Message {
-    let operation = operation_named(&document::contract::QUAKE_INTERFACE_OPERATIONS, "process");
-    let body = body(operation, &document::request(&query));
-    message(operation, TEXT_XML, body, &Options::from(limits()), move |answer| document::judge(&query, answer))
+    of_xml(&document::contract::QUAKE_INTERFACE_OPERATIONS, query, document::request, document::judge)
 }
 
 fn of_encoded(query: Query) -> Message {
-    let operation = operation_named(&encoded::contract::ENCODED_QUAKE_INTERFACE_OPERATIONS, "process");
-    let body = body(operation, &encoded::request(&query));
-    message(operation, TEXT_XML, body, &Options::from(limits()), move |answer| encoded::judge(&query, answer))
+    of_xml(&encoded::contract::ENCODED_QUAKE_INTERFACE_OPERATIONS, query, encoded::request, encoded::judge)
+}
+
+/// Creates the message of a query in a contract with these operations.
+fn of_xml<Q: ToXml, R: FromXml + 'static>(
+    operations: &'static [Operation],
+    query: Query,
+    request: fn(&Query) -> Q,
+    judge: fn(&Query, &R) -> Result<u64, String>,
+) -> Message {
+    let operation = operation_named(operations, "process");
+    let body = body(operation, &request(&query));
+    message(operation, TEXT_XML, body, &Options::from(limits()), move |answer| judge(&query, answer))
+}
+
+/// Makes clients that send these queries.
+fn connect<C: 'static, Q: ToXml + Sync + 'static, R: FromXml + Send + 'static>(
+    make: Make<C>,
+    call: Method<C, Q, R>,
+    queries: Vec<Query>,
+    request: fn(&Query) -> Q,
+    judge: fn(&Query, &R) -> Result<u64, String>,
+) -> Connect {
+    client::connect(make, async move |client: &C, number| {
+        let asked = &queries[number];
+        Ok(judge(asked, &call(client, &request(asked)).await?)?)
+    })
 }
 
 fn of_binary(query: Query) -> Message {

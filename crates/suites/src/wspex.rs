@@ -1,13 +1,12 @@
 //! WSpex: Sun's benchmark, with which the JAX-WS reference implementation and Axis2 were compared in 2007.
 
-use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
-use castile::{Call, Fault, NoDetail, Request, Response};
-use castile_load::{Case, Requests, User};
+use castile::{Fault, Request, Response};
+use castile_load::Case;
 use castile_report::{Method, Published, PublishedFigure};
 
-use crate::case::{NOT_WHAT_WAS_SENT, case, operation_named};
-use crate::client::{self, Counting};
+use crate::case::{Pair, Port};
+use crate::client::Counting;
 use crate::random::JavaRandom;
 
 /// The contract, generated.
@@ -151,7 +150,7 @@ pub fn typed() -> Vec<Case> {
 /// Returns the cases of `echoSynthetic` with random bytes. The benchmark's own bytes are all zero, whose base64 is a
 /// single repeated letter, which favours compression and branch prediction.
 pub fn extras() -> Vec<Case> {
-    KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K-random"), random_bytes(size << 10)).0).into()
+    KIBIBYTES.map(|size| of_bytes(&format!("{size}K-random"), random_bytes(size << 10)).0).into()
 }
 
 /// Returns the article's figures, in the order of its cases.
@@ -185,80 +184,54 @@ const KIBIBYTES: [usize; 4] = [1, 4, 8, 12];
 const ITEMS: [i32; 3] = [40, 80, 120];
 const ORDERS: [i32; 2] = [200, 500];
 
-/// A case with requests written beforehand, and one whose requests a client writes.
-type Pair = (Case, Case);
-
 type Client = TestServiceClient<Counting>;
 
+const PORT: Port<Client> = Port {
+    suite: "wspex",
+    style: None,
+    path: PATH,
+    operations: &TEST_SERVICE_OPERATIONS,
+    client: Client::with_transport,
+};
+
 fn published() -> Vec<Pair> {
-    let integer = |answer: &EchoIntegerResponse| answer.r#return == 5;
-    let float = |answer: &EchoFloatResponse| answer.r#return == 2.5;
-    let string = |answer: &EchoStringResponse| answer.r#return == "Hello World";
-    let date = |answer: &EchoDateResponse| answer.r#return == MOMENT;
-    let sent = structure();
-    let structure_is_right = move |answer: &EchoStructResponse| answer.r#return == sent;
-    let name = str::to_owned;
+    let text = || "Hello World".to_owned();
+    let integer = (EchoInteger { params: 5 }, EchoIntegerResponse { r#return: 5 });
+    let float = (EchoFloat { parameters: 2.5 }, EchoFloatResponse { r#return: 2.5 });
+    let string = (EchoString { value: text() }, EchoStringResponse { r#return: text() });
+    let date = (EchoDate { parameters: MOMENT }, EchoDateResponse { r#return: MOMENT });
+    let of_structure = (EchoStruct { parameters: structure() }, EchoStructResponse { r#return: structure() });
     let mut pairs = vec![
-        pair(name("echoVoid"), "echoVoid", EchoVoid {}, |_: &EchoVoidResponse| true, Client::echo_void),
-        pair(name("echoInteger"), "echoInteger", EchoInteger { params: 5 }, integer, Client::echo_integer),
-        pair(name("echoFloat"), "echoFloat", EchoFloat { parameters: 2.5 }, float, Client::echo_float),
-        pair(name("echoString"), "echoString", EchoString { value: name("Hello World") }, string, Client::echo_string),
-        pair(name("echoDate"), "echoDate", EchoDate { parameters: MOMENT }, date, Client::echo_date),
-        pair(
-            name("echoStruct"),
-            "echoStruct",
-            EchoStruct { parameters: structure() },
-            structure_is_right,
-            Client::echo_struct,
-        ),
+        PORT.pair("echoVoid", "", (EchoVoid {}, EchoVoidResponse {}), 0, Client::echo_void),
+        PORT.pair("echoInteger", "", integer, 0, Client::echo_integer),
+        PORT.pair("echoFloat", "", float, 0, Client::echo_float),
+        PORT.pair("echoString", "", string, 0, Client::echo_string),
+        PORT.pair("echoDate", "", date, 0, Client::echo_date),
+        PORT.pair("echoStruct", "", of_structure, 0, Client::echo_struct),
     ];
-    pairs.extend(KIBIBYTES.map(|size| of_bytes(format!("echoSynthetic{size}K"), vec![0; size << 10])));
+    pairs.extend(KIBIBYTES.map(|size| of_bytes(&format!("{size}K"), vec![0; size << 10])));
     pairs.extend(ITEMS.map(|size| {
         let sent = items(size);
-        let request = EchoArray { items: sent.clone() };
-        let is_right = move |answer: &EchoArrayResponse| answer.r#return == sent;
-        pair(format!("echoArray{size}"), "echoArray", request, is_right, Client::echo_array)
+        let messages = (EchoArray { items: sent.clone() }, EchoArrayResponse { r#return: sent });
+        PORT.pair("echoArray", size, messages, 0, Client::echo_array)
     }));
     pairs.extend(ORDERS.map(|lines| {
         let sent = order(999, 109_292, lines);
         let request = EchoOrderRequest { echo_order_request: sent.clone() };
-        let is_right = move |answer: &EchoOrderResponse| answer.echo_order_response == sent;
-        pair(format!("echoOrder{lines}"), "echoOrder", request, is_right, Client::echo_order)
+        let messages = (request, EchoOrderResponse { echo_order_response: sent });
+        PORT.pair("echoOrder", lines, messages, 0, Client::echo_order)
     }));
     pairs
 }
 
-fn of_bytes(name: String, bytes: Vec<u8>) -> Pair {
+fn of_bytes(size: &str, bytes: Vec<u8>) -> Pair {
     let sent = synthetic(bytes);
-    let request = EchoSynthetic { s: sent.clone() };
-    let is_right = move |answer: &EchoSyntheticResponse| answer.r#return == sent;
-    pair(name, "echoSynthetic", request, is_right, Client::echo_synthetic)
+    let messages = (EchoSynthetic { s: sent.clone() }, EchoSyntheticResponse { r#return: sent });
+    PORT.pair("echoSynthetic", size, messages, 0, Client::echo_synthetic)
 }
 
 /// Returns pseudorandom bytes, which are the same in every run.
 fn random_bytes(size: usize) -> Vec<u8> {
     let mut random = JavaRandom::new(0);
     (0..size).map(|_| random.next(8) as u8).collect()
-}
-
-fn pair<Q, R>(
-    name: String,
-    operation: &str,
-    request: Q,
-    is_right: impl Fn(&R) -> bool + Clone + Send + Sync + 'static,
-    call: impl for<'a> Fn(&'a Client, &'a Q) -> Call<'a, Q, R, NoDetail, Counting> + Send + Sync + 'static,
-) -> Pair
-where
-    Q: ToXml + Send + Sync + 'static,
-    R: FromXml + 'static,
-{
-    let operation = operation_named(&TEST_SERVICE_OPERATIONS, operation);
-    let raw = case("wspex", PATH, name, operation, &request, is_right.clone());
-    let make = |user: &User, transport| Ok(Client::with_transport(&client::url(user), transport)?);
-    let connect = client::connect(make, async move |client: &Client, _| match call(client, &request).await? {
-        response if is_right(&response) => Ok(0),
-        _ => Err(NOT_WHAT_WAS_SENT.into()),
-    });
-    let typed = Case { requests: Requests::Typed { count: 1, connect }, ..raw.clone() };
-    (raw, typed)
 }

@@ -1,14 +1,12 @@
 //! WSTest 1.1: the benchmark of Microsoft's report of 2005.
 
-use castile::codegen::{FromXml, ToXml};
 use castile::datatypes::DateTime;
-use castile::{Call, Fault, Nillable, NoDetail, Request, Response, ServerOptions};
-use castile_load::{Case, Requests, User};
-use castile_soap::Options;
+use castile::{Fault, Nillable, Request, Response, ServerOptions};
+use castile_load::Case;
 use castile_xml::Limits;
 
-use crate::case::{NOT_WHAT_WAS_SENT, TEXT_XML, body, message, operation_named};
-use crate::client::{self, Counting};
+use crate::case::{Pair, Port};
+use crate::client::Counting;
 
 /// The contract, generated.
 pub mod contract {
@@ -119,62 +117,32 @@ pub fn typed() -> Vec<Case> {
     published().into_iter().map(|(_, typed)| typed).filter(compared).collect()
 }
 
-/// A case with requests written beforehand, and one whose requests a client writes.
-type Pair = (Case, Case);
-
 type Client = TestServiceSoapClient<Counting>;
 
-/// The number of items in a right answer; `None` for a wrong one.
-type Items = Option<usize>;
+const PORT: Port<Client> = Port {
+    suite: "wstest",
+    style: None,
+    path: PATH,
+    operations: &TEST_SERVICE_SOAP_OPERATIONS,
+    client: Client::with_transport,
+};
 
 fn published() -> Vec<Pair> {
-    let nothing = |_: &EchoVoidResponse| Some(0);
-    let mut pairs = vec![pair("EchoVoid".into(), "EchoVoid", EchoVoid {}, nothing, Client::echo_void)];
+    let mut pairs = vec![PORT.pair("EchoVoid", "", (EchoVoid {}, EchoVoidResponse {}), 0, Client::echo_void)];
     pairs.extend(SIZES.map(|size| {
         let array = COfTestStruct { l: (1..=size).map(test_struct).collect() };
-        let request = EchoStruct { array: array.clone() };
-        let items = move |answer: &EchoStructResponse| -> Items {
-            (answer.echo_struct_result == array).then_some(array.l.len())
-        };
-        pair(format!("EchoStruct{size}"), "EchoStruct", request, items, Client::echo_struct)
+        let messages = (EchoStruct { array: array.clone() }, EchoStructResponse { echo_struct_result: array });
+        PORT.pair("EchoStruct", size, messages, size as u64, Client::echo_struct)
     }));
     pairs.extend(SIZES.map(|size| {
         let list = test_list(size);
-        let request = EchoList { list: list.clone() };
-        let items = move |answer: &EchoListResponse| (answer.echo_list_result == list).then_some(size as usize);
-        pair(format!("EchoList{size}"), "EchoList", request, items, Client::echo_list)
+        let messages = (EchoList { list: list.clone() }, EchoListResponse { echo_list_result: list });
+        PORT.pair("EchoList", size, messages, size as u64, Client::echo_list)
     }));
     let request = GetOrder { order_id: 1, customer_id: 2 };
-    let expected = order(1, 2);
-    let items = move |answer: &GetOrderResponse| {
-        (answer.get_order_result == expected).then_some(expected.line_items.line_item.len())
-    };
-    pairs.push(pair("GetOrder".into(), "GetOrder", request, items, Client::get_order));
+    let messages = (request, GetOrderResponse { get_order_result: order(1, 2) });
+    pairs.push(PORT.pair("GetOrder", "", messages, LINES as u64, Client::get_order));
     pairs
-}
-
-fn pair<Q, R>(
-    name: String,
-    operation: &str,
-    request: Q,
-    items: impl Fn(&R) -> Items + Clone + Send + Sync + 'static,
-    call: impl for<'a> Fn(&'a Client, &'a Q) -> Call<'a, Q, R, NoDetail, Counting> + Send + Sync + 'static,
-) -> Pair
-where
-    Q: ToXml + Send + Sync + 'static,
-    R: FromXml + 'static,
-{
-    let judge = move |answer: &R| match items(answer) {
-        Some(items) => Ok(items as u64),
-        None => Err(NOT_WHAT_WAS_SENT.to_owned()),
-    };
-    let operation = operation_named(&TEST_SERVICE_SOAP_OPERATIONS, operation);
-    let options = Options::default();
-    let message = message(operation, TEXT_XML, body(operation, &request), &options, judge.clone());
-    let make = |user: &User, transport| Ok(Client::with_transport(&client::url(user), transport)?);
-    let connect = client::connect(make, async move |client: &Client, _| Ok(judge(&call(client, &request).await?)?));
-    let case = |requests| Case { suite: "wstest".into(), name: name.clone(), style: None, path: PATH.into(), requests };
-    (case(Requests::Raw(vec![message])), case(Requests::Typed { count: 1, connect }))
 }
 
 fn test_struct(i: i32) -> TestStructOrDerived {

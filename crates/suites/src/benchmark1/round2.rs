@@ -1,12 +1,12 @@
 //! The second version of the contract: wrappers have the names of their operations, and arrays have no element
 //! around them.
 
-use castile::codegen::{FromXml, ToXml};
 use castile::{Fault, Request, Response};
 use castile_load::Case;
 
 use super::{SIZES, Service, string};
-use crate::case::{body, of_body, operation_named};
+use crate::case::Port;
+use crate::client::Counting;
 
 /// The contract, generated.
 pub mod contract {
@@ -17,9 +17,6 @@ use contract::*;
 
 /// The path of the service.
 pub const PATH: &str = "/benchmark1/round2";
-
-/// The name of this version in reports.
-const STYLE: &str = "round2";
 
 impl Benchmark for Service {
     async fn echo_void(&self, _: Request<EchoVoid>) -> Result<Response<EchoVoidResponse>, Fault> {
@@ -53,36 +50,41 @@ impl Benchmark for Service {
     }
 }
 
+const PORT: Port<BenchmarkClient<Counting>> = Port {
+    suite: "benchmark1",
+    style: Some("round2"),
+    path: PATH,
+    operations: &BENCHMARK_OPERATIONS,
+    client: BenchmarkClient::with_transport,
+};
+
 /// Returns the cases of the first version, with the same names.
 pub fn cases() -> Vec<Case> {
-    let mut cases = vec![echo("echoVoid".into(), "echoVoid", EchoVoid {}, |_, _: &EchoVoidResponse| true)];
-    for size in SIZES {
-        let numbers = 0..size;
-        let name = |operation: &str| format!("{operation}-{size}");
-        let request = EchoInts { input: numbers.clone().collect() };
-        cases.push(echo(name("echoInts"), "echoInts", request, |sent, answer: &EchoIntsResponse| {
-            answer.echo_ints_return == sent.input
-        }));
-        let request = EchoDoubles { input: numbers.clone().map(f64::from).collect() };
-        cases.push(echo(name("echoDoubles"), "echoDoubles", request, |sent, answer: &EchoDoublesResponse| {
-            answer.echo_doubles_return == sent.input
-        }));
-        let request = EchoStrings { input: numbers.clone().map(string).collect() };
-        cases.push(echo(name("echoStrings"), "echoStrings", request, |sent, answer: &EchoStringsResponse| {
-            answer.echo_strings_return == sent.input
-        }));
-        let operation = "echoMeshInterfaceObjects";
-        let request = EchoMeshInterfaceObjects { input: numbers.clone().map(mesh).collect() };
-        cases.push(echo(name(operation), operation, request, |sent, answer: &EchoMeshInterfaceObjectsResponse| {
-            answer.item == sent.input
-        }));
-        let operation = "echoSimpleEvents";
-        let request = EchoSimpleEvents { input: numbers.map(event).collect() };
-        cases.push(echo(name(operation), operation, request, |sent, answer: &EchoSimpleEventsResponse| {
-            answer.echo_simple_events_return == sent.input
-        }));
-    }
-    cases
+    let void = PORT.raw("echoVoid", "", (EchoVoid {}, EchoVoidResponse {}));
+    std::iter::once(void).chain(SIZES.into_iter().flat_map(of_size)).collect()
+}
+
+fn of_size(size: i32) -> [Case; 5] {
+    let of_size = format!("-{size}");
+    let ints: Vec<i32> = (0..size).collect();
+    let doubles: Vec<f64> = (0..size).map(f64::from).collect();
+    let strings: Vec<String> = (0..size).map(string).collect();
+    let objects: Vec<MeshInterfaceObject> = (0..size).map(mesh).collect();
+    let events: Vec<SimpleEvent> = (0..size).map(event).collect();
+    let ints = (EchoInts { input: ints.clone() }, EchoIntsResponse { echo_ints_return: ints });
+    let doubles = (EchoDoubles { input: doubles.clone() }, EchoDoublesResponse { echo_doubles_return: doubles });
+    let strings = (EchoStrings { input: strings.clone() }, EchoStringsResponse { echo_strings_return: strings });
+    let objects =
+        (EchoMeshInterfaceObjects { input: objects.clone() }, EchoMeshInterfaceObjectsResponse { item: objects });
+    let events =
+        (EchoSimpleEvents { input: events.clone() }, EchoSimpleEventsResponse { echo_simple_events_return: events });
+    [
+        PORT.raw("echoInts", &of_size, ints),
+        PORT.raw("echoDoubles", &of_size, doubles),
+        PORT.raw("echoStrings", &of_size, strings),
+        PORT.raw("echoMeshInterfaceObjects", &of_size, objects),
+        PORT.raw("echoSimpleEvents", &of_size, events),
+    ]
 }
 
 fn mesh(i: i32) -> MeshInterfaceObject {
@@ -93,16 +95,4 @@ fn mesh(i: i32) -> MeshInterfaceObject {
 fn event(i: i32) -> SimpleEvent {
     let super::contract::SimpleEvent { sequence_number, timestamp, message } = super::event(i);
     SimpleEvent { sequence_number, timestamp, message }
-}
-
-fn echo<Q: ToXml + Send + Sync + 'static, R: FromXml + 'static>(
-    name: String,
-    operation: &str,
-    request: Q,
-    is_right: impl Fn(&Q, &R) -> bool + Send + Sync + 'static,
-) -> Case {
-    let operation = operation_named(&BENCHMARK_OPERATIONS, operation);
-    let body = body(operation, &request);
-    let case = of_body("benchmark1", PATH, name, operation, body, move |answer: &R| is_right(&request, answer));
-    Case { style: Some(STYLE.into()), ..case }
 }

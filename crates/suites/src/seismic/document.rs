@@ -44,7 +44,7 @@ impl contract::QuakeInterface for Service {
     }
 }
 
-mapping!(QuakeInterfaceClient, method: Token, region: Idref);
+mapping!(method: Token, region: Idref);
 
 /// Returns the complete answer of a catalogue to a query.
 pub fn answer(catalogue: &Catalogue, asked: &catalogue::Query) -> Results {

@@ -26,7 +26,7 @@ impl contract::EncodedQuakeInterface for Service {
     }
 }
 
-mapping!(EncodedQuakeInterfaceClient, method: String, region: String);
+mapping!(method: String, region: String);
 
 /// Returns the message of a query.
 pub fn request(asked: &catalogue::Query) -> ProcessRequest {

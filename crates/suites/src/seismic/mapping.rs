@@ -1,9 +1,8 @@
 //! Maps the catalogue to both XML styles. Their contracts use the same names, so the generated structs have the same fields.
 
-/// Defines functions that convert queries and quakes, and clients that use them. The calling module must have the types
-/// `Query` and `Quake`, `request` to make a message of a query, and `judge` to check its answer.
+/// Defines functions that convert queries and quakes. The calling module must have the types `Query` and `Quake`.
 macro_rules! mapping {
-    ($client:ident, method: $method:ty, region: $region:ty) => {
+    (method: $method:ty, region: $region:ty) => {
         /// Returns the query of the catalogue for a request.
         fn asked(query: &Query) -> $crate::seismic::catalogue::Query {
             use $crate::seismic::catalogue::Bounds;
@@ -55,22 +54,6 @@ macro_rules! mapping {
         fn judge_quake(judge: &mut $crate::seismic::judge::Judge<'_>, quake: &Quake) -> Result<(), String> {
             let at = (quake.time.as_ref(), quake.millis);
             judge.quake(at, quake.latitude, quake.longitude, quake.depth, quake.magnitude)
-        }
-
-        /// Makes clients that send these queries.
-        pub(super) fn connect(queries: Vec<$crate::seismic::catalogue::Query>) -> ::castile_load::Connect {
-            use $crate::client;
-
-            type Client = contract::$client<client::Counting>;
-            let make = |user: &::castile_load::User, transport| {
-                let mut options = ::castile::ClientOptions::default();
-                options.messages.limits = $crate::seismic::limits();
-                Ok(Client::with_transport(&client::url(user), transport)?.with_options(options))
-            };
-            client::connect(make, async move |client: &Client, number| {
-                let asked = &queries[number];
-                Ok(judge(asked, &client.process(&request(asked)).await?)?)
-            })
         }
     };
 }

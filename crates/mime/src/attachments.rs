@@ -12,7 +12,7 @@ use http_body::{Body, Frame, SizeHint};
 
 use crate::charges::{begin, charged, grow};
 use crate::error::shown;
-use crate::package::body_of_parts;
+use crate::package::{self, body_of_parts};
 use crate::source::Source;
 use crate::store::{Kept, Store};
 use crate::{Charges, ContentId, Error, ErrorKind, Limits, Parser, Part, PartHead};
@@ -317,6 +317,13 @@ impl Body for Attachment {
             Content::Kept(kept) => SizeHint::with_exact(kept.length()),
             Content::Over => SizeHint::with_exact(0),
         }
+    }
+}
+
+/// Forwards a received attachment.
+impl From<Attachment> for package::Content {
+    fn from(attachment: Attachment) -> Self {
+        package::Content::stream(attachment)
     }
 }
 

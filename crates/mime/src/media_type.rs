@@ -5,6 +5,9 @@ use std::fmt;
 use crate::error::shown;
 use crate::{Error, ErrorKind};
 
+/// The media type of XOP documents (XOP §5).
+pub(crate) const XOP: &str = "application/xop+xml";
+
 /// The most parameters that are accepted. Real media types have three or four.
 const MOST_PARAMETERS: usize = 32;
 

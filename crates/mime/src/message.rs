@@ -8,14 +8,12 @@ use http_body::Body;
 use crate::attachments::{Gathered, among};
 use crate::charges::charge;
 use crate::error::shown;
+use crate::media_type::XOP;
 use crate::source::Source;
 use crate::store::Store;
 use crate::{
     Attachments, BoxError, Charges, Error, ErrorKind, Limits, MediaType, Packaging, Parser, PartHead, Related,
 };
-
-/// The media type of XOP documents (XOP §5).
-pub(crate) const XOP: &str = "application/xop+xml";
 
 /// A package whose root part has been read. Its attachments may still be arriving.
 #[derive(Debug)]

@@ -11,9 +11,8 @@ use http_body_util::combinators::UnsyncBoxBody;
 
 use crate::content_id::{ContentId, random_digits};
 use crate::error::shown;
-use crate::media_type::{Quoted, is_token};
-use crate::message::XOP;
-use crate::{Attachment, Boundary, BoxError, Error, ErrorKind};
+use crate::media_type::{Quoted, XOP, is_token};
+use crate::{Boundary, BoxError, Error, ErrorKind};
 
 pub use self::body::PackageBody;
 
@@ -264,13 +263,6 @@ impl From<&'static str> for Content {
 impl From<Vec<u8>> for Content {
     fn from(bytes: Vec<u8>) -> Self {
         Content::Bytes(bytes.into())
-    }
-}
-
-/// Forwards a received attachment.
-impl From<Attachment> for Content {
-    fn from(attachment: Attachment) -> Self {
-        Content::stream(attachment)
     }
 }
 

@@ -1,7 +1,5 @@
 //! Changes, and who is broken by each.
 
-use crate::text::{self, Styles};
-
 /// The direction of a message. Clients write requests and servers read them; for responses and faults it is the other
 /// way round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -186,12 +184,6 @@ impl Changes {
         for change in &mut self.list {
             change.breaks = std::mem::take(&mut change.breaks).of_lenient();
         }
-    }
-
-    /// Formats the changes as text, grouped by service and operation. `names` are the names of the old and of the new
-    /// contract.
-    pub fn text(&self, names: (&str, &str), styles: &Styles) -> String {
-        text::text(self, names, styles)
     }
 
     /// Returns how many changes break old clients, and how many break new clients.

@@ -22,6 +22,7 @@
 mod bindings;
 mod change;
 mod content;
+mod error;
 pub mod kinds;
 mod pairs;
 mod policies;
@@ -30,13 +31,13 @@ mod simple;
 mod text;
 mod types;
 
-use std::fmt;
 use std::path::Path;
 
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xsd::Documents;
 
 pub use change::{Breaks, Broken, Change, Changes};
+pub use error::Error;
 pub use text::Styles;
 
 /// Returns the changes from `old` to `new`.
@@ -106,18 +107,6 @@ fn held(file: &Path, contract: &str, is_blessed: bool) -> Result<(), String> {
     };
     Err(format!("{shown} is not the contract of the program.\n\n{changes}\n{WRITES}"))
 }
-
-/// The reason why contracts can't be compared.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Error(String);
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for Error {}
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used, reason = "only tests come here")]

@@ -37,39 +37,44 @@ impl Styles {
     }
 }
 
-/// Formats the changes as text. `names` are the names of the contracts.
-pub(crate) fn text(changes: &Changes, (old, new): (&str, &str), styles: &Styles) -> String {
-    let mut out = String::new();
-    let (old, new) = (visible(old), visible(new));
-    let Styles { head, fine, broken: error, .. } = styles;
-    let count = changes.list.len();
-    let how_many = if count == 0 { "no change".to_owned() } else { counted(count, "change") };
-    // Writing to a string can't fail.
-    let _ = writeln!(out, "{head}{old} → {new}{head:#}: {how_many}");
-    let mut groups: Vec<&str> = Vec::new();
-    let mut by_group: HashMap<&str, Vec<&Change>> = HashMap::new();
-    for change in &changes.list {
-        let group = by_group.entry(&change.group).or_default();
-        if group.is_empty() {
-            groups.push(&change.group);
+impl Changes {
+    /// Formats the changes as text, grouped by service and operation. `names` are the names of the old and of the new
+    /// contract.
+    pub fn text(&self, names: (&str, &str), styles: &Styles) -> String {
+        let mut out = String::new();
+        let (old, new) = (visible(names.0), visible(names.1));
+        let Styles { head, fine, broken: error, .. } = styles;
+        let count = self.list.len();
+        let how_many = if count == 0 { "no change".to_owned() } else { counted(count, "change") };
+        // Writing to a string can't fail.
+        let _ = writeln!(out, "{head}{old} → {new}{head:#}: {how_many}");
+        let mut groups: Vec<&str> = Vec::new();
+        let mut by_group: HashMap<&str, Vec<&Change>> = HashMap::new();
+        for change in &self.list {
+            let group = by_group.entry(&change.group).or_default();
+            if group.is_empty() {
+                groups.push(&change.group);
+            }
+            group.push(change);
         }
-        group.push(change);
-    }
-    for group in groups {
-        let _ = writeln!(out, "\n{head}{}{head:#}", visible(group));
-        for change in &by_group[group] {
-            one(change, &mut out, styles);
+        for group in groups {
+            let _ = writeln!(out, "\n{head}{}{head:#}", visible(group));
+            for change in &by_group[group] {
+                one(change, &mut out, styles);
+            }
         }
+        let (old_clients, new_clients) = self.broken();
+        out.push('\n');
+        for (who, broken) in
+            [("old clients on a new server", old_clients), ("new clients on an old server", new_clients)]
+        {
+            let _ = match broken {
+                0 => writeln!(out, "{who}: {fine}nothing breaks{fine:#}"),
+                _ => writeln!(out, "{who}: {error}break{error:#}, by {}", counted(broken, "change")),
+            };
+        }
+        out
     }
-    let (old_clients, new_clients) = changes.broken();
-    out.push('\n');
-    for (who, broken) in [("old clients on a new server", old_clients), ("new clients on an old server", new_clients)] {
-        let _ = match broken {
-            0 => writeln!(out, "{who}: {fine}nothing breaks{fine:#}"),
-            _ => writeln!(out, "{who}: {error}break{error:#}, by {}", counted(broken, "change")),
-        };
-    }
-    out
 }
 
 fn one(change: &Change, out: &mut String, styles: &Styles) {

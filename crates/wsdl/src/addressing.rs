@@ -4,49 +4,10 @@ use std::collections::HashMap;
 
 use castile_xml::tree::Element;
 
-use crate::extensions::is_policy;
-use crate::model::{Binding, BindingOperation, Definitions, Extension, OperationMessage, Port};
-
-/// Whether messages of a port use WS-Addressing, and where responses are sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Addressing {
-    /// Whether WS-Addressing is required.
-    pub required: bool,
-    /// Where responses are sent.
-    pub responses: Responses,
-}
-
-/// Where responses are sent (1.0 Metadata §3.1.1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Responses {
-    /// To any address in the request.
-    Anywhere,
-    /// Back on the connection.
-    Anonymous,
-    /// To other addresses only.
-    NonAnonymous,
-}
-
-/// The namespaces of `Action`, `UsingAddressing` and `Addressing`: those of the recommendation, of its drafts, and of
-/// the submission, which only has `Action`.
-const NAMESPACES: [&str; 7] = [
-    "http://www.w3.org/2007/05/addressing/metadata",
-    "http://www.w3.org/2007/02/addressing/metadata",
-    "http://www.w3.org/2006/05/addressing/wsdl",
-    "http://www.w3.org/2006/02/addressing/wsdl",
-    "http://www.w3.org/2005/02/addressing/wsdl",
-    "http://www.w3.org/2005/08/addressing",
-    "http://schemas.xmlsoap.org/ws/2004/08/addressing",
-];
-
-/// The WS-Addressing declarations of a contract.
-#[derive(Debug, Clone)]
-pub(crate) struct Said {
-    /// Declarations in policies at the top of documents, by policy id.
-    of_policies: HashMap<String, Addressing>,
-    /// Declarations of bindings, by the binding's index.
-    of_bindings: Vec<Option<Addressing>>,
-}
+use crate::extensions::{is_addressing, is_policy};
+use crate::model::{
+    Addressing, Binding, BindingOperation, Definitions, Extension, OperationMessage, Port, Responses, Said,
+};
 
 /// Maximum depth of policies that are examined. Policy operators need not be nested at all (WS-Policy 1.5 §4.1).
 const DEEPEST: usize = 16;
@@ -131,11 +92,6 @@ fn extension_addressing(extension: &Extension, of_policies: &HashMap<String, Add
         "PolicyReference" => of_policies.get(element.attribute("URI")?.trim().strip_prefix('#')?).copied(),
         _ => None,
     }
-}
-
-/// Returns true for the namespaces of WS-Addressing in contracts.
-pub(crate) fn is_addressing(namespace: &str) -> bool {
-    NAMESPACES.contains(&namespace)
 }
 
 /// Returns the value of `wsam:Action` or one of its predecessors.

@@ -8,6 +8,7 @@ use castile_xml::tree::Element;
 use castile_xsd::{Defect, Diagnostics, Location};
 
 use crate::Extension;
+use crate::context::{Context, First};
 use crate::extensions::{
     HTTP, MIME, SOAP11, SOAP12, documentation, extensions, is_it, is_soap, meant, of_protocol, wsdl_children,
 };
@@ -17,7 +18,6 @@ use crate::model::{
     Version,
 };
 use crate::names::{Kind, Names};
-use crate::read::{Context, First};
 use crate::wrapped;
 
 /// Maximum size of all bindings: the number of operations, message parts, header blocks and faults.

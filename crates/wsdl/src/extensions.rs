@@ -1,7 +1,8 @@
+//! The namespaces of contracts, and the elements of others, which are kept as extensions.
+
 use castile_xml::tree::Element;
 use castile_xsd::{Diagnostics, ExpandedName, FileId, Location, edits, tidy};
 
-use crate::addressing::is_addressing;
 use crate::model::Extension;
 
 /// The namespace of WSDL 1.1 itself.
@@ -14,6 +15,18 @@ pub(crate) const SOAP12: &str = "http://schemas.xmlsoap.org/wsdl/soap12/";
 pub(crate) const HTTP: &str = "http://schemas.xmlsoap.org/wsdl/http/";
 /// The namespace of the MIME binding (§5).
 pub(crate) const MIME: &str = "http://schemas.xmlsoap.org/wsdl/mime/";
+
+/// The namespaces of `Action`, `UsingAddressing` and `Addressing`: those of the recommendation, of its drafts, and of
+/// the submission, which only has `Action`.
+const ADDRESSING: [&str; 7] = [
+    "http://www.w3.org/2007/05/addressing/metadata",
+    "http://www.w3.org/2007/02/addressing/metadata",
+    "http://www.w3.org/2006/05/addressing/wsdl",
+    "http://www.w3.org/2006/02/addressing/wsdl",
+    "http://www.w3.org/2005/02/addressing/wsdl",
+    "http://www.w3.org/2005/08/addressing",
+    "http://schemas.xmlsoap.org/ws/2004/08/addressing",
+];
 
 /// Namespaces that authors confuse with those above and that differ too much to be typing errors.
 const TAKEN_FOR: [(&str, &str); 4] = [
@@ -120,6 +133,11 @@ pub(crate) fn extensions(
         });
     }
     kept
+}
+
+/// Returns true for the namespaces of WS-Addressing in contracts.
+pub(crate) fn is_addressing(namespace: &str) -> bool {
+    ADDRESSING.contains(&namespace)
 }
 
 /// Returns true for the namespaces of WS-Policy 1.2 and 1.5.

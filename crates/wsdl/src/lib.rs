@@ -67,6 +67,7 @@
 
 mod addressing;
 mod bindings;
+mod context;
 mod documents;
 mod extensions;
 mod model;
@@ -78,13 +79,12 @@ mod wrapped;
 
 use std::path::Path;
 
-pub use addressing::{Addressing, Responses};
 pub use castile_xsd::{Bundle, Catalog, Defect, Diagnostic, Files, Resolver, Severity};
 pub use extensions::is_policy;
 pub use model::{
-    Attachment, Binding, BindingFault, BindingId, BindingMessage, BindingOperation, Definitions, Extension,
+    Addressing, Attachment, Binding, BindingFault, BindingId, BindingMessage, BindingOperation, Definitions, Extension,
     HTTP_TRANSPORT, Header, LeftOut, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
-    PortType, PortTypeId, Protocol, Service, Style, Use, Version, Wrapped,
+    PortType, PortTypeId, Protocol, Responses, Service, Style, Use, Version, Wrapped,
 };
 pub use policy::{Assertion, Policies};
 pub use read::read;

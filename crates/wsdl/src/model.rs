@@ -7,8 +7,6 @@ use std::sync::OnceLock;
 use castile_xml::tree::Document;
 use castile_xsd::{Defect, ElementId, ExpandedName, Location, Schema, Sources, TypeId};
 
-use crate::addressing::Said;
-
 macro_rules! ids {
     ($($(#[$doc:meta])* $id:ident $field:ident $component:ident;)*) => {$(
         $(#[$doc])*
@@ -78,6 +76,35 @@ pub struct Definitions {
     pub(crate) is_cut: bool,
     /// The WS-Addressing declarations of policies and bindings, read when first needed.
     pub(crate) said: OnceLock<Said>,
+}
+
+/// Whether messages of a port use WS-Addressing, and where responses are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Addressing {
+    /// Whether WS-Addressing is required.
+    pub required: bool,
+    /// Where responses are sent.
+    pub responses: Responses,
+}
+
+/// Where responses are sent (1.0 Metadata §3.1.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Responses {
+    /// To any address in the request.
+    Anywhere,
+    /// Back on the connection.
+    Anonymous,
+    /// To other addresses only.
+    NonAnonymous,
+}
+
+/// The WS-Addressing declarations of a contract.
+#[derive(Debug, Clone)]
+pub(crate) struct Said {
+    /// Declarations in policies at the top of documents, by policy id.
+    pub(crate) of_policies: HashMap<String, Addressing>,
+    /// Declarations of bindings, by the binding's index.
+    pub(crate) of_bindings: Vec<Option<Addressing>>,
 }
 
 /// A part of a contract that can't be used, because it is broken or depends on something broken.

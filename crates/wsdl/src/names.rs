@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use castile_xml::tree::Element;
 use castile_xsd::{Defect, Diagnostics, ExpandedName, Location, Opened};
 
+use crate::context::Context;
 use crate::extensions::wsdl_children;
-use crate::read::Context;
 
 /// A symbol space of WSDL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -4,11 +4,10 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
 use castile_xml::tree::Element;
-use castile_xsd::{
-    Defect, Diagnostic, Diagnostics, ExpandedName, FileId, Loader, Location, Opened, Resolver, Schema, XSD_NAMESPACE,
-};
+use castile_xsd::{Diagnostic, Diagnostics, ExpandedName, Loader, Opened, Resolver, Schema, XSD_NAMESPACE};
 
 use crate::bindings;
+use crate::context::{Context, First, left_out};
 use crate::documents::load;
 use crate::extensions::{HTTP, SOAP11, SOAP12, documentation, extensions, is_soap, wsdl_children};
 use crate::model::{
@@ -122,51 +121,7 @@ fn each(documents: &[Opened], local: &str, mut read: impl FnMut(&Context, Elemen
     }
 }
 
-/// Returns an entry for a component with a defect, which is left out.
-pub(crate) fn left_out(element: Element<'_>, defect: Option<Defect>) -> Option<LeftOut> {
-    let name = match element.attribute("name").unwrap_or_default().trim() {
-        "" => format!("a {} without a name", element.local()),
-        name => format!("{} {name}", element.local()),
-    };
-    Some(LeftOut { name, defect: defect? })
-}
-
-/// Stores only the first of several defects.
-pub(crate) trait First {
-    fn add(&mut self, defect: Option<Defect>);
-}
-
-impl First for Option<Defect> {
-    fn add(&mut self, defect: Option<Defect>) {
-        *self = self.take().or(defect);
-    }
-}
-
-/// The document that is being read.
-pub(crate) struct Context {
-    pub(crate) file: FileId,
-    pub(crate) target_namespace: String,
-}
-
 impl Context {
-    pub(crate) fn location(&self, element: Element<'_>) -> Location {
-        Location::of(self.file, element)
-    }
-
-    /// Returns the `name` attribute as written.
-    pub(crate) fn local_name(&self, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<String> {
-        let name = element.attribute("name").map(str::trim).filter(|name| !name.is_empty());
-        if name.is_none() {
-            diagnostics.error(self.location(element), format!("<{}> has no `name`", element.local()));
-        }
-        name.map(str::to_owned)
-    }
-
-    pub(crate) fn name(&self, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<ExpandedName> {
-        let local = self.local_name(element, diagnostics)?;
-        Some(ExpandedName::new(self.target_namespace.as_str(), local))
-    }
-
     fn message(&self, schema: &Schema, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<Message> {
         let mark = diagnostics.mark();
         let name = self.name(element, diagnostics)?;

@@ -1,4 +1,4 @@
-//! Options for single types, and the file with options beside a contract.
+//! Options for what is generated, and the file with options beside a contract.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,7 +10,129 @@ use castile_wsdl::{Diagnostic, Severity};
 use castile_xsd::{Location, Sources};
 use toml_edit::{Document, Item, Key, TableLike};
 
-use crate::{FaultTypes, Options};
+/// Options for what is generated.
+///
+/// A file beside a contract can set the same options: `orders.castile.toml` beside `orders.wsdl`. Its keys are these
+/// fields. Its table `type` sets [`TypeOptions`].
+///
+/// ```toml
+/// facets = true
+/// derives = ["serde::Serialize", "Eq", "Hash"]
+///
+/// [modules]
+/// "http://www.onvif.org/ver10/schema" = "onvif"
+///
+/// [type.Order]
+/// name = "PurchaseOrder"
+/// members = { lineItem = "line" }
+///
+/// [type."xs:decimal"]
+/// rust = "rust_decimal::Decimal"
+/// ```
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Whether to generate the server: a trait to implement, and its dispatch.
+    pub server: bool,
+    /// Whether to generate the client.
+    pub client: bool,
+    /// The operations to generate, by their names in the contract, with the types that they use. An empty list means
+    /// all operations.
+    pub operations: Vec<String>,
+    /// Port types, by their names in the contract, whose operations are generated although the contract has no binding
+    /// for them.
+    ///
+    /// They are bound to SOAP 1.1 over HTTP, with literal messages and without actions. If a port type has a SOAP
+    /// binding, that binding is used.
+    pub port_types: Vec<String>,
+    /// Types that are generated although no operation refers to them, with all types derived from them. Use it for
+    /// types that occur where the contract has `xs:anyType`. Names are local names or `{namespace}local`.
+    pub types: Vec<String>,
+    /// Which faults have types.
+    pub faults: FaultTypes,
+    /// Whether any error in the contract rejects the whole contract.
+    ///
+    /// Without it, the parts with errors and everything that depends on them are left out, and the errors become
+    /// warnings. They remain errors if nothing else is left, or if a requested part is left out. A contract for which
+    /// nothing is generated is rejected, too.
+    pub strict: bool,
+    /// Whether values are checked against the facets of their types when they are read, and values that are not in an
+    /// enumeration are rejected. Structure and lexical spaces are always checked.
+    pub facets: bool,
+    /// Whether to generate tables for lenient services and clients.
+    ///
+    /// With them, a lenient service or client ignores elements and text that a type doesn't have, and accepts elements
+    /// out of order or in another namespace. Without them such a message is rejected. The tables take time to compile.
+    pub lenient: bool,
+    /// Whether to write the data for a server's page for people into a file beside the source. The feature `page` of
+    /// `castile` serves the page.
+    pub page: bool,
+    /// Operations, by their names in the contract, whose requests and responses are `castile::Raw`: unparsed XML. Types
+    /// that only these operations use are left out.
+    pub raw: Vec<String>,
+    /// Repeated elements whose values are `castile::Items`: all values, or a stream that produces them while the
+    /// message is sent. Each is `TYPE/ELEMENT` by the names in the contract.
+    pub streams: Vec<String>,
+    /// Whether an `xs:base64Binary` that declares its media types (`xmime:expectedContentTypes`) is a
+    /// `castile::datatypes::StreamedBinary`: a reference to an attachment, which is streamed when it is read and sent.
+    pub stream_binaries: bool,
+    /// Traits that every type derives besides `Clone`, `Debug` and `PartialEq`, as paths: `serde::Serialize`. `Eq` and
+    /// `Hash` are derived only where all parts of the type implement them.
+    pub derives: Vec<String>,
+    /// Attributes for every type, without `#[` and `]`: `serde(rename_all = "camelCase")`.
+    pub attributes: Vec<String>,
+    /// Options for single types, by names as in [`of_type`](Self::of_type).
+    pub of_types: BTreeMap<String, TypeOptions>,
+    /// Names for the modules of namespaces other than the contract's own.
+    pub modules: BTreeMap<String, String>,
+    /// Catalogs that map imported documents to files: OASIS XML catalogs, or tables of `URL<TAB>path`. Nothing is
+    /// fetched.
+    pub catalogs: Vec<PathBuf>,
+}
+
+/// Which faults have types. A fault without a type is stored as XML: in the detail of a fault, or as `Other` where a
+/// value of a derived type is allowed.
+///
+/// Fault types are the types that the operations of the contract declare as faults, all their bases, and all types
+/// derived from any of these. In a contract whose faults contain their causes, each fault type may refer to each other
+/// one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FaultTypes {
+    /// No operation has typed faults. Where a fault type is used elsewhere in the contract, it is generated without its
+    /// derived types, which are stored as XML.
+    None,
+    /// Operations have the faults that they declare. Derived types are stored as XML, unless a generated operation
+    /// declares them.
+    Declared,
+    /// Operations have the faults that they declare, and all types derived from these.
+    #[default]
+    All,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            server: true,
+            client: true,
+            operations: Vec::new(),
+            port_types: Vec::new(),
+            types: Vec::new(),
+            faults: FaultTypes::default(),
+            strict: false,
+            facets: false,
+            lenient: false,
+            page: false,
+            raw: Vec::new(),
+            streams: Vec::new(),
+            stream_binaries: false,
+            derives: Vec::new(),
+            attributes: Vec::new(),
+            of_types: BTreeMap::new(),
+            modules: BTreeMap::new(),
+            catalogs: Vec::new(),
+        }
+    }
+}
 
 /// Options for one type of a contract.
 #[derive(Clone, Debug, Default)]
@@ -153,7 +275,16 @@ impl TypeOptions {
 
 /// Returns the path of the file with options for the contract at `path`: `orders.castile.toml` beside `orders.wsdl`.
 pub fn file_beside(path: &Path) -> PathBuf {
-    path.with_file_name(format!("{}.castile.toml", crate::stem(path)))
+    path.with_file_name(format!("{}.castile.toml", stem(path)))
+}
+
+/// Returns the file name of a contract without its extensions: `orders` for `orders.wsdl`, `orders.wsdl.xml` and
+/// `orders.castile`.
+pub fn stem(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let (rest, end) = stem.split_at(stem.floor_char_boundary(stem.len().saturating_sub(".wsdl".len())));
+    let is_twice = !rest.is_empty() && end.eq_ignore_ascii_case(".wsdl");
+    if is_twice { rest.to_owned() } else { stem.into_owned() }
 }
 
 /// An error in the file, with its byte range.

@@ -31,6 +31,7 @@ use castile_xsd::{ElementId, ExpandedName, Location, Schema, SimpleTypes, TypeId
 
 use crate::names::{Ident, Modules, Names, ServiceNames};
 use crate::plan::{self, Base, Item, Module, Operation, Path, Plan, RootType, Service, TypedRoot};
+use crate::stack::grown;
 use crate::{FaultTypes, Options};
 pub use operations::is_of_security;
 use operations::{HeaderBlocks, OperationNames};
@@ -849,14 +850,6 @@ impl Planner<'_> {
             self.diagnostics.push(self.definitions.sources.diagnostic(Severity::Error, self.location, message));
         }
     }
-}
-
-/// Runs a function on a new stack segment if the current one is nearly full.
-pub fn grown<T>(run: impl FnOnce() -> T) -> T {
-    /// The maximum stack in bytes for planning one level in a debug build, and the size of a segment.
-    const LEFT: usize = 256 << 10;
-    const PIECE: usize = 4 << 20;
-    stacker::maybe_grow(LEFT, PIECE, run)
 }
 
 /// Returns true if a location is in a document, not in a built-in component.

@@ -11,6 +11,7 @@ use crate::names::{Ident, Scope};
 use crate::plan::{
     Choice, Content, Field, Held, Item, Made, Occurrence, Particle, ParticleKind, Path, Role, Struct, Term,
 };
+use crate::stack::grown;
 
 impl Planner<'_> {
     /// Assigns names to the nodes that have one in the contract. They take precedence over all other names.
@@ -68,7 +69,7 @@ impl Planner<'_> {
 
     fn field(&mut self, node: &Node, ident: Ident, owner: &str) -> Field {
         // Groups may nest deeply in a type.
-        super::grown(|| self.planned_field(node, ident, owner))
+        grown(|| self.planned_field(node, ident, owner))
     }
 
     fn planned_field(&mut self, node: &Node, ident: Ident, owner: &str) -> Field {

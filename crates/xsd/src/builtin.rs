@@ -3,6 +3,9 @@ use crate::components::{Variety, WhiteSpace};
 /// The namespace of XML Schema and of its built-in datatypes.
 pub const XSD_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema";
 
+/// The namespace of `xsi:type`, `xsi:nil` and the schema location hints.
+pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+
 macro_rules! builtins {
     ($($variant:ident $name:literal < $base:ident, $white_space:ident;)*) => {
         /// The built-in types of every schema (XSD Part 2 §3, and the two ur-types of Part 1 §3.4.7 and §3.14.7).

@@ -13,7 +13,7 @@ mod read;
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::resolver::normalise;
+use crate::paths::normalise;
 use crate::{Diagnostic, Diagnostics, FileId};
 
 /// Maps URIs, and namespaces that are imported without a location, to documents.

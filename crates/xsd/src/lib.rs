@@ -59,6 +59,7 @@ mod limits;
 mod load;
 mod name;
 mod parse;
+mod paths;
 mod resolve;
 mod resolver;
 pub mod sample;

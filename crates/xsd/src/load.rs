@@ -11,7 +11,7 @@ use crate::parse::{Components, Defaults, Definitions, Parser, Redefinitions};
 use crate::structure::Misplaced;
 use crate::{
     Diagnostics, FileId, Limits, Location, Reference, Request, Resolver, Schema, Severity, XSD_NAMESPACE, encoding,
-    resolve, resolver, wellknown,
+    resolve, wellknown,
 };
 
 /// A parsed document with its name in diagnostics.
@@ -99,7 +99,7 @@ impl<'r> Loader<'r> {
     /// Returns the URI of the document that `request` asks for.
     #[must_use]
     pub fn locate(&self, request: &Request<'_>) -> Option<String> {
-        resolver::locate(self.resolver, request)
+        self.resolver.locate(request).or_else(|| wellknown::locate(request))
     }
 
     /// Returns a hint for a location that leads to no document.
@@ -144,8 +144,11 @@ impl<'r> Loader<'r> {
     }
 
     fn read(&mut self, uri: &str, from: Option<Location>) -> Option<Opened> {
-        let text = resolver::read(self.resolver, uri)
-            .and_then(|bytes| encoding::decode(&bytes).map(std::borrow::Cow::into_owned));
+        let bytes = match wellknown::read(uri) {
+            Some(text) => Ok(text.into()),
+            None => self.resolver.read(uri),
+        };
+        let text = bytes.and_then(|bytes| encoding::decode(&bytes).map(std::borrow::Cow::into_owned));
         let text = match text {
             Ok(text) => text,
             Err(message) => {

@@ -15,7 +15,7 @@ use crate::components::{
 use crate::parse::{Components, Versions};
 use crate::schema::any_type;
 use crate::table::Finished;
-use crate::{Builtin, Diagnostics, ExpandedName, Limits, Schema, XSD_NAMESPACE, check};
+use crate::{Builtin, Diagnostics, ExpandedName, Limits, Schema, check};
 
 /// Builds the schema from the components.
 pub(crate) fn resolve(
@@ -183,14 +183,5 @@ fn missing_attribute_group(name: Option<&ExpandedName>) -> AttributeGroupDefinit
         attribute_wildcard: None,
         annotation: Default::default(),
         location: NOWHERE,
-    }
-}
-
-/// Returns the name of a type for diagnostics.
-pub(crate) fn called(schema: &Schema, type_id: TypeId) -> String {
-    match schema[type_id].name() {
-        Some(name) if name.namespace() == XSD_NAMESPACE => format!("type xs:{}", name.local()),
-        Some(name) => format!("type {name}"),
-        None => "a type without a name".to_owned(),
     }
 }

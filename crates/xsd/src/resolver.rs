@@ -1,8 +1,9 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use crate::{Catalog, similar, wellknown};
+use crate::paths::normalise;
+use crate::{Catalog, similar};
 
 /// Finds and reads the documents that other documents import. This crate opens files and connections only through it.
 pub trait Resolver {
@@ -167,19 +168,6 @@ impl Resolver for Documents {
     }
 }
 
-/// Asks `resolver` first, then the built-in schemas.
-pub(crate) fn locate(resolver: &dyn Resolver, request: &Request<'_>) -> Option<String> {
-    resolver.locate(request).or_else(|| wellknown::locate(request))
-}
-
-/// Reads the document that [`locate`] returned.
-pub(crate) fn read(resolver: &dyn Resolver, uri: &str) -> Result<Vec<u8>, String> {
-    match wellknown::read(uri) {
-        Some(text) => Ok(text.into()),
-        None => resolver.read(uri),
-    }
-}
-
 /// Resolves `reference` against the base URL `base` (RFC 3986 §5.2).
 #[must_use]
 pub fn join(base: &str, reference: &str) -> String {
@@ -254,21 +242,6 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
         }
     }
     Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-/// Removes `.` and `dir/..`, so that a file has one name however it is reached.
-pub(crate) fn normalise(path: &Path) -> PathBuf {
-    let mut result = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir if matches!(result.components().next_back(), Some(Component::Normal(_))) => {
-                result.pop();
-            }
-            other => result.push(other),
-        }
-    }
-    result
 }
 
 #[cfg(test)]

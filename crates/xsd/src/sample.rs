@@ -26,6 +26,7 @@ mod encoded;
 mod height;
 mod keys;
 mod pattern;
+mod steps;
 mod values;
 
 use std::collections::HashMap;
@@ -34,6 +35,7 @@ use std::rc::Rc;
 
 use castile_xml::{Limits, Prefixes, Writer};
 
+use crate::builtin::XSI_NAMESPACE;
 use crate::components::{
     AttributeDeclaration, AttributeUse, Compositor, Content, Particle, ProcessContents, Term, Use, ValueConstraint,
     Wildcard,
@@ -42,11 +44,10 @@ use crate::encoded::Kind;
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 use coverage::{Coverage, Decision};
 use encoded::Graph;
-use height::{Heights, UNDECLARED};
+use height::{Heights, UNDECLARED, namespace_for};
 use keys::{Keys, Written};
+use steps::{BYTES_OF_A_STEP, MOST_STEPS, MOST_STEPS_OF_ALL};
 use values::Text;
-
-const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 /// The namespace of SOAP 1.1 encoding.
 const SOAP_ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
@@ -58,12 +59,6 @@ const MANY: usize = 400;
 const MOST: usize = 200;
 /// How many instances in a row may show nothing new, in SOAP encoding and if there are keys.
 const TRIES: usize = 4;
-/// Maximum number of steps for one instance and for all instances. One step is an element, an attribute, a particle or
-/// an alternative that is examined, or 8 bytes of text.
-const MOST_STEPS: usize = 1_000_000;
-const MOST_STEPS_OF_ALL: usize = 10_000_000;
-const BYTES_OF_A_STEP: usize = 8;
-
 /// An iterator over sample instances of an element, as text.
 ///
 /// The first instance has one of everything. Each following one takes the alternatives that were chosen least often:
@@ -679,11 +674,6 @@ fn particles_in(particle: &Particle) -> usize {
         Term::Group(group) => 1 + group.particles.iter().map(particles_in).sum::<usize>(),
         _ => 1,
     }
-}
-
-/// Returns a namespace that a wildcard allows, preferably one without declarations.
-fn namespace_for(wildcard: &Wildcard) -> Option<&'static str> {
-    ["urn:sample", ""].into_iter().find(|namespace| wildcard.namespaces.allows(namespace))
 }
 
 fn writer() -> Result<Writer, Error> {

@@ -542,3 +542,12 @@ pub(crate) fn any_type(name: Option<ExpandedName>) -> ComplexType {
         location: NOWHERE,
     }
 }
+
+/// Returns the name of a type for diagnostics.
+pub(crate) fn called(schema: &Schema, type_id: TypeId) -> String {
+    match schema[type_id].name() {
+        Some(name) if name.namespace() == XSD_NAMESPACE => format!("type xs:{}", name.local()),
+        Some(name) => format!("type {name}"),
+        None => "a type without a name".to_owned(),
+    }
+}

@@ -53,8 +53,6 @@ use crate::{Schema, TypeId};
 use elements::Run;
 use types::Types;
 
-/// The namespace of `xsi:type`, `xsi:nil` and the schema location hints.
-pub(crate) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// The default number of problems reported for a document.
 const MOST_PROBLEMS: usize = 100;
 

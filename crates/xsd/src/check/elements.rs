@@ -3,7 +3,7 @@ use std::rc::Rc;
 use super::Checker;
 use crate::Builtin;
 use crate::components::{Content, ElementDeclaration, ElementId, Scope, TypeId, ValueConstraint};
-use crate::resolve::called;
+use crate::schema::called;
 
 impl Checker<'_> {
     /// Checks element declarations (§3.3.6, e-props-correct).

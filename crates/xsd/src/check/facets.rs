@@ -3,7 +3,7 @@
 
 use super::Checker;
 use crate::components::{Facet, FacetKind as Kind, Owner, SimpleType, TypeDefinition, TypeId, Variety, WhiteSpace};
-use crate::resolve::called;
+use crate::schema::called;
 use crate::{Builtin, ExpandedName};
 
 impl Checker<'_> {

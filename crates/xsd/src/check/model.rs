@@ -10,7 +10,7 @@ use std::collections::{BTreeSet, HashMap};
 use super::Checker;
 use super::overlap::Positions;
 use crate::components::{ComplexType, Compositor, ElementId, ModelGroup, Particle, Term, TypeId};
-use crate::resolve::called;
+use crate::schema::called;
 use crate::{ExpandedName, Location};
 
 impl Checker<'_> {

@@ -9,7 +9,7 @@ use super::Checker;
 use super::elements::kind_of;
 use crate::components::{Content, FacetKind as Kind, SimpleType, TypeId, ValueConstraint};
 use crate::definition::constraints;
-use crate::resolve::called;
+use crate::schema::called;
 use crate::{Builtin, ExpandedName, Location};
 
 impl Checker<'_> {

@@ -2,8 +2,8 @@
 //! (ct-props-correct 3, st-props-correct 2), members of unions and items of lists (cos-st-restricts), groups
 //! (mg-props-correct 2), attribute groups (src-attribute_group 3) and substitution groups (e-props-correct 6).
 
-use super::called;
 use crate::components::{AttributeGroupId, ElementId, GroupId, ModelGroup, Term, TypeDefinition, TypeId, Variety};
+use crate::schema::called;
 use crate::{Builtin, Diagnostics, Schema};
 
 pub(super) fn cut(schema: &mut Schema, diagnostics: &mut Diagnostics) {

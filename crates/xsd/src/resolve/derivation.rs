@@ -2,8 +2,8 @@
 
 use std::collections::HashSet;
 
-use super::called;
 use crate::components::{Compositor, Content, Derivation, FacetKind, Particle, Term, TypeDefinition, TypeId, Variety};
+use crate::schema::called;
 use crate::{Builtin, Diagnostics, Location, Schema};
 
 /// Resolves all types, bases before derived types. Errors that result from `missing` types are not reported, because

@@ -5,13 +5,13 @@
 //! into nested groups. Sizes are summed up from parts to wholes, which takes one step per component and reference,
 //! however large the sums are.
 
-use super::called;
 use super::circles::references;
 use crate::components::{
     Annotation, AttributeUse, Content, Derivation, ElementId, FacetKind, ModelGroup, NamespaceConstraint, Particle,
     SimpleType, Term, TypeDefinition, TypeId, ValueConstraint, Variety, Wildcard,
 };
 use crate::limits::BYTES_OF_TEXT;
+use crate::schema::called;
 use crate::{Builtin, Diagnostics, ExpandedName, Limits, Location, Schema};
 
 /// Maximum nesting depth of groups, including referenced ones. It allows functions that visit them to recurse.

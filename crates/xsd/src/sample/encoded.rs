@@ -8,7 +8,8 @@ use castile_xml::Writer;
 
 use super::coverage::{Aspect, Decision, Place};
 use super::values::Text;
-use super::{Error, Samples, Subject, XSI_NAMESPACE, height, writer};
+use super::{Error, Samples, Subject, height, writer};
+use crate::builtin::XSI_NAMESPACE;
 use crate::components::{Content, DerivationSet, Particle, ValueConstraint};
 use crate::encoded::{Encoding, Items, Kind, encoding_type};
 use crate::{Builtin, ExpandedName, Schema, TypeId, XSD_NAMESPACE};

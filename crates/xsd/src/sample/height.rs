@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use super::MOST_STEPS;
+use super::steps::MOST_STEPS;
 use crate::components::{
     Compositor, Derivation, DerivationSet, ElementDeclaration, NamespaceConstraint, Particle, ProcessContents, Term,
     Wildcard,
@@ -249,13 +249,18 @@ fn declared_for(schema: &Schema, wildcard: &Wildcard) -> impl Iterator<Item = El
     })
 }
 
+/// Returns a namespace that a wildcard allows, preferably one without declarations.
+pub(super) fn namespace_for(wildcard: &Wildcard) -> Option<&'static str> {
+    ["urn:sample", ""].into_iter().find(|namespace| wildcard.namespaces.allows(namespace))
+}
+
 /// Returns the name of an undeclared element that a wildcard allows, preferably in a namespace without declarations.
 pub(super) fn undeclared_for(schema: &Schema, wildcard: &Wildcard) -> Option<ExpandedName> {
     let listed = match &wildcard.namespaces {
         NamespaceConstraint::OneOf(list) => &list[..],
         NamespaceConstraint::Any | NamespaceConstraint::Not(_) => &[],
     };
-    let namespaces = super::namespace_for(wildcard).into_iter().chain(listed.iter().map(|one| &**one));
+    let namespaces = namespace_for(wildcard).into_iter().chain(listed.iter().map(|one| &**one));
     namespaces.map(|namespace| ExpandedName::new(namespace, "sample")).find(|name| schema.find_element(name).is_none())
 }
 

@@ -11,6 +11,7 @@ use std::rc::Rc;
 use castile_datatypes::Value;
 use castile_datatypes::facets::SimpleTypeDefinition;
 
+use super::steps::BYTES_OF_A_STEP;
 use super::values::{self, Text, Unprefixed};
 use crate::components::IdentityConstraintCategory as Category;
 use crate::validate::keys::Key;
@@ -376,7 +377,7 @@ impl<'s> Keys<'s> {
             Text::Name(name) => Some(Value::String(name.to_string())),
             Text::Plain(text) => {
                 self.know(type_id);
-                self.steps += text.len() / super::BYTES_OF_A_STEP;
+                self.steps += text.len() / BYTES_OF_A_STEP;
                 self.types.get(&type_id)?.definition.as_ref()?.read(text, &Unprefixed).ok()
             }
         }

@@ -3,12 +3,11 @@
 use castile_datatypes::{Value, quoted};
 use castile_xml::{Attribute, Reader};
 
-use super::XSI_NAMESPACE;
 use super::elements::Run;
 use super::identity::{FieldAttribute, FieldValue};
-use super::types::{Type, TypeContent};
-use super::values::IdKind;
+use super::types::{IdKind, Type, TypeContent};
 use crate::TypeId;
+use crate::builtin::XSI_NAMESPACE;
 use crate::components::{ProcessContents, ValueConstraint};
 
 impl Run<'_, '_, '_> {

@@ -1,5 +1,6 @@
 use super::*;
 use crate::Documents;
+use crate::builtin::XSI_NAMESPACE;
 
 /// Returns the problems of a document, validated by a schema with these declarations.
 fn judged(declarations: &str, document: &str) -> Vec<String> {

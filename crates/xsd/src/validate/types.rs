@@ -8,7 +8,6 @@ use castile_datatypes::{Invalid, Scope as Declarations, Value};
 use super::model::Model;
 use super::names::{NameId, Names};
 use super::selection::Constraint;
-use super::values::IdKind;
 use crate::check::is_derived;
 use crate::components::{
     AttributeId, Content, Derivation, DerivationSet, IdentityConstraintCategory, TypeDefinition, Use, ValueConstraint,
@@ -62,6 +61,17 @@ pub(super) struct AttributeUse {
     pub(super) type_id: TypeId,
     pub(super) is_required: bool,
     pub(super) constraint: Option<ValueConstraint>,
+}
+
+/// Whether a value of a type contains IDs or references.
+#[derive(Debug)]
+pub(super) enum IdKind {
+    Nothing,
+    Id,
+    Idref,
+    List(Rc<IdKind>),
+    /// The members. The first one that accepts the value decides.
+    Union(Vec<(TypeId, Rc<IdKind>)>),
 }
 
 impl Type {

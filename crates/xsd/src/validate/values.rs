@@ -6,7 +6,7 @@ use std::rc::Rc;
 use castile_datatypes::Scope;
 
 use super::problem::Problems;
-use super::types::Types;
+use super::types::{IdKind, Types};
 use crate::components::Variety;
 use crate::{Builtin, TypeId};
 
@@ -14,17 +14,6 @@ use crate::{Builtin, TypeId};
 const DEEPEST: usize = 64;
 /// Maximum number of IDs and references, and of keys, that are stored.
 pub(super) const MOST_KEPT: usize = 1_000_000;
-
-/// Whether a value of a type contains IDs or references.
-#[derive(Debug)]
-pub(super) enum IdKind {
-    Nothing,
-    Id,
-    Idref,
-    List(Rc<IdKind>),
-    /// The members. The first one that accepts the value decides.
-    Union(Vec<(TypeId, Rc<IdKind>)>),
-}
 
 impl Types<'_> {
     /// Returns how the values of a type relate to IDs.

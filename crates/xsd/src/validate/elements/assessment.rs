@@ -5,12 +5,12 @@ use castile_datatypes::model::Matcher;
 use castile_datatypes::{Value, quoted};
 use castile_xml::{Reader, StartTag};
 
-use super::super::XSI_NAMESPACE;
 use super::super::model::{Leaf, Model};
 use super::super::names::NameId;
 use super::super::types::TypeContent;
 use super::expected::expected;
 use super::{Assessed, Run};
+use crate::builtin::XSI_NAMESPACE;
 use crate::components::{ProcessContents, ValueConstraint};
 use crate::{Builtin, ElementId, ExpandedName, TypeId};
 

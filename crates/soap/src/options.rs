@@ -1,3 +1,5 @@
+//! The options for reading and writing messages.
+
 use std::fmt;
 use std::sync::Arc;
 
@@ -5,7 +7,7 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Deviations, ExpandedName};
 use castile_xml::Limits;
 
-use crate::{Mtom, Offloading, Operation, addressing};
+use crate::{Offloading, Operation, addressing};
 
 /// The options for reading and writing messages.
 #[derive(Clone, Debug)]
@@ -54,6 +56,39 @@ impl From<Limits> for Options {
             attachments: castile_mime::Limits::default(),
             mtom: Mtom::default(),
             offload: None,
+        }
+    }
+}
+
+/// The default length in bytes from which binary values in MTOM messages become parts. A part with its header and its reference
+/// takes about 350 bytes. Base64 makes a value a third longer.
+pub const DEFAULT_THRESHOLD: usize = 1 << 10;
+
+/// Whether messages are sent as MTOM, and the length in bytes from which binary values become parts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mtom {
+    /// Messages are never sent as MTOM.
+    Never,
+    /// Answers are MTOM if the request is MTOM or its sender accepts MTOM. All messages are MTOM if the contract declares that
+    /// (WS-MTOMPolicy).
+    Asked(usize),
+    /// All messages are sent as MTOM.
+    Always(usize),
+}
+
+impl Default for Mtom {
+    fn default() -> Self {
+        Mtom::Asked(DEFAULT_THRESHOLD)
+    }
+}
+
+impl Mtom {
+    /// Returns the threshold for a message, or `None` if the message is not sent as MTOM.
+    pub fn threshold(self, is_asked: bool) -> Option<usize> {
+        match self {
+            Mtom::Asked(threshold) if is_asked => Some(threshold),
+            Mtom::Always(threshold) => Some(threshold),
+            Mtom::Asked(_) | Mtom::Never => None,
         }
     }
 }

@@ -17,39 +17,6 @@ use castile_xml::Charset;
 
 use crate::{Error, Options};
 
-/// The default length in bytes from which binary values in MTOM messages become parts. A part with its header and its reference
-/// takes about 350 bytes. Base64 makes a value a third longer.
-pub const DEFAULT_THRESHOLD: usize = 1 << 10;
-
-/// Whether messages are sent as MTOM, and the length in bytes from which binary values become parts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mtom {
-    /// Messages are never sent as MTOM.
-    Never,
-    /// Answers are MTOM if the request is MTOM or its sender accepts MTOM. All messages are MTOM if the contract declares that
-    /// (WS-MTOMPolicy).
-    Asked(usize),
-    /// All messages are sent as MTOM.
-    Always(usize),
-}
-
-impl Default for Mtom {
-    fn default() -> Self {
-        Mtom::Asked(DEFAULT_THRESHOLD)
-    }
-}
-
-impl Mtom {
-    /// Returns the threshold for a message, or `None` if the message is not sent as MTOM.
-    pub fn threshold(self, is_asked: bool) -> Option<usize> {
-        match self {
-            Mtom::Asked(threshold) if is_asked => Some(threshold),
-            Mtom::Always(threshold) => Some(threshold),
-            Mtom::Asked(_) | Mtom::Never => None,
-        }
-    }
-}
-
 /// A written message with its parts.
 #[derive(Debug)]
 pub struct Written {

@@ -5,6 +5,7 @@ mod cookies;
 mod credentials;
 #[cfg(feature = "openssl")]
 mod legacy_tls;
+mod options;
 mod proxy;
 mod redirects;
 mod retries;
@@ -36,6 +37,7 @@ pub use self::connect::ConnectTimes;
 pub use self::credentials::Credentials;
 #[cfg(feature = "openssl")]
 pub use self::legacy_tls::{Legacy, LegacyVersion};
+pub use self::options::{ExchangeOptions, Options};
 pub use self::proxy::Proxies;
 pub use self::redirects::Redirects;
 use self::retries::Repeatable;
@@ -45,7 +47,7 @@ use self::sift::{Sieved, Sifted};
 #[cfg(feature = "tls")]
 pub use self::tls::{Roots, Tls, TlsOptions};
 use self::transport::{Due, Redirected};
-pub use self::transport::{Options, ResponseBody, Transport};
+pub use self::transport::{ResponseBody, Transport};
 
 /// The Accept header of requests that use MTOM.
 const ACCEPT_MTOM: HeaderValue =
@@ -65,41 +67,6 @@ pub struct ClientReply {
     /// The message, its attachments, and the charset of its content type if that has one (RFC 7303 §3.2). The envelope
     /// is empty if the response had none, as for an operation without a response.
     pub received: Received,
-}
-
-/// Options for sending a message and limits for its reply.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct ExchangeOptions {
-    /// The size limit of the reply's envelope, in bytes.
-    pub message_size: usize,
-    /// The limits of a package that arrives as the reply.
-    pub package: castile_mime::Limits,
-    /// Additional HTTP headers for the request. Headers that describe the message itself are ignored.
-    pub http_headers: HeaderMap,
-    /// Whether the request announces that the reply may be compressed with gzip. A compressed reply is decoded in any
-    /// case. Off by default.
-    pub accept_gzip: bool,
-    /// The size in bytes above which requests are compressed with gzip. Streamed requests are then always compressed.
-    /// `None` by default, because the client can't know whether the server accepts gzip.
-    pub gzip_above: Option<usize>,
-    /// Whether the server may act on the message twice. If so, [`Retries`] also apply if the server may have received
-    /// the message. Off by default.
-    pub is_repeatable: bool,
-}
-
-impl ExchangeOptions {
-    /// Creates options with a size limit for the reply's envelope, in bytes. The other options have their defaults.
-    pub fn new(message_size: usize) -> Self {
-        ExchangeOptions {
-            message_size,
-            package: castile_mime::Limits::default(),
-            http_headers: HeaderMap::new(),
-            accept_gzip: false,
-            gzip_above: None,
-            is_repeatable: false,
-        }
-    }
 }
 
 /// Posts `message` to `url` over `transport` and waits for the reply.

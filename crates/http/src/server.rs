@@ -13,6 +13,7 @@ mod holdings;
 mod listener;
 mod network;
 mod observer;
+mod options;
 #[cfg(feature = "page")]
 mod page;
 mod proxies;
@@ -55,7 +56,7 @@ use crate::BoxError;
 
 pub use self::address::{Address, ProxyHeader};
 pub use self::authentication::{Authenticated, Authentication};
-pub use self::endpoint::{Endpoint, Options};
+pub use self::endpoint::Endpoint;
 pub use self::listener::{Connection, Listener, TlsPeer};
 #[cfg(feature = "metrics")]
 pub use self::observer::Metrics;
@@ -65,6 +66,7 @@ pub use self::observer::{
 };
 #[cfg(feature = "tracing")]
 pub use self::observer::{Events, Spanned, Spans};
+pub use self::options::Options;
 pub use self::proxies::Proxies;
 pub use self::proxy_protocol::{ProxiedStream, ProxyProtocol};
 pub use self::routes::{ClientAddress, Routes};

@@ -13,8 +13,9 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 
 use super::address::{Address, Beside, Served};
 use super::admission::Ticket;
-use super::endpoint::{Answer, Endpoint, Options, unread};
+use super::endpoint::{Answer, Endpoint, unread};
 use super::observer;
+use super::options::Options;
 use super::refusal::Refusal;
 use crate::{Body, BoxError};
 

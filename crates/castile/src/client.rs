@@ -1,29 +1,30 @@
 //! The types that generated clients use.
 
 mod items;
+mod options;
 
 use std::borrow::Cow;
 use std::fmt;
 use std::future::IntoFuture;
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use castile_databinding::FromXml;
 use castile_databinding::document::Repeats;
+use castile_http::Body;
 use castile_http::client::{self, ClientReply, ExchangeOptions, Sift, Transport};
-use castile_http::{Body, DEFAULT_OFFLOAD_ABOVE, Workers};
 use castile_mime::Part;
 use castile_soap::{
-    AnyHeader, Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, Options, ToPayload,
-    Version, WriteHeader, addressing,
+    AnyHeader, Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, ToPayload,
+    WriteHeader, addressing,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri};
 
 use items::ItemSift;
 pub use items::ItemStream;
+pub use options::ClientOptions;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
@@ -176,82 +177,6 @@ where
 
     fn service(&self) -> S {
         self.clone()
-    }
-}
-
-/// The options of a client.
-///
-/// ```
-/// use std::time::Duration;
-///
-/// let mut options = castile::ClientOptions::default();
-/// options.timeout = Some(Duration::from_secs(5));
-/// options.messages.limits.message_size = 1 << 20;
-/// ```
-#[derive(Clone)]
-#[non_exhaustive]
-pub struct ClientOptions {
-    /// How messages are read and written: the limits of responses, lenient or strict reading, the header blocks that are
-    /// understood, and MTOM. The [shared](Workers::shared) workers read responses of more than 256 KiB. Requests are always written
-    /// by the calling task, because the call only borrows them.
-    pub messages: Options,
-    /// The version of SOAP. `None`, the default, uses the version of the contract, or SOAP 1.1 if the contract has both.
-    pub version: Option<Version>,
-    /// The version of WS-Addressing. Requests then carry an action, a destination and a message id, and an answer that relates to
-    /// another request is refused. `None`, the default, uses WS-Addressing only if the contract requires it.
-    pub addressing: Option<addressing::Version>,
-    /// The timeout of a call, from its start to the end of the answer's envelope. With `None`, the default, the transport's
-    /// timeouts apply.
-    pub timeout: Option<Duration>,
-    /// HTTP headers that are sent with each request.
-    pub http_headers: HeaderMap,
-    /// Whether requests announce that gzip is accepted. Answers in gzip are always decoded. Off by default.
-    pub accept_gzip: bool,
-    /// The size in bytes above which requests are compressed with gzip. Streamed requests are then always compressed. `None`, the
-    /// default, compresses no request, because a client can't know whether the server accepts gzip.
-    pub gzip_above: Option<usize>,
-    headers: Vec<Arc<dyn WriteHeader>>,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        let mut messages = Options::default();
-        messages.offload = Some(Workers::shared().above(DEFAULT_OFFLOAD_ABOVE));
-        ClientOptions {
-            messages,
-            version: None,
-            addressing: None,
-            timeout: None,
-            http_headers: HeaderMap::new(),
-            accept_gzip: false,
-            gzip_above: None,
-            headers: Vec::new(),
-        }
-    }
-}
-
-impl ClientOptions {
-    /// Adds a header block that is sent with each request.
-    pub fn with_header(mut self, block: impl WriteHeader + 'static) -> Self {
-        self.headers.push(Arc::new(block));
-        self
-    }
-}
-
-impl fmt::Debug for ClientOptions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ClientOptions { messages, version, addressing, timeout, http_headers, accept_gzip, gzip_above, headers } =
-            self;
-        f.debug_struct("ClientOptions")
-            .field("messages", messages)
-            .field("version", version)
-            .field("addressing", addressing)
-            .field("timeout", timeout)
-            .field("http_headers", http_headers)
-            .field("accept_gzip", accept_gzip)
-            .field("gzip_above", gzip_above)
-            .field("headers", &headers.len())
-            .finish()
     }
 }
 

@@ -9,14 +9,16 @@ mod form;
 mod json;
 mod kept;
 mod members;
+mod options;
 mod read;
 mod simple;
 mod types;
 mod value;
 mod write;
 
-pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Options, Port, Served, Service, keep};
+pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Port, Served, Service, keep};
 pub use form::Form;
 pub use json::{JsonError, with_files};
 pub use members::{NoMember, Simple, SimpleKind};
+pub use options::Options;
 pub use value::{ArrayValue, DerivedValue, EncodedValue, Node, Others, SimpleValue, StructValue, Value};

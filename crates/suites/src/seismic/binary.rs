@@ -24,7 +24,7 @@ use tokio::time::timeout;
 use tower_service::Service as _;
 
 use super::Service;
-use super::catalogue::{self, Catalogue, Found, Query};
+use super::catalogue::{Catalogue, Found, Quake, Query};
 use super::judge::Judge;
 use super::regions::Names;
 use crate::client::{self, Counting};
@@ -57,7 +57,7 @@ pub struct Set {
     pub area: String,
     /// The regions of the quakes.
     pub regions: Vec<Region>,
-    /// The quakes in the order of time.
+    /// The quakes in the order of time. The method of each is an index of [`Answer::methods`].
     pub quakes: Vec<Quake>,
 }
 
@@ -68,25 +68,6 @@ pub struct Region {
     pub number: u16,
     /// The name of the region.
     pub name: String,
-}
-
-/// A quake.
-#[derive(Debug, PartialEq, Serialize, Deserialize)]
-pub struct Quake {
-    /// The time in milliseconds since 1970.
-    pub millis: i64,
-    /// In degrees; north is positive.
-    pub latitude: f32,
-    /// In degrees; east is positive.
-    pub longitude: f32,
-    /// In kilometres.
-    pub depth: f32,
-    /// On the scale of the method.
-    pub magnitude: f32,
-    /// The index of the method.
-    pub method: u16,
-    /// The number of the region.
-    pub region: u16,
 }
 
 /// Encodes a query as a message.
@@ -118,8 +99,7 @@ pub fn answer(bytes: &[u8]) -> Result<Answer, String> {
 pub fn judge(asked: &Query, answer: &Answer) -> Result<u64, String> {
     let mut judge = Judge::new(asked);
     for quake in answer.sets.iter().flat_map(|set| &set.quakes) {
-        let Quake { millis, latitude, longitude, depth, magnitude, method, region } = *quake;
-        judge.take(&catalogue::Quake { millis, latitude, longitude, depth, magnitude, method, region })?;
+        judge.take(quake)?;
     }
     Ok(judge.matches())
 }
@@ -151,14 +131,7 @@ fn found(catalogue: &Catalogue, found: Vec<Found>) -> Answer {
             .into_iter()
             .map(|number| Region { number, name: names.region(number).name.to_owned() })
             .collect(),
-        quakes: found
-            .quakes
-            .into_iter()
-            .map(|quake| {
-                let catalogue::Quake { millis, latitude, longitude, depth, magnitude, method, region } = *quake;
-                Quake { millis, latitude, longitude, depth, magnitude, method, region }
-            })
-            .collect(),
+        quakes: found.quakes.into_iter().copied().collect(),
     };
     Answer { methods: catalogue.methods().to_vec(), sets: found.into_iter().map(set).collect() }
 }

@@ -70,7 +70,7 @@ impl Bounds {
 }
 
 /// One quake.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Quake {
     /// The time in milliseconds since 1970.
     pub millis: i64,

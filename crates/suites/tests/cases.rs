@@ -1,30 +1,27 @@
 //! Tests that every case of every suite is answered correctly, by a server on a socket, through the load kit.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use castile::http::server::Server;
-use castile_load::{Case, Endpoint, Expected, Plan, Recorder, Run, Stop};
+use castile_load::{Case, Plan, Recorder, Stop};
 use castile_suites::seismic::binary::Beside;
 use castile_suites::{SUITES, Suite, seismic};
-use tokio::net::TcpListener;
+use common::load::{record, serve};
 
 /// Sends all requests of these cases once.
 async fn drive(cases: Vec<Case>) -> Vec<(Case, Recorder)> {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
     let quakes = seismic::Service::default();
     let routes = Beside::new(quakes.clone(), castile_suites::routes_with(&quakes));
-    let server = tokio::spawn(Server::new().serve(listener, routes, std::future::pending()));
+    let address = serve(Server::new(), routes).await;
     let mut records = Vec::new();
     for case in cases {
-        let endpoint = Endpoint::resolve(&format!("http://{address}{}", case.path)).unwrap();
         let plan = Plan { stop: Stop::requests(case.count() as u64), ..Plan::default() };
-        let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
-        let record = run.finish().await.unwrap().record;
+        let record = record(&case, address, plan).await;
         assert_eq!((record.requests, record.errors), (case.count() as u64, 0), "{case:?}: {:?}", record.reasons);
         assert_eq!(record.verified, record.requests, "{case:?}");
         records.push((case, record));
     }
-    server.abort();
     records
 }
 

@@ -8,6 +8,7 @@ use castile::http::server::Server;
 use castile_suites::benchmark1::contract::*;
 use common::http::{benchmark, block_on, fault, send};
 use common::layout::SOAP;
+use common::load::serve;
 use http::{Request, StatusCode};
 use http_body_util::Full;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -68,9 +69,7 @@ fn requests_are_read_in_the_encoding_of_their_content_type() {
 #[test]
 fn other_encodings_go_over_sockets() {
     block_on(async {
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        tokio::spawn(Server::new().serve(listener, castile_suites::routes(), std::future::pending()));
+        let address = serve(Server::new(), castile_suites::routes()).await;
         let mut stream = TcpStream::connect(address).await.unwrap();
         let body = utf16(&request("é€😀"));
         let head = format!(

@@ -1,15 +1,18 @@
 //! Tests that the floor answers with exactly the bytes that it was given.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use std::sync::Arc;
 
-use castile_load::{Case, Endpoint, Expected, Message, Plan, Recorder, Requests, Run, Stop};
+use castile_load::{Case, Message, Plan, Recorder, Requests, Stop};
+use common::load::record;
 use tokio::net::TcpListener;
 
 /// Drives a floor with two answers; the case expects `answer`.
 async fn drive(path: &str, request: usize, answer: &'static [u8]) -> Recorder {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}{path}", listener.local_addr().unwrap());
+    let address = listener.local_addr().unwrap();
     let answers = vec!["first".into(), vec![b'x'; 300_000].into()];
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let floor = tokio::spawn(castile_suites::floor::serve(listener, answers, async {
@@ -32,9 +35,7 @@ async fn drive(path: &str, request: usize, answer: &'static [u8]) -> Recorder {
         requests: Requests::Raw(vec![message]),
     };
     let plan = Plan { stop: Stop::requests(20), connections: 3, ..Plan::default() };
-    let endpoint = Endpoint::resolve(&url).unwrap();
-    let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
-    let record = run.finish().await.unwrap().record;
+    let record = record(&case, address, plan).await;
     drop(stop);
     floor.await.unwrap();
     record

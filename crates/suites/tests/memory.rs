@@ -1,12 +1,15 @@
 //! Tests that requests that need much more memory than their size, and answers that nobody reads, stay within the budget.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use std::time::{Duration, Instant};
 
 use castile::Budget;
 use castile::http::server::Server;
+use common::load::serve;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 
 const MEGABYTE: usize = 1_000_000;
 /// The longest time to wait.
@@ -20,10 +23,7 @@ struct Host {
 impl Host {
     async fn start(memory: usize) -> Self {
         let budget = Budget::new(memory);
-        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-        let address = listener.local_addr().unwrap();
-        let server = Server::new().budget(budget.clone());
-        tokio::spawn(server.serve(listener, castile_suites::routes(), std::future::pending()));
+        let address = serve(Server::new().budget(budget.clone()), castile_suites::routes()).await;
         Host { address, budget }
     }
 

@@ -8,16 +8,16 @@ use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use castile_budget::{Budget, Reservation};
-use castile_load::{Case, Endpoint, Expected, Plan, Run, Stop};
+use castile_load::{Case, Plan, Stop};
 use castile_suites::seismic::binary::Beside;
 use castile_suites::seismic::catalogue::{Bounds, Catalogue, Query};
 use castile_suites::seismic::queries::{SETS, Set};
 use castile_suites::seismic::{self, Service};
 use common::http::block_on;
 use common::layout::Node;
+use common::load::{record, serve};
 use http::{HeaderValue, Request};
 use http_body_util::{BodyExt, Full};
-use tokio::net::TcpListener;
 use tower_service::Service as _;
 
 fn shared(name: &str) -> PathBuf {
@@ -184,10 +184,7 @@ fn with_plain_numbers(mut node: Node) -> Node {
 #[tokio::test]
 async fn typed_clients_find_what_raw_ones_do() {
     let service = Service::default();
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let address = listener.local_addr().unwrap();
-    let routes = routes(&service);
-    let server = tokio::spawn(castile::http::server::Server::new().serve(listener, routes, std::future::pending()));
+    let address = serve(castile::http::server::Server::new(), routes(&service)).await;
     let mut outcomes = Vec::new();
     for (raw, typed) in seismic::cases().into_iter().zip(seismic::typed()) {
         if raw.name != ".05x100" {
@@ -195,17 +192,14 @@ async fn typed_clients_find_what_raw_ones_do() {
         }
         let mut of_clients = Vec::new();
         for case in [raw, typed] {
-            let endpoint = Endpoint::resolve(&format!("http://{address}{}", case.path)).unwrap();
             let plan = Plan { stop: Stop::requests(case.count() as u64), ..Plan::default() };
-            let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
-            let record = run.finish().await.unwrap().record;
+            let record = record(&case, address, plan).await;
             assert_eq!((record.requests, record.errors), (100, 0), "{:?}", record.reasons);
             of_clients.push((record.matches, record.bytes_out, record.bytes_in));
         }
         assert_eq!(of_clients[0], of_clients[1], "the raw client and the typed one");
         outcomes.push(of_clients.remove(0));
     }
-    server.abort();
     let [document, encoded, binary] = outcomes[..] else { panic!("{outcomes:?}") };
     assert!(document.0 > 1_000 && document.0 == encoded.0 && document.0 == binary.0, "{outcomes:?}");
     // The article reports three to four times as much for the engines of its time.

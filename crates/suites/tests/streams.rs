@@ -1,13 +1,16 @@
 //! Tests repeated items that are made while their message is sent.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use castile::http::server::{Routes, Server};
 use castile::{Fault, Items, Request, Response};
 use castile_suites::seismic::document::contract::quakes::{QuakeSet, Query, Results};
 use castile_suites::seismic::document::contract::{QuakeInterface, QuakeInterfaceClient, QuakeInterfaceServer};
+use common::load;
 use futures_util::{StreamExt, stream};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::watch;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -46,11 +49,8 @@ fn query(what: f32) -> Query {
 }
 
 async fn serve(go_on: watch::Receiver<bool>) -> String {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let authority = listener.local_addr().unwrap().to_string();
     let routes = Routes::new().route("/", QuakeInterfaceServer::new(Slow(go_on)));
-    tokio::spawn(Server::new().serve(listener, routes, std::future::pending()));
-    authority
+    load::serve(Server::new(), routes).await.to_string()
 }
 
 /// Reads an answer until it contains `enough`, or until its end.

@@ -5,6 +5,7 @@
 
 pub mod http;
 pub mod layout;
+pub mod load;
 pub mod values;
 
 /// Xorshift, which is sufficient for tests and the same on all machines.

@@ -28,7 +28,7 @@ pub use fault::{FaultKind, Problem};
 pub use policy::{Declared, Policy, Replies, Responses, Usage};
 
 pub(crate) use exchange::{Exchange, is_declared_by};
-pub(crate) use fault::{Refusal, fault_detail, is_of_addressing, write_fault_detail};
+pub(crate) use fault::Refusal;
 pub(crate) use read::read_fault_detail;
 
 /// A version of WS-Addressing. All differences between the versions are data in this type.

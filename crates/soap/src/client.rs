@@ -16,10 +16,12 @@ use crate::blocks::Blocks;
 use crate::envelope::end_tag;
 use crate::error::Named;
 use crate::fault::Beside;
-use crate::package::{Included, Package};
+use crate::included::Included;
+use crate::package::Package;
+use crate::payload::Incoming;
 use crate::{
     Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Headers, Operation, Options, Received,
-    Response, Root, ToPayload, Version, WriteHeader, Written, addressing, blocks, message,
+    Response, Root, ToPayload, Version, WriteHeader, Written, addressing, blocks, payload, reader, writer,
 };
 
 /// Writes a request message.
@@ -27,7 +29,7 @@ use crate::{
 /// # Errors
 /// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow.
 pub fn request<Q: ToXml>(version: Version, operation: &Operation, request: &Q) -> Result<Bytes, Error> {
-    message::write(version, &operation.request, request, Vec::new()).map(Bytes::from)
+    writer::write(version, &operation.request, request, Vec::new()).map(Bytes::from)
 }
 
 /// Writes a request message with header blocks. The request may be [`Raw`](crate::Raw).
@@ -156,12 +158,12 @@ fn read_response<R: FromPayload, D: FaultDetail>(
         let message = format!("the answer is empty, where {} was expected", expected.expected());
         return Err(Error::at(0, ErrorKind::Document, message));
     }
-    let incoming = message::Incoming { operation, root: expected, is_request: false, options, message: shared };
-    message::read_with(message, charset, options, None, |mut reader, leniency| {
+    let incoming = Incoming { operation, root: expected, is_request: false, options, message: shared };
+    reader::read_with(message, charset, options, None, |mut reader, leniency| {
         let answer = match answer::<D>(&mut reader, operation, Some(expected), options) {
             Ok((envelope, Answer::Other(first))) => {
                 let text = reader.input();
-                let mut decoder = message::decoder(reader, leniency, included, None)?;
+                let mut decoder = payload::decoder(reader, leniency, included, None)?;
                 decoder.lack(options.cut);
                 let payload = incoming.payload(decoder, first, included)?;
                 return Ok(Ok((payload, Blocks::received(envelope, text, shared, options, Some(operation), None))));
@@ -171,7 +173,7 @@ fn read_response<R: FromPayload, D: FaultDetail>(
             }
             Err(error) => Err(error),
         };
-        message::keep(reader.into_memory());
+        reader::keep(reader.into_memory());
         answer
     })
 }
@@ -190,7 +192,7 @@ pub fn accepted<D: FaultDetail>(
     if message.is_empty() {
         return Ok(Ok(()));
     }
-    message::read_with(message, charset, options, None, |mut reader, _| {
+    reader::read_with(message, charset, options, None, |mut reader, _| {
         let answer = match answer::<D>(&mut reader, operation, None, options) {
             Ok((envelope, Answer::Fault)) => {
                 read_fault(&mut reader, envelope, operation, &Bytes::new(), options, false).map(Err)
@@ -198,7 +200,7 @@ pub fn accepted<D: FaultDetail>(
             Ok((_, Answer::Other(_))) => Ok(Ok(())),
             Err(error) => Err(error),
         };
-        message::keep(reader.into_memory());
+        reader::keep(reader.into_memory());
         answer
     })
 }
@@ -277,7 +279,7 @@ fn read_fault<D: FaultDetail>(
     {
         fault.detail = Detail::Other(detail);
     }
-    message::tell(options, operation, deviations, reader.input());
+    payload::tell(options, operation, deviations, reader.input());
     let blocks = Blocks::received(envelope, reader.input(), shared, options, Some(operation), None);
     fault.beside = Beside::came(blocks);
     Ok(fault)

@@ -11,21 +11,22 @@ use std::time::Duration;
 use bytes::Bytes;
 use castile_databinding::Decoder;
 use castile_mime::{Attachments, Packaging, Rest};
-use castile_xml::{CachedReader, Reader, StartTag};
+use castile_xml::{CachedReader, StartTag};
 use futures_util::FutureExt;
 use http::{Extensions, HeaderMap};
 
 use crate::addressing::{self, Exchange};
 use crate::charge::{Awaited, held};
-use crate::envelope::end_tag;
-use crate::error::{Named, RPC};
-use crate::package::{Included, Package};
+use crate::included::Included;
+use crate::operation::find;
+use crate::package::Package;
+use crate::payload::{self, Incoming};
 use crate::reply::Responding;
 use crate::request::Surroundings;
-use crate::service::Understood;
+use crate::request_message::Understood;
 use crate::{
     Description, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Offloading, Operation, Options, Pending,
-    Received, Request, RequestMessage, Response, Service, Step, ToPayload, Version, blocks, message, reply,
+    Received, Request, RequestMessage, Response, Service, Step, ToPayload, Version, blocks, reader, reply,
 };
 
 /// A service as generated code implements it: a list of operations, and a handler for each.
@@ -116,7 +117,7 @@ impl<D: Dispatch> Service for D {
 fn start<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Error> {
     let Arrived { request, options, .. } = arrived;
     let charge = request.reservation.as_ref();
-    message::read_with(&request.message, request.charset, options, charge, |mut reader, leniency| {
+    reader::read_with(&request.message, request.charset, options, charge, |mut reader, leniency| {
         let description = Dispatch::description(service);
         match open(description, arrived, &mut reader) {
             Ok(Opened { envelope, exchange, first, number }) => {
@@ -125,11 +126,11 @@ fn start<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Erro
                 if let Some(trace) = &request.trace {
                     trace.is_for(description, operation);
                 }
-                let decoder = message::decoder(reader, leniency, arrived.included.map(|included| &**included), charge)?;
+                let decoder = payload::decoder(reader, leniency, arrived.included.map(|included| &**included), charge)?;
                 service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, arrived, before })
             }
             Err(error) => {
-                message::keep(reader.into_memory());
+                reader::keep(reader.into_memory());
                 Err(error)
             }
         }
@@ -183,79 +184,15 @@ pub(crate) fn operation(
     options: &Options,
 ) -> Result<&'static Operation, Error> {
     let charge = request.reservation.as_ref();
-    message::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
+    reader::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
         let found = Envelope::read(&mut reader).and_then(|(envelope, first)| {
             let exchange = Exchange::open(&envelope, reader.input(), options, charge)?;
             let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(&request.action);
             find(description, action, first, &reader)
         });
-        message::keep(reader.into_memory());
+        reader::keep(reader.into_memory());
         Ok(&description.operations[found?])
     })
-}
-
-/// Returns the index of the operation of a message. `first` is the start tag of the first element in its body.
-fn find(
-    description: &Description,
-    action: &str,
-    first: Option<StartTag<'_>>,
-    reader: &Reader<'_>,
-) -> Result<usize, Error> {
-    let payload = first.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
-    let offset = first.map_or_else(|| end_tag(reader), |tag| tag.offset);
-    let operations = description.operations;
-    let unknown = |message: String| {
-        let error = Error::at(offset, ErrorKind::UnknownOperation, message);
-        let are_calls = operations.iter().any(|operation| operation.request.is_encoded);
-        if are_calls { error.with_subcode(RPC, "ProcedureNotPresent") } else { error }
-    };
-    let fits = |operation: &&Operation| operation.request.begins(payload);
-    let mut candidates = operations.iter().enumerate().filter(|(_, operation)| fits(operation));
-    match (candidates.next(), candidates.next()) {
-        (Some((index, _)), None) => Ok(index),
-        // Operations with the same payload are distinguished by their action.
-        (Some(_), Some(_)) => {
-            let meant = operations.iter().position(|operation| operation.is_meant_by(action) && fits(&operation));
-            meant.ok_or_else(|| {
-                let actions = operations.iter().filter(fits).map(|operation| format!("{:?}", operation.action));
-                let actions = actions.collect::<Vec<_>>().join(" or ");
-                let with = payload.map_or("an empty body".to_owned(), |(_, local)| format!("<{local}>"));
-                unknown(format!("found the action {action:?} with {with}, where {actions} was expected"))
-            })
-        }
-        (None, _) => {
-            let meant = || operations.iter().filter(|operation| !action.is_empty() && operation.is_meant_by(action));
-            let named = payload.and_then(|(_, local)| operations.iter().find_map(|one| one.request.named(local)));
-            let expected = match (meant().count(), named) {
-                (count @ 2.., None) | (count @ 1, _) => format!("{} for the action {action:?}", any_of(meant(), count)),
-                (_, Some(element)) => format!("<{}> of {}", element.name, Named(element.namespace)),
-                (0, None) if payload.is_some() => format!("the element of an operation of {}", description.name),
-                (0, None) => "the element of an operation".to_owned(),
-            };
-            Err(unknown(match payload {
-                Some((namespace, local)) => {
-                    format!("found <{local}> of {}, where {expected} was expected", Named(namespace))
-                }
-                None => format!("the body is empty, where {expected} was expected"),
-            }))
-        }
-    }
-}
-
-/// Describes how the requests of these operations begin, for error messages. Lists only the first few operations.
-#[cold]
-fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>, count: usize) -> String {
-    const NAMED: usize = 4;
-    // At least two operations are omitted, because the text is in the plural.
-    let named = if count <= NAMED { count } else { NAMED - 1 };
-    let mut expected: Vec<String> = operations.take(named).map(|operation| operation.request.expected()).collect();
-    if count > named {
-        expected.push(format!("the element of one of {} more operations", count - named));
-    }
-    match expected.split_last() {
-        Some((last, rest @ [_, ..])) => format!("{} or {last}", rest.join(", ")),
-        _ => expected.concat(),
-    }
 }
 
 /// A method that answers requests. Every `async fn` with a `Send` future that takes a service and a request implements it.
@@ -319,7 +256,7 @@ impl Payload<'_> {
         let Payload { mut decoder, operation, envelope, exchange, first, arrived, before } = self;
         let version = envelope.version;
         let charge = arrived.request.reservation.as_ref();
-        let read = message::Incoming {
+        let read = Incoming {
             operation,
             root: &operation.request,
             is_request: true,

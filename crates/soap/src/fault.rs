@@ -1,9 +1,10 @@
 //! Faults (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
 
+mod addressing;
+mod code;
 mod headers;
 mod reason;
 
-use std::borrow::Cow;
 use std::fmt;
 
 use castile_databinding::datatypes::QName;
@@ -12,9 +13,10 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder};
 use castile_xml::excerpt;
 
-use crate::addressing::{fault_detail, is_of_addressing};
+use crate::error::cut;
 use crate::{Error, ErrorKind, Version};
 
+pub use code::FaultCode;
 pub(crate) use headers::Beside;
 pub use reason::{Reason, ReasonText};
 
@@ -65,24 +67,6 @@ impl<D: PartialEq> PartialEq for Fault<D> {
 }
 
 impl<D: Eq> Eq for Fault<D> {}
-
-/// The code of a fault (SOAP 1.1 §4.4.1, SOAP 1.2 Part 1 §5.4.6). The variants have the names of SOAP 1.2.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum FaultCode {
-    /// The version of the envelope is unknown.
-    VersionMismatch,
-    /// A header block that must be understood is not.
-    MustUnderstand,
-    /// The encoding of the payload is unknown. SOAP 1.1 has no such code and writes `Client`.
-    DataEncodingUnknown,
-    /// The message is invalid, and fails again if it is resent unchanged. `Client` in SOAP 1.1.
-    Sender,
-    /// The message is valid but can't be processed. It may succeed later. `Server` in SOAP 1.1.
-    Receiver,
-    /// A code that SOAP doesn't define. SOAP 1.2 doesn't allow it, so it is written as a subcode of `Receiver`.
-    Other(Box<QName>),
-}
 
 /// The detail of a fault.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -240,7 +224,7 @@ impl<D: FaultDetail> Fault<D> {
             // Without a `detail`, the fault would be about something other than the body (§4.4).
             Detail::None if !self.has_no_detail() => out.raw("<detail/>"),
             // A detail about a header block is not written into the body.
-            _ if fault_detail(self).is_some() => {}
+            _ if self.addressing_detail().is_some() => {}
             _ => self.write_detail("<detail>", "</detail>", out),
         }
     }
@@ -252,7 +236,7 @@ impl<D: FaultDetail> Fault<D> {
 
     /// Returns whether the fault is about the envelope or a header block.
     fn has_no_detail(&self) -> bool {
-        matches!(self.code, FaultCode::VersionMismatch | FaultCode::MustUnderstand) || is_of_addressing(self)
+        matches!(self.code, FaultCode::VersionMismatch | FaultCode::MustUnderstand) || self.is_of_addressing()
     }
 
     /// Writes the fault in SOAP 1.2 (Part 1 §5.4).
@@ -360,17 +344,6 @@ impl<D> From<Error> for Fault<D> {
         let fault = Fault::new(code, cut(&error.to_string()));
         if error.is_in_header() { fault.about_header() } else { fault }
     }
-}
-
-/// How much of an error message is sent, in bytes. Names and texts that it quotes may be as long as the message.
-const SAID: usize = 4_000;
-
-/// Shortens a long error message. Keeps its beginning, and its end with the place of the error.
-pub(crate) fn cut(text: &str) -> Cow<'_, str> {
-    let Some(more) = text.len().checked_sub(SAID).filter(|&more| more > 0) else { return text.into() };
-    let start = &text[..text.floor_char_boundary(SAID * 3 / 4)];
-    let end = &text[text.ceil_char_boundary(text.len() - SAID / 4)..];
-    format!("{start}… ({more} more bytes) …{end}").into()
 }
 
 /// Lets a handler pass on errors of attachments with `?`.

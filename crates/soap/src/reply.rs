@@ -11,15 +11,21 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use http::HeaderMap;
 
-use crate::addressing::{self, Exchange};
+use crate::addressing::Exchange;
 use crate::blocks::Blocks;
 use crate::charge::{Awaited, hold, keep};
 use crate::{
     Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Headers, NoDetail, Offloading, Operation, Options, Pending,
-    ReplyMessage, RequestMessage, Response, ToPayload, Turn, Version, Written, header, message, streamed,
+    ReplyMessage, RequestMessage, Response, ToPayload, Turn, Version, Written, header, reader, streamed,
 };
 
 impl ReplyMessage {
+    /// Creates the fault that is sent when memory is exhausted.
+    pub fn exhausted(version: Version) -> Self {
+        let fault = Fault::<NoDetail>::from(Error::new(ErrorKind::Exhausted, String::new()));
+        ReplyMessage { is_exhausted: true, ..write_fault(version, None, None, "", &fault) }
+    }
+
     /// Creates a reply message from a fault.
     pub fn from_fault<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Self {
         of_fault(version, None, None, fault)
@@ -265,18 +271,18 @@ fn refuse_with(
     fault: &Fault<NoDetail>,
 ) -> Pending {
     let charge = request.reservation.as_ref();
-    let exchange = message::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
+    let exchange = reader::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
         let exchange = Envelope::read(&mut reader).and_then(|(mut envelope, _)| {
             envelope.claim(&options.roles);
             Exchange::open(&envelope, reader.input(), options, charge)
         });
-        message::keep(reader.into_memory());
+        reader::keep(reader.into_memory());
         exchange
     });
     // If the header can't be read, answer on the connection.
     let mut exchange = exchange.ok().flatten();
     // A fault about WS-Addressing is not sent to another address either.
-    if addressing::is_of_addressing(fault)
+    if fault.is_of_addressing()
         && let Some(exchange) = exchange.as_mut().and_then(Arc::get_mut)
     {
         exchange.answer_here();
@@ -300,7 +306,7 @@ pub(crate) fn panicked() -> Fault {
 }
 
 fn version(request: &RequestMessage, options: &Options) -> Version {
-    message::version(&request.message, request.charset, options.limits).unwrap_or(request.version)
+    reader::version(&request.message, request.charset, options.limits).unwrap_or(request.version)
 }
 
 /// Creates the reply for a fault. `header` has additional header blocks as text.
@@ -312,7 +318,7 @@ pub(crate) fn write_fault<D: FaultDetail>(
     fault: &Fault<D>,
 ) -> ReplyMessage {
     let (first, action) = exchange.map(|exchange| exchange.of_fault(operation, fault)).unwrap_or_default();
-    let is_about_addressing = version == Version::Soap11 && addressing::fault_detail(fault).is_some();
+    let is_about_addressing = version == Version::Soap11 && fault.addressing_detail().is_some();
     let detail = match &fault.detail {
         Detail::Declared(detail) if detail.is_header() => Some(detail),
         _ => None,
@@ -323,7 +329,7 @@ pub(crate) fn write_fault<D: FaultDetail>(
     let write_header = |out: &mut Encoder| {
         out.raw(&first);
         if is_about_addressing {
-            addressing::write_fault_detail(fault, out);
+            fault.write_addressing_detail(out);
         }
         out.raw(header);
         if let Some(detail) = detail {

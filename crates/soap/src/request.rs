@@ -9,7 +9,7 @@ use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 
 use crate::addressing::{Exchange, Properties};
 use crate::blocks::Blocks;
-use crate::service::http_headers;
+use crate::reply_message::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
 /// A request: its message as a value, with header blocks, attachments and transport data.

@@ -4,7 +4,7 @@ use castile_mime::{Attachments, Part};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::blocks::Blocks;
-use crate::service::http_headers;
+use crate::reply_message::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
 /// A response: its message as a value, with header blocks, attachments and HTTP headers.

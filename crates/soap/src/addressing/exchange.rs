@@ -9,7 +9,7 @@ use futures_util::FutureExt;
 use super::read::{Read, read};
 use super::{
     Declared, EndpointReference, FaultKind, Policy, Problem, Properties, Refusal, RelatesTo, Replies, Responses, Usage,
-    Version, is_of_addressing, new_message_id, write,
+    Version, new_message_id, write,
 };
 use crate::charge::Charge;
 use crate::envelope::quoted;
@@ -201,7 +201,7 @@ impl Exchange {
             _ => None,
         };
         let version = self.properties.version;
-        self.blocks(declared.unwrap_or_else(|| version.fault_action(is_of_addressing(fault))), true)
+        self.blocks(declared.unwrap_or_else(|| version.fault_action(fault.is_of_addressing())), true)
     }
 
     fn blocks(&self, action: &str, is_fault: bool) -> (String, String) {

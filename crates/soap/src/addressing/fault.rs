@@ -2,12 +2,7 @@
 
 use std::time::Duration;
 
-use castile_databinding::Encoder;
-use castile_databinding::datatypes::QName;
-
 use super::Version;
-use crate::fault::cut;
-use crate::{Detail, Fault, FaultCode};
 
 /// The kinds of WS-Addressing faults. Services can use some of them too:
 ///
@@ -139,27 +134,12 @@ static TABLE: [Row; 13] = [
 ];
 
 impl FaultKind {
-    /// Creates the fault. Its reason is the reason in the specification, followed by `why`.
-    pub fn fault<D>(self, version: Version, why: &str, problem: Option<Problem>) -> Fault<D> {
+    /// Returns the subcode, the subcode inside it if there is one, and the reason that a version of WS-Addressing defines.
+    pub(crate) fn of_version(self, version: Version) -> (&'static str, Option<&'static str>, &'static str) {
         let row = self.row();
-        let (subcode, subsubcode, reason) = match version {
+        match version {
             Version::Recommendation => (row.subcode, row.subsubcode, row.reason),
             Version::Submission => (row.submission.0, None, row.submission.1),
-        };
-        let mut fault = Fault::new(self.code(), format!("{reason}: {why}"));
-        for local in std::iter::once(subcode).chain(subsubcode) {
-            fault = fault.with_subcode(name(version, local));
-        }
-        if let Some(detail) = problem.and_then(|problem| problem.xml(version)) {
-            fault.detail = Detail::Other(detail);
-        }
-        fault
-    }
-
-    fn code(self) -> FaultCode {
-        match self {
-            FaultKind::EndpointUnavailable => FaultCode::Receiver,
-            _ => FaultCode::Sender,
         }
     }
 
@@ -167,75 +147,6 @@ impl FaultKind {
         // A test checks that every kind has a row.
         TABLE.iter().find(|row| row.kind == self).unwrap_or(&TABLE[0])
     }
-}
-
-impl Refusal {
-    pub(crate) fn into_fault<D>(self, why: &str) -> Fault<D> {
-        self.kind.fault(self.version, why, self.problem)
-    }
-}
-
-impl Problem {
-    /// Returns the content of the detail. The submission defines only two of the details.
-    fn xml(&self, version: Version) -> Option<String> {
-        let mut out = Encoder::default();
-        let mut element = |local: &str, content: &dyn Fn(&mut Encoder)| {
-            out.raw(&format!("<wsa:{local}"));
-            out.attribute("xmlns:wsa", &version.namespace().to_owned());
-            out.raw(">");
-            content(&mut out);
-            out.raw(&format!("</wsa:{local}>"));
-        };
-        match (self, version) {
-            (Problem::RetryAfter(after), _) => element("RetryAfter", &|out| out.text(&after.as_millis().to_string())),
-            (Problem::Action { action, .. }, Version::Submission) => element("Action", &|out| out.text(&cut(action))),
-            (_, Version::Submission) => return None,
-            (Problem::Header(local), _) => element("ProblemHeaderQName", &|out| out.raw(&format!("wsa:{local}"))),
-            (Problem::Iri(iri), _) => element("ProblemIRI", &|out| out.text(&cut(iri))),
-            (Problem::Action { action, soap_action }, _) => element("ProblemAction", &|out| {
-                out.raw("<wsa:Action>");
-                out.text(&cut(action));
-                out.raw("</wsa:Action>");
-                if !soap_action.is_empty() {
-                    out.raw("<wsa:SoapAction>");
-                    out.text(&cut(soap_action));
-                    out.raw("</wsa:SoapAction>");
-                }
-            }),
-        }
-        // Text that was read can be written. If an action from HTTP can't be written, the detail is omitted.
-        out.finish().ok().and_then(|xml| String::from_utf8(xml).ok())
-    }
-}
-
-/// Returns whether a fault is a WS-Addressing fault.
-pub(crate) fn is_of_addressing<D>(fault: &Fault<D>) -> bool {
-    fault.subcodes.first().is_some_and(|name| Version::of_namespace(&name.namespace).is_some())
-}
-
-/// Writes the `FaultDetail` block of a fault in SOAP 1.1, where `detail` can't describe an invalid header (1.0 SOAP Binding §6.2).
-/// The submission has no such block.
-pub(crate) fn write_fault_detail<D>(fault: &Fault<D>, out: &mut Encoder) {
-    if let Some(detail) = fault_detail(fault) {
-        out.raw("<wsa:FaultDetail");
-        out.attribute("xmlns:wsa", &Version::Recommendation.namespace().to_owned());
-        out.raw(">");
-        out.raw(detail);
-        out.raw("</wsa:FaultDetail>");
-    }
-}
-
-/// Returns the detail that is written into the header in SOAP 1.1.
-pub(crate) fn fault_detail<D>(fault: &Fault<D>) -> Option<&str> {
-    let is_ours = fault.subcodes.first().is_some_and(|name| *name.namespace == *Version::Recommendation.namespace());
-    match &fault.detail {
-        Detail::Other(detail) if is_ours => Some(detail),
-        _ => None,
-    }
-}
-
-fn name(version: Version, local: &str) -> QName {
-    QName { namespace: version.namespace().into(), local: local.to_owned(), prefix: "wsa".to_owned() }
 }
 
 #[cfg(test)]

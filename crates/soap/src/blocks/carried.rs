@@ -9,7 +9,7 @@ use castile_xml::CachedReader;
 
 use super::{AnyHeader, Header, Headers, Read, WriteHeader};
 use crate::charge::{Charge, hold};
-use crate::{Envelope, Error, ErrorKind, Operation, Options, Root, Version, message};
+use crate::{Envelope, Error, ErrorKind, Operation, Options, Root, Version, payload, writer};
 
 /// The largest message whose header blocks may refer to elements after the header. To read such a block, the whole message is
 /// parsed again on the thread that drives the connection.
@@ -131,7 +131,7 @@ impl Blocks {
             Blocks::Own(_) => {
                 let blocks = self.own();
                 let root = Root::of_body("<soap:Body>", &[]);
-                let message = message::write_with(version, Headers::new(&blocks), &root, &(), Vec::new())?;
+                let message = writer::write_with(version, Headers::new(&blocks), &root, &(), Vec::new())?;
                 let message = Bytes::from(message);
                 let options = Options::default();
                 let mut reader = CachedReader::new(&message, options.limits)?;
@@ -147,7 +147,7 @@ impl Received {
         self.read(|header| {
             let Some((block, deviations)) = header.typed()? else { return Ok(None) };
             if let Some(operation) = self.operation {
-                message::tell(&self.options, operation, deviations, header.text);
+                payload::tell(&self.options, operation, deviations, header.text);
             }
             Ok(Some(block))
         })

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Fault;
 use crate::blocks::Blocks;
-use crate::service::http_headers;
+use crate::reply_message::http_headers;
 use crate::{AnyHeader, Error, Header, Version, WriteHeader};
 
 /// The header blocks, HTTP headers and attachments of a fault.

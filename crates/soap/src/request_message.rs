@@ -1,0 +1,173 @@
+//! A request message with the data from its transport.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Instant;
+
+use bytes::Bytes;
+use castile_budget::Reservation;
+use castile_databinding::ExpandedName;
+use castile_mime::{Attachments, Packaging};
+use castile_xml::Charset;
+use http::{Extensions, HeaderMap};
+
+use crate::reply_message::http_headers;
+use crate::{AnyHeader, Envelope, Error, Header, Options, Trace, Version, blocks, reader};
+
+/// A request message, and the data that its transport provides with it.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct RequestMessage {
+    /// The action of the message, or an empty string if there is none: the value of the `SOAPAction` header without its quotes
+    /// (SOAP 1.1 §6.1.1), or of the media type's `action` parameter (SOAP 1.2 Part 2 §6.5).
+    ///
+    /// The sender can set any action. The service selects the operation by the first element of the body;
+    /// [`Next::operation`](crate::Next::operation) returns that operation.
+    pub action: String,
+    /// The SOAP version of the media type. The envelope declares the version of the message; this one is used to answer a message
+    /// that is not an envelope.
+    pub version: Version,
+    /// The charset of the media type, if there is one. It overrides the encoding that the message declares, and is overridden by a
+    /// byte order mark (RFC 7303 §3).
+    pub charset: Option<Charset>,
+    /// The envelope.
+    pub message: Bytes,
+    /// How the envelope and its attachments are packaged, if the message arrived in a package.
+    pub packaging: Option<Packaging>,
+    /// The attachments, which may still be arriving.
+    pub attachments: Attachments,
+    /// Whether the sender accepts MTOM, because the `Accept` header of HTTP names `application/xop+xml`. A sender also accepts MTOM
+    /// if its request is MTOM.
+    pub accepts_mtom: bool,
+    /// The memory reservation to which the message and its values are charged, until the request is answered. With `None`, nothing
+    /// is charged.
+    pub reservation: Option<Arc<Reservation>>,
+    /// Data that the transport and layers add to the message, for example the identity of the client. Handlers look it up by type.
+    pub extensions: Extensions,
+    /// Boxed, because requests are moved several times.
+    pub(crate) http_headers: Option<Box<HeaderMap>>,
+    /// The address of the client, if the transport knows it.
+    pub peer: Option<IpAddr>,
+    /// When the transport abandons the request, if it does. It may wait longer while attachments are arriving.
+    pub deadline: Option<Instant>,
+    pub(crate) trace: Option<Trace>,
+}
+
+impl RequestMessage {
+    /// Creates a message in `version` without any transport data.
+    pub fn new(version: Version, message: impl Into<Bytes>) -> Self {
+        RequestMessage {
+            action: String::new(),
+            version,
+            charset: None,
+            message: message.into(),
+            packaging: None,
+            attachments: Attachments::none(),
+            accepts_mtom: false,
+            reservation: None,
+            extensions: Extensions::new(),
+            http_headers: None,
+            peer: None,
+            deadline: None,
+            trace: None,
+        }
+    }
+
+    /// Sets the trace that observers of the request read.
+    pub fn with_trace(self, trace: Option<Trace>) -> Self {
+        RequestMessage { trace, ..self }
+    }
+
+    /// Returns the trace of this request. Starts a new one if the request has none.
+    pub fn trace(&mut self) -> Trace {
+        self.trace.get_or_insert_with(|| Trace::begin(Instant::now(), true)).clone()
+    }
+
+    /// Sets the action.
+    pub fn with_action(self, action: impl Into<String>) -> Self {
+        RequestMessage { action: action.into(), ..self }
+    }
+
+    /// Sets the attachments, and how they are packaged.
+    pub fn with_attachments(self, packaging: Packaging, attachments: Attachments) -> Self {
+        RequestMessage { packaging: Some(packaging), attachments, ..self }
+    }
+
+    /// Sets the charset of the media type.
+    pub fn with_charset(self, charset: Option<Charset>) -> Self {
+        RequestMessage { charset, ..self }
+    }
+
+    /// Sets the HTTP headers of the request.
+    pub fn with_http_headers(self, headers: impl Into<Box<HeaderMap>>) -> Self {
+        RequestMessage { http_headers: Some(headers.into()), ..self }
+    }
+
+    /// Returns the HTTP headers of the request.
+    pub fn http_headers(&self) -> &HeaderMap {
+        http_headers(self.http_headers.as_deref())
+    }
+
+    /// Returns the HTTP headers for modification.
+    pub fn http_headers_mut(&mut self) -> &mut HeaderMap {
+        self.http_headers.get_or_insert_default()
+    }
+
+    /// Returns all header blocks of the message, for any role. This method is for layers; a handler uses its
+    /// [`Request`](crate::Request) instead.
+    ///
+    /// # Errors
+    /// Returns an error if the message doesn't start with a valid envelope. A layer can ignore the error, because the service
+    /// reports it too.
+    pub fn headers(&self, options: &Options) -> Result<Vec<AnyHeader>, Error> {
+        self.read_header(options, |header| header.all(|_| true))
+    }
+
+    /// Returns the header block `H`, for layers. Returns `None` if the message has no such block for this node.
+    ///
+    /// # Errors
+    /// Returns an error if the message doesn't start with a valid envelope, or if the block is invalid or occurs twice.
+    pub fn header<H: Header>(&self, options: &Options) -> Result<Option<H>, Error> {
+        self.read_header(options, |header| Ok(header.typed()?.map(|(block, _)| block)))
+    }
+
+    fn read_header<T>(
+        &self,
+        options: &Options,
+        read: impl Fn(blocks::Read<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let charge = self.reservation.as_ref();
+        reader::read_with(&self.message, self.charset, options, charge, |mut reader, _| {
+            let value = Envelope::read(&mut reader).and_then(|(mut envelope, _)| {
+                envelope.claim(&options.roles);
+                let (text, limits) = (reader.input(), options.limits);
+                let header = blocks::Read { envelope: &envelope, text, limits, charge, is_lenient: false };
+                read(header).map_err(Error::in_header)
+            });
+            reader::keep(reader.into_memory());
+            value
+        })
+    }
+
+    /// Declares that a layer understands header blocks with this name. The request may then mark them `mustUnderstand`.
+    pub fn understand(&mut self, namespace: impl Into<String>, local: impl Into<String>) {
+        let name = ExpandedName::new(namespace.into(), local);
+        match self.extensions.get_mut::<Understood>() {
+            Some(Understood(names)) => names.push(name),
+            None => {
+                self.extensions.insert(Understood(vec![name]));
+            }
+        }
+    }
+}
+
+/// The names of header blocks that layers understand.
+#[derive(Clone, Debug)]
+pub(crate) struct Understood(Vec<ExpandedName>);
+
+impl Understood {
+    pub(crate) fn includes(extensions: &Extensions, namespace: &str, local: &str) -> bool {
+        let names = extensions.get().map_or(&[][..], |Understood(names)| names);
+        names.iter().any(|name| name.is(namespace, local))
+    }
+}

@@ -27,7 +27,7 @@ pub use call::Call;
 pub use fault::{FaultKind, Problem};
 pub use policy::{Declared, Policy, Replies, Responses, Usage};
 
-pub(crate) use exchange::{Exchange, is_declared_by};
+pub(crate) use exchange::{Exchange, check, delivered, is_declared_by};
 pub(crate) use fault::Refusal;
 pub(crate) use read::read_fault_detail;
 

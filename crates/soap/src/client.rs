@@ -192,16 +192,13 @@ pub fn accepted<D: FaultDetail>(
     if message.is_empty() {
         return Ok(Ok(()));
     }
-    reader::read_with(message, charset, options, None, |mut reader, _| {
-        let answer = match answer::<D>(&mut reader, operation, None, options) {
-            Ok((envelope, Answer::Fault)) => {
-                read_fault(&mut reader, envelope, operation, &Bytes::new(), options, false).map(Err)
+    reader::read_envelope(message, charset, options, None, |reader| {
+        match answer::<D>(reader, operation, None, options)? {
+            (envelope, Answer::Fault) => {
+                read_fault(reader, envelope, operation, &Bytes::new(), options, false).map(Err)
             }
-            Ok((_, Answer::Other(_))) => Ok(Ok(())),
-            Err(error) => Err(error),
-        };
-        reader::keep(reader.into_memory());
-        answer
+            (_, Answer::Other(_)) => Ok(Ok(())),
+        }
     })
 }
 

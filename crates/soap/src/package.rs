@@ -5,17 +5,22 @@
 //! reference are left for the handler, which reads them as attachments.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
 use castile_budget::Reservation;
-use castile_mime::ErrorKind::{Limit, Missing};
-use castile_mime::{Attachments, Packaging};
+use castile_mime::ErrorKind::{Duplicate, Limit, Missing};
+use castile_mime::{Attachments, Packaging, Rest};
 use castile_xml::Charset;
 
+use crate::charge::Awaited;
 use crate::included::{Charged, Included};
 use crate::payload::{Incoming, decoder};
 use crate::reader::read_with;
-use crate::{Envelope, Error, FromPayload, Operation, Options, Root};
+use crate::{Envelope, Error, ErrorKind, FromPayload, Offloading, Operation, Options};
+
+/// How long to wait for the attachments that a handler didn't read.
+const LEFT_TIME: Duration = Duration::from_secs(10);
 
 /// A received message with the data from its transport.
 #[derive(Debug)]
@@ -46,6 +51,34 @@ pub(crate) struct Package {
 }
 
 impl Package {
+    /// Reads the parts that a request refers to. If there are any, the request is read again. `first` is the value of the first pass,
+    /// to which `charged` bytes are charged. Returns the value, the other parts, and what a handler may leave of them.
+    pub(crate) async fn complete<T>(
+        mut self: Box<Self>,
+        first: T,
+        charged: usize,
+        operation: &'static Operation,
+    ) -> Result<(T, Attachments, Option<Unread>), Error>
+    where
+        T: FromPayload + Send + 'static,
+    {
+        let mut message = first;
+        if self.fetch(true).await? {
+            // Drop the first value and release its charge, so that the message is not in memory twice.
+            drop(message);
+            if let Some(reservation) = &self.reservation {
+                reservation.shrink(charged);
+            }
+            let (again, read) = self.read_again(operation).await?;
+            self = again;
+            message = read?;
+        }
+        let limit = self.options.attachments.included;
+        let attachments = self.received.attachments;
+        let unread = attachments.rest().map(|rest| Unread { rest, limit });
+        Ok((message, attachments, unread))
+    }
+
     /// Reads the parts that the first pass found references to. Unless `is_taken`, the remaining parts are skipped. Returns `true`
     /// if the message must be read again.
     pub(crate) async fn fetch(&mut self, is_taken: bool) -> Result<bool, Error> {
@@ -77,22 +110,61 @@ impl Package {
     async fn content(&mut self, url: &str, limit: usize) -> Result<Charged, castile_mime::Error> {
         self.received.attachments.by_url(url).await?.collect_with(limit).await
     }
-}
 
-impl Package {
-    /// Reads a message again, after the parts that it refers to have arrived.
-    pub(crate) fn read_again<T: FromPayload>(
-        &self,
+    /// Reads a request again, after the parts that it refers to have arrived. A large one is read by a worker.
+    async fn read_again<T>(
+        self: Box<Self>,
         operation: &'static Operation,
-        root: &'static Root,
-    ) -> Result<T, Error> {
+    ) -> Result<(Box<Self>, Result<T, Error>), Error>
+    where
+        T: FromPayload + Send + 'static,
+    {
+        let elsewhere = self.options.elsewhere(self.received.message.len()).cloned();
+        let charge = self.reservation.clone();
+        let read = move || {
+            let read = self.decode(operation);
+            (self, read)
+        };
+        let Some(offload) = elsewhere else { return Ok(read()) };
+        let awaited = Awaited::new(charge.as_ref());
+        let read = offload.run(read).await;
+        awaited.finish();
+        read.ok_or_else(|| Error::new(ErrorKind::System, "the message could not be read"))
+    }
+
+    fn decode<T: FromPayload>(&self, operation: &'static Operation) -> Result<T, Error> {
         let Package { received: Received { message, charset, .. }, options, included, reservation } = self;
         let charge = reservation.as_ref();
-        let incoming = Incoming { operation, root, is_request: true, options, message };
+        let incoming = Incoming { operation, root: &operation.request, is_request: true, options, message };
         read_with(message, *charset, options, charge, |mut reader, leniency| {
             let (_, first) = Envelope::read(&mut reader)?;
             let included = included.as_deref();
             incoming.payload(decoder(reader, leniency, included, charge)?, first, included)
         })
+    }
+}
+
+/// The attachments that a handler may leave unread.
+pub(crate) struct Unread {
+    rest: Rest,
+    /// How many bytes are skipped.
+    limit: usize,
+}
+
+impl Unread {
+    /// Skips the unread attachments, within limits.
+    ///
+    /// # Errors
+    /// Returns an error if two parts have the same name. Other errors are ignored, because the answer is already complete.
+    pub(crate) async fn pass_over(self, offload: Option<&Offloading>) -> Result<(), Error> {
+        let rest = self.rest.pass_over(self.limit);
+        let passed = match offload {
+            Some(offload) => offload.within(LEFT_TIME, rest).await.unwrap_or(Ok(())),
+            None => rest.await,
+        };
+        match passed {
+            Err(error) if error.kind() == Duplicate => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 }

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use castile_xml::{CachedReader, Charset, Limits, Memory};
 
 use crate::charge::{Charge, hold};
-use crate::{Error, Leniency, Options, Version, envelope};
+use crate::{Error, Leniency, Options};
 
 /// How many bytes of UTF-8 one byte of another encoding can become. For example, the euro sign is one byte in Windows-1252.
 const DECODED: usize = 3;
@@ -60,6 +60,24 @@ pub(crate) fn read_with<T>(
     }
 }
 
+/// Reads the envelope of a message with `read`, without decoding its payload.
+///
+/// # Errors
+/// Returns the error of `read`, or an error if the message can't be decoded, as [`read_with`] does.
+pub(crate) fn read_envelope<T>(
+    message: &[u8],
+    charset: Option<Charset>,
+    options: &Options,
+    charge: Charge<'_>,
+    read: impl Fn(&mut CachedReader<'_>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    read_with(message, charset, options, charge, |mut reader, _| {
+        let value = read(&mut reader);
+        keep(reader.into_memory());
+        value
+    })
+}
+
 /// Decodes a message that is not UTF-8.
 #[cold]
 fn decode(message: &[u8], charset: Option<Charset>, error: Error, limits: Limits) -> Result<Cow<'_, str>, Error> {
@@ -91,15 +109,4 @@ fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Resul
 #[doc(hidden)]
 pub fn keep(memory: Memory) {
     MEMORY.set(memory);
-}
-
-/// Returns the SOAP version of a message that starts with an envelope.
-#[cold]
-pub(crate) fn version(message: &[u8], charset: Option<Charset>, limits: Limits) -> Option<Version> {
-    let version = read_with(message, charset, &limits.into(), None, |mut reader, _| {
-        let version = envelope::version(&mut reader);
-        keep(reader.into_memory());
-        Ok(version)
-    });
-    version.ok().flatten()
 }

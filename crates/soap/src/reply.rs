@@ -1,4 +1,4 @@
-//! Writes replies: responses, faults of handlers, and faults for requests that can't be read.
+//! Writes replies: responses and faults.
 
 use std::sync::Arc;
 
@@ -8,15 +8,14 @@ use castile_databinding::Encoder;
 use castile_databinding::ErrorKind::Outgrown;
 use castile_mime::{Content, Part};
 use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use http::HeaderMap;
 
 use crate::addressing::Exchange;
 use crate::blocks::Blocks;
 use crate::charge::{Awaited, hold, keep};
 use crate::{
-    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, Headers, NoDetail, Offloading, Operation, Options, Pending,
-    ReplyMessage, RequestMessage, Response, ToPayload, Turn, Version, Written, header, reader, streamed,
+    Detail, Error, ErrorKind, Fault, FaultDetail, Headers, NoDetail, Offloading, Operation, Pending, ReplyMessage,
+    Response, ToPayload, Turn, Version, Written, header, streamed,
 };
 
 impl ReplyMessage {
@@ -29,13 +28,6 @@ impl ReplyMessage {
     /// Creates a reply message from a fault.
     pub fn from_fault<D: FaultDetail>(version: Version, fault: &Fault<D>) -> Self {
         of_fault(version, None, None, fault)
-    }
-}
-
-impl RequestMessage {
-    /// Answers with a fault, in the version of the message and with its WS-Addressing.
-    pub fn refuse(&self, options: &Options, fault: &Fault) -> Pending {
-        refuse_with(self, options, version(self, options), "", fault)
     }
 }
 
@@ -53,6 +45,19 @@ pub(crate) struct Responding {
     pub(crate) limit: usize,
 }
 
+/// The turn to create a large response, and the memory for its values.
+pub(crate) struct ResponseTurn {
+    turn: Turn,
+    _values: Option<Reservation>,
+}
+
+impl ResponseTurn {
+    /// Releases the memory for the values. They are charged when they are written.
+    pub(crate) fn without_values(self) -> Turn {
+        self.turn
+    }
+}
+
 /// The parts and HTTP headers of a response.
 #[derive(Default)]
 struct Beside {
@@ -61,17 +66,23 @@ struct Beside {
 }
 
 impl Responding {
-    /// Returns a turn to create a response, if responses of the operation may be large.
+    /// Waits for the turn of a response that may be large. Returns `None` if it is not expected to be large.
+    ///
+    /// # Errors
+    /// Returns the reply for an exhausted budget.
     #[inline]
-    pub(crate) fn turn(&self) -> Option<BoxFuture<'static, Turn>> {
-        self.offload.as_ref()?.turn(self.operation.response_size.expected())
+    pub(crate) async fn turn(&self) -> Result<Option<ResponseTurn>, ReplyMessage> {
+        let expected = self.operation.response_size.expected();
+        let Some(turn) = self.offload.as_ref().and_then(|offload| offload.turn(expected)) else { return Ok(None) };
+        let turn = turn.await;
+        Ok(Some(ResponseTurn { turn, _values: self.room()? }))
     }
 
     /// Reserves memory for the values of a large response. Their size is unknown, so the size of recent large responses is used.
     ///
     /// # Errors
     /// Returns the reply for an exhausted budget.
-    pub(crate) fn room(&self) -> Result<Option<Reservation>, ReplyMessage> {
+    fn room(&self) -> Result<Option<Reservation>, ReplyMessage> {
         let expected = &self.operation.response_size;
         hold(self.reservation.as_ref(), expected.expected()).map_err(|_| {
             // Otherwise every later request would fail too.
@@ -243,70 +254,10 @@ pub(crate) fn of_fault<D: FaultDetail>(
     write_fault(version, exchange, operation, "", fault)
 }
 
-/// Answers a request that can't be read (`error`) or that caused a panic, in the version of the request.
-#[cold]
-pub(crate) fn refuse(request: &RequestMessage, options: &Options, error: Option<Error>) -> Pending {
-    let version = version(request, options);
-    match error {
-        None => refuse_with(request, options, version, "", &panicked()),
-        // Parsing the message for a reply address needs memory too.
-        Some(error) if error.kind() == ErrorKind::Exhausted => {
-            std::future::ready(ReplyMessage::exhausted(version)).boxed()
-        }
-        Some(error) => {
-            let header = header::of_refusal(version, &error);
-            let subcode = error.subcode().filter(|_| version.has_subcodes());
-            let mut fault = Fault::<NoDetail>::from(error);
-            fault.subcodes.extend(subcode);
-            refuse_with(request, options, version, &header, &fault)
-        }
-    }
-}
-
-fn refuse_with(
-    request: &RequestMessage,
-    options: &Options,
-    version: Version,
-    header: &str,
-    fault: &Fault<NoDetail>,
-) -> Pending {
-    let charge = request.reservation.as_ref();
-    let exchange = reader::read_with(&request.message, request.charset, options, charge, |mut reader, _| {
-        let exchange = Envelope::read(&mut reader).and_then(|(mut envelope, _)| {
-            envelope.claim(&options.roles);
-            Exchange::open(&envelope, reader.input(), options, charge)
-        });
-        reader::keep(reader.into_memory());
-        exchange
-    });
-    // If the header can't be read, answer on the connection.
-    let mut exchange = exchange.ok().flatten();
-    // A fault about WS-Addressing is not sent to another address either.
-    if fault.is_of_addressing()
-        && let Some(exchange) = exchange.as_mut().and_then(Arc::get_mut)
-    {
-        exchange.answer_here();
-    }
-    let reply = write_fault(version, exchange.as_deref(), None, header, fault);
-    delivered(exchange, std::future::ready(reply).boxed())
-}
-
-/// Sends a reply to the address in the request, when it is ready.
-pub(crate) fn delivered(exchange: Option<Arc<Exchange>>, reply: Pending) -> Pending {
-    match exchange {
-        None => reply,
-        Some(exchange) => async move { exchange.deliver(reply.await).await }.boxed(),
-    }
-}
-
 /// Creates the fault for a panic.
 pub(crate) fn panicked() -> Fault {
     // The panic hook has already shown the panic message to the operator. The client must not see it.
     Fault::receiver("the service failed")
-}
-
-fn version(request: &RequestMessage, options: &Options) -> Version {
-    reader::version(&request.message, request.charset, options.limits).unwrap_or(request.version)
 }
 
 /// Creates the reply for a fault. `header` has additional header blocks as text.

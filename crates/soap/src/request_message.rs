@@ -137,15 +137,12 @@ impl RequestMessage {
         read: impl Fn(blocks::Read<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let charge = self.reservation.as_ref();
-        reader::read_with(&self.message, self.charset, options, charge, |mut reader, _| {
-            let value = Envelope::read(&mut reader).and_then(|(mut envelope, _)| {
-                envelope.claim(&options.roles);
-                let (text, limits) = (reader.input(), options.limits);
-                let header = blocks::Read { envelope: &envelope, text, limits, charge, is_lenient: false };
-                read(header).map_err(Error::in_header)
-            });
-            reader::keep(reader.into_memory());
-            value
+        reader::read_envelope(&self.message, self.charset, options, charge, |reader| {
+            let (mut envelope, _) = Envelope::read(reader)?;
+            envelope.claim(&options.roles);
+            let (text, limits) = (reader.input(), options.limits);
+            let header = blocks::Read { envelope: &envelope, text, limits, charge, is_lenient: false };
+            read(header).map_err(Error::in_header)
         })
     }
 

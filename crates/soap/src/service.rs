@@ -1,9 +1,32 @@
-//! The interface between messages and their transport.
+//! Services, and the path of a request from its message to its reply.
 
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::mem;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
 use std::sync::Arc;
 
-use crate::charge::Awaited;
-use crate::{Description, Options, Pending, ReplyMessage, RequestMessage, reply};
+use castile_databinding::Decoder;
+use castile_mime::{Attachments, Packaging};
+use castile_xml::{CachedReader, StartTag};
+use futures_util::FutureExt;
+use http::{Extensions, HeaderMap};
+
+use crate::addressing::{self, Exchange};
+use crate::blocks::Blocks;
+use crate::charge::{Awaited, held};
+use crate::included::Included;
+use crate::method::Method;
+use crate::package::Package;
+use crate::payload::{self, Incoming};
+use crate::reply::{Responding, ResponseTurn};
+use crate::request::Surroundings;
+use crate::request_message::Understood;
+use crate::{
+    Description, Envelope, Error, Fault, FaultDetail, FromPayload, Operation, Options, Pending, Received, ReplyMessage,
+    Request, RequestMessage, Response, Step, ToPayload, Version, blocks, operation, reader, refusal, reply,
+};
 
 /// A SOAP service that turns a request message into a reply message. Generated servers implement it; `castile-http` transports the
 /// messages.
@@ -47,6 +70,58 @@ pub trait Service: Send + Sync + 'static {
     fn call(&self, request: RequestMessage, options: &Options) -> Pending;
 }
 
+/// A service as generated code implements it: a list of operations, and a handler for each.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no SOAP service",
+    label = "no `castile::soap::Service`",
+    note = "a layer of HTTP, such as those of tower-http, goes around the server, which is a tower service: `layer.layer(server)`"
+)]
+pub trait Dispatch: Send + Sync + 'static {
+    /// Returns the description of the service.
+    fn description(&self) -> &'static Description;
+
+    /// Passes the payload to the handler of `description().operations[operation]`.
+    ///
+    /// # Errors
+    /// Returns an error if the payload is not valid for the operation.
+    fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error>;
+}
+
+/// The payload of a request, which is not decoded yet.
+#[derive(Debug)]
+pub struct Payload<'a> {
+    decoder: Box<Decoder<'a>>,
+    operation: &'static Operation,
+    envelope: Envelope,
+    /// The WS-Addressing properties of the request.
+    exchange: Option<Arc<Exchange>>,
+    /// The start tag of the first element in the body; `None` if the body is empty.
+    first: Option<StartTag<'a>>,
+    arrived: Arrived<'a>,
+    /// How many bytes were charged before the payload was decoded.
+    before: usize,
+}
+
+/// A received request.
+#[derive(Clone, Copy, Debug)]
+struct Arrived<'a> {
+    request: &'a RequestMessage,
+    options: &'a Options,
+    belongings: &'a RefCell<Belongings>,
+    included: Option<&'a Arc<Included>>,
+    /// The length from which binary values in the answer become parts.
+    mtom: Option<usize>,
+}
+
+/// The parts of a request that are moved to the handler after its payload was decoded.
+#[derive(Debug)]
+struct Belongings {
+    action: String,
+    attachments: Attachments,
+    extensions: Extensions,
+    http_headers: Option<Box<HeaderMap>>,
+}
+
 /// A shared service, for example the inner service of a layer.
 impl<S: Service + ?Sized> Service for Arc<S> {
     fn description(&self) -> &'static Description {
@@ -75,4 +150,238 @@ fn call_elsewhere<S: Service + ?Sized>(service: Arc<S>, request: RequestMessage,
             None => ReplyMessage::from_fault(version, &reply::panicked()),
         }
     })
+}
+
+impl<D: Dispatch> Service for D {
+    fn description(&self) -> &'static Description {
+        Dispatch::description(self)
+    }
+
+    fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
+        let belongings = RefCell::new(Belongings {
+            action: mem::take(&mut request.action),
+            attachments: mem::replace(&mut request.attachments, Attachments::none()),
+            extensions: mem::take(&mut request.extensions),
+            http_headers: mem::take(&mut request.http_headers),
+        });
+        let included = Included::of(request.packaging, options);
+        let description = Dispatch::description(self);
+        let is_asked = description.is_mtom || request.accepts_mtom || request.packaging == Some(Packaging::Mtom);
+        let arrived = Arrived {
+            request: &request,
+            options,
+            belongings: &belongings,
+            included: included.as_ref(),
+            mtom: options.mtom.threshold(is_asked),
+        };
+        // A panic while reading is an error of this library or of a type of the program. It fails only this request.
+        let error = match catch_unwind(AssertUnwindSafe(|| read(self, arrived))) {
+            Ok(Ok(pending)) => return pending,
+            Ok(Err(error)) => Some(error),
+            Err(_) => None,
+        };
+        refusal::refuse(&request, options, error)
+    }
+}
+
+/// Reads a request, and calls its method.
+fn read<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Error> {
+    let Arrived { request, options, included, .. } = arrived;
+    let charge = request.reservation.as_ref();
+    reader::read_with(&request.message, request.charset, options, charge, |mut reader, leniency| {
+        let description = Dispatch::description(service);
+        let opened = match open(description, arrived, &mut reader) {
+            Ok(opened) => opened,
+            Err(error) => {
+                reader::keep(reader.into_memory());
+                return Err(error);
+            }
+        };
+        let Opened { envelope, exchange, first, number } = opened;
+        let before = held(charge);
+        let operation = &description.operations[number];
+        if let Some(trace) = &request.trace {
+            trace.is_for(description, operation);
+        }
+        let decoder = payload::decoder(reader, leniency, included.map(|included| &**included), charge)?;
+        // Generated code calls `Payload::call` below with the types and the method of the operation.
+        service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, arrived, before })
+    })
+}
+
+/// The envelope of a request for this service, the start tag of its payload, and the index of its operation.
+struct Opened<'a> {
+    envelope: Envelope,
+    exchange: Option<Arc<Exchange>>,
+    first: Option<StartTag<'a>>,
+    number: usize,
+}
+
+/// Reads a request up to its payload, finds its operation, and checks what its header demands.
+fn open<'a>(
+    description: &'static Description,
+    arrived: Arrived<'_>,
+    reader: &mut CachedReader<'a>,
+) -> Result<Opened<'a>, Error> {
+    let Arrived { request, options, .. } = arrived;
+    let Belongings { action: soap_action, extensions, .. } = &*arrived.belongings.borrow();
+    let (mut envelope, first) = Envelope::read(reader)?;
+    envelope.claim(&options.roles);
+    let exchange = Exchange::open(&envelope, reader.input(), options, request.reservation.as_ref())?;
+    let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(soap_action);
+    let found = operation::find(description, action, first, reader);
+    let operation = found.as_ref().ok().map(|&number| &description.operations[number]);
+    let exchange = exchange.filter(|_| !operation.is_some_and(addressing::is_declared_by));
+    // The header blocks that the operation declares are understood. If the operation isn't known, those of all operations are.
+    let candidates = operation.map_or(description.operations, std::slice::from_ref);
+    envelope.check_understood(|namespace, local| {
+        let declares = |operation: &Operation| blocks::declares(operation.request_header, namespace, local);
+        candidates.iter().any(declares)
+            || exchange.as_ref().is_some_and(|exchange| exchange.understands(namespace))
+            || options.understands(namespace, local)
+            || Understood::includes(extensions, namespace, local)
+    })?;
+    addressing::check(exchange.as_deref(), &envelope, soap_action, operation, description, options)?;
+    Ok(Opened { envelope, exchange, first, number: found? })
+}
+
+impl Payload<'_> {
+    /// Decodes the payload, reads the rest of the message, and calls a method of the service.
+    ///
+    /// # Errors
+    /// Returns an error if the payload is not a `Q`, or if the message is not well-formed. The method is not called then.
+    #[inline]
+    pub fn call<T, Q, R, D>(
+        self,
+        service: Arc<T>,
+        method: impl for<'s> Method<'s, T, Q, R, D>,
+    ) -> Result<Pending, Error>
+    where
+        T: Send + Sync + 'static,
+        Q: FromPayload + Send + 'static,
+        R: ToPayload + Send + 'static,
+        D: FaultDetail,
+    {
+        self.handle(async move |request| method.call(&service, request).await)
+    }
+
+    /// Decodes the payload, reads the rest of the message, and calls the handler. An operation without a response is answered with
+    /// an empty reply (SOAP 1.1 §6, WS-I Basic Profile 1.1 R2714), unless the handler returns a fault.
+    ///
+    /// # Errors
+    /// Returns an error if the payload is not a `Q`, or if the message is not well-formed. The handler is not called then.
+    pub fn handle<Q, R, D, F>(self, handler: impl FnOnce(Request<Q>) -> F + Send + 'static) -> Result<Pending, Error>
+    where
+        Q: FromPayload + Send + 'static,
+        R: ToPayload + Send + 'static,
+        D: FaultDetail,
+        F: Future<Output = Result<Response<R>, Fault<D>>> + Send,
+    {
+        let Payload { mut decoder, operation, envelope, exchange, first, arrived, before } = self;
+        let Arrived { request, options, included, .. } = arrived;
+        let (version, charge) = (envelope.version, request.reservation.as_ref());
+        let incoming =
+            Incoming { operation, root: &operation.request, is_request: true, options, message: &request.message };
+        let text = decoder.reader().input();
+        let mut message: Q = incoming.payload(decoder, first, included.map(|included| &**included))?;
+        let header = Blocks::received(envelope, text, &request.message, options, Some(operation), charge);
+        let charged = held(charge).saturating_sub(before);
+        let trace = request.trace.clone();
+        let ended = move |step| {
+            if let Some(trace) = &trace {
+                trace.end(step);
+            }
+        };
+        ended(Step::Decode);
+        let responding = Responding {
+            version,
+            operation,
+            exchange: exchange.clone(),
+            mtom: arrived.mtom,
+            offload: options.offload.clone(),
+            reservation: charge.cloned(),
+            limit: options.limits.written_size,
+        };
+        let package = arrived.package();
+        let surroundings = arrived.surroundings(version, exchange.clone());
+        let to_panic = exchange.clone();
+        let reply = async move {
+            let exchange = responding.exchange.as_deref();
+            let (mut attachments, mut unread) = (Attachments::none(), None);
+            if let Some(package) = package {
+                // Boxed, so that messages without a package don't reserve space for it.
+                match Box::pin(package.complete(message, charged, responding.operation)).await {
+                    Ok(complete) => (message, attachments, unread) = complete,
+                    Err(error) => return reply::of_error(version, exchange, error),
+                }
+            }
+            let mut turn = match responding.turn().await {
+                Ok(turn) => turn,
+                Err(refused) => return refused,
+            };
+            let mut answer = pin!(handler(Request::came(message, header, attachments, surroundings)));
+            let answer = poll_fn(|context| {
+                let answer = answer.as_mut().poll(context);
+                // If the handler waits for something else, give up the turn so that it blocks no other answer.
+                turn = turn.take().filter(|_| answer.is_ready() && unread.is_none());
+                answer
+            });
+            let answer = answer.await;
+            ended(Step::Handle);
+            let response = match answer {
+                Ok(response) => response,
+                Err(fault) => return reply::of_fault(version, exchange, Some(responding.operation), &fault),
+            };
+            let _turn = turn.map(ResponseTurn::without_values);
+            // A duplicate name among them means that the handler may have read the wrong part.
+            if let Some(unread) = unread
+                && let Err(duplicate) = Box::pin(unread.pass_over(responding.offload.as_ref())).await
+            {
+                return reply::of_error(version, exchange, duplicate);
+            }
+            let reply = match responding.response(response) {
+                Ok(reply) => reply,
+                Err(elsewhere) => elsewhere.await,
+            };
+            ended(Step::Encode);
+            reply
+        };
+        // A panic of a handler is answered with a fault, and leaves no state behind. The same is true of a panic while its values
+        // are written.
+        let reply = AssertUnwindSafe(reply).catch_unwind().map(move |reply| {
+            reply.unwrap_or_else(|_| reply::of_fault(version, to_panic.as_deref(), None, &reply::panicked()))
+        });
+        Ok(addressing::delivered(exchange, reply.boxed()))
+    }
+}
+
+impl Arrived<'_> {
+    /// Returns everything that is needed to continue with a message while its parts arrive.
+    fn package(self) -> Option<Box<Package>> {
+        let Arrived { request, options, belongings, included, .. } = self;
+        request.packaging.map(|packaging| {
+            let received = Received {
+                message: request.message.clone(),
+                charset: request.charset,
+                packaging: Some(packaging),
+                attachments: mem::replace(&mut belongings.borrow_mut().attachments, Attachments::none()),
+            };
+            let (options, included) = (options.clone(), included.cloned());
+            Box::new(Package { received, options, included, reservation: request.reservation.clone() })
+        })
+    }
+
+    fn surroundings(self, version: Version, addressing: Option<Arc<Exchange>>) -> Surroundings {
+        let mut belongings = self.belongings.borrow_mut();
+        let RequestMessage { peer, deadline, .. } = *self.request;
+        Surroundings {
+            version,
+            action: mem::take(&mut belongings.action),
+            addressing,
+            extensions: mem::take(&mut belongings.extensions),
+            http_headers: mem::take(&mut belongings.http_headers),
+            peer,
+            deadline,
+        }
+    }
 }

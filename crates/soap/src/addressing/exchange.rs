@@ -13,7 +13,9 @@ use super::{
 };
 use crate::charge::Charge;
 use crate::envelope::quoted;
-use crate::{Detail, Envelope, Error, Fault, FaultDetail, Operation, Options, ReplyMessage, blocks};
+use crate::{
+    Description, Detail, Envelope, Error, Fault, FaultDetail, Operation, Options, Pending, ReplyMessage, blocks,
+};
 
 /// The WS-Addressing properties of a request, until the reply is sent.
 pub(crate) struct Exchange {
@@ -71,11 +73,8 @@ impl Exchange {
         namespace == self.properties.version.namespace()
     }
 
-    /// Rejects a request whose properties are invalid or don't fit its operation. `soap_action` is the action of the transport.
-    ///
-    /// # Errors
-    /// Returns a WS-Addressing fault.
-    pub(crate) fn check(
+    /// Rejects a request whose properties are invalid or don't fit its operation.
+    fn check(
         &self,
         envelope: &Envelope,
         soap_action: &str,
@@ -221,7 +220,7 @@ impl Exchange {
     }
 
     /// Sends a reply to its address. A reply for the connection of the request is returned unchanged.
-    pub(crate) async fn deliver(&self, reply: ReplyMessage) -> ReplyMessage {
+    async fn deliver(&self, reply: ReplyMessage) -> ReplyMessage {
         if reply.message.bytes().is_some_and(|message| message.is_empty()) {
             return reply;
         }
@@ -257,6 +256,14 @@ impl Exchange {
     }
 }
 
+/// Sends a reply to the address in the request, when it is ready.
+pub(crate) fn delivered(exchange: Option<Arc<Exchange>>, reply: Pending) -> Pending {
+    match exchange {
+        None => reply,
+        Some(exchange) => async move { exchange.deliver(reply.await).await }.boxed(),
+    }
+}
+
 /// Creates the error for a missing header block.
 pub(super) fn missing(version: Version, envelope: &Envelope, local: &'static str) -> Error {
     let refusal =
@@ -265,9 +272,29 @@ pub(super) fn missing(version: Version, envelope: &Envelope, local: &'static str
     Error::of_addressing(offset, refusal, format!("the header has no <{local}> of {:?}", version.namespace()))
 }
 
+/// Rejects a request whose properties are invalid, don't fit its operation, or are missing. `soap_action` is the action of the
+/// transport.
+///
+/// # Errors
+/// Returns a WS-Addressing fault.
+pub(crate) fn check(
+    exchange: Option<&Exchange>,
+    envelope: &Envelope,
+    soap_action: &str,
+    operation: Option<&Operation>,
+    description: &Description,
+    options: &Options,
+) -> Result<(), Error> {
+    let declared = description.addressing;
+    match exchange {
+        Some(exchange) => exchange.check(envelope, soap_action, operation, description.operations, declared),
+        None => options.addressing.check_absent(envelope, declared),
+    }
+}
+
 impl Policy {
     /// Rejects a message without WS-Addressing if it is required.
-    pub(crate) fn check_absent(&self, envelope: &Envelope, declared: Declared) -> Result<(), Error> {
+    fn check_absent(&self, envelope: &Envelope, declared: Declared) -> Result<(), Error> {
         let required = match self.usage {
             Usage::Required => true,
             Usage::AsDeclared => declared.required,

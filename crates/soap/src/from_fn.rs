@@ -7,11 +7,7 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tower_layer::Layer;
 
-use crate::addressing::Exchange;
-use crate::{
-    Description, Envelope, Error, Operation, Options, Pending, ReplyMessage, RequestMessage, Service, operation,
-    reader, reply,
-};
+use crate::{Description, Error, Operation, Options, Pending, ReplyMessage, RequestMessage, Service, reply, service};
 
 /// Creates a layer from an async function. The function is called with each request and the next service.
 ///
@@ -94,15 +90,7 @@ impl Next {
     /// # drop(layer);
     /// ```
     pub fn operation(&self, request: &RequestMessage) -> Result<&'static Operation, Error> {
-        let (description, options) = (self.description(), &self.options);
-        let charge = request.reservation.as_ref();
-        let found = reader::read_envelope(&request.message, request.charset, options, charge, |reader| {
-            let (envelope, first) = Envelope::read(reader)?;
-            let exchange = Exchange::open(&envelope, reader.input(), options, charge)?;
-            let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(&request.action);
-            operation::find(description, action, first, reader)
-        });
-        found.map(|number| &description.operations[number])
+        service::operation_of(self.description(), request, &self.options)
     }
 }
 

@@ -15,7 +15,7 @@ use http::{Extensions, HeaderMap};
 
 use crate::addressing::{self, Exchange};
 use crate::blocks::Blocks;
-use crate::charge::{Awaited, held};
+use crate::charge::{Awaited, Charge, held};
 use crate::included::Included;
 use crate::method::Method;
 use crate::package::Package;
@@ -209,7 +209,32 @@ fn read<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Error
     })
 }
 
-/// The envelope of a request for this service, the start tag of its payload, and the index of its operation.
+/// The beginning of a request, up to the start tag of its payload.
+struct Beginning<'a> {
+    envelope: Envelope,
+    exchange: Option<Arc<Exchange>>,
+    first: Option<StartTag<'a>>,
+    /// The index of the operation.
+    found: Result<usize, Error>,
+}
+
+/// Reads a request up to its payload, and finds its operation.
+fn begin<'a>(
+    description: &'static Description,
+    soap_action: &str,
+    options: &Options,
+    charge: Charge<'_>,
+    reader: &mut CachedReader<'a>,
+) -> Result<Beginning<'a>, Error> {
+    let (mut envelope, first) = Envelope::read(reader)?;
+    envelope.claim(&options.roles);
+    let exchange = Exchange::open(&envelope, reader.input(), options, charge)?;
+    let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(soap_action);
+    let found = operation::find(description, action, first, reader);
+    Ok(Beginning { envelope, exchange, first, found })
+}
+
+/// A request for this service: its envelope, the start tag of its payload, and the index of its operation.
 struct Opened<'a> {
     envelope: Envelope,
     exchange: Option<Arc<Exchange>>,
@@ -217,7 +242,7 @@ struct Opened<'a> {
     number: usize,
 }
 
-/// Reads a request up to its payload, finds its operation, and checks what its header demands.
+/// Reads a request up to its payload, and checks what its header demands.
 fn open<'a>(
     description: &'static Description,
     arrived: Arrived<'_>,
@@ -225,11 +250,8 @@ fn open<'a>(
 ) -> Result<Opened<'a>, Error> {
     let Arrived { request, options, .. } = arrived;
     let Belongings { action: soap_action, extensions, .. } = &*arrived.belongings.borrow();
-    let (mut envelope, first) = Envelope::read(reader)?;
-    envelope.claim(&options.roles);
-    let exchange = Exchange::open(&envelope, reader.input(), options, request.reservation.as_ref())?;
-    let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(soap_action);
-    let found = operation::find(description, action, first, reader);
+    let Beginning { envelope, exchange, first, found } =
+        begin(description, soap_action, options, request.reservation.as_ref(), reader)?;
     let operation = found.as_ref().ok().map(|&number| &description.operations[number]);
     let exchange = exchange.filter(|_| !operation.is_some_and(addressing::is_declared_by));
     // The header blocks that the operation declares are understood. If the operation isn't known, those of all operations are.
@@ -384,4 +406,17 @@ impl Arrived<'_> {
             deadline,
         }
     }
+}
+
+/// Returns the operation of a request, for layers.
+pub(crate) fn operation_of(
+    description: &'static Description,
+    request: &RequestMessage,
+    options: &Options,
+) -> Result<&'static Operation, Error> {
+    let charge = request.reservation.as_ref();
+    let found = reader::read_envelope(&request.message, request.charset, options, charge, |reader| {
+        begin(description, &request.action, options, charge, reader)?.found
+    });
+    found.map(|number| &description.operations[number])
 }

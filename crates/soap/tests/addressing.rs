@@ -21,8 +21,8 @@ use castile_databinding::AnyType;
 use castile_databinding::schema::Element;
 use castile_soap::addressing::{Call, Declared, FaultKind, Problem, Replies, Responses, Usage, Version as Addressing};
 use castile_soap::{
-    Description, Dispatch, Error, Fault, Operation, Options, Payload, Pending, ReplyMessage, Request, RequestMessage,
-    Response, Root, Service, Version, client,
+    Description, Dispatch, Error, Fault, Layer, Next, Operation, Options, Payload, Pending, ReplyMessage, Request,
+    RequestMessage, Response, Root, Service, Version, client, from_fn,
 };
 use common::{ENVELOPE, Note, Trouble, text};
 use futures_util::FutureExt;
@@ -239,6 +239,30 @@ fn broken_headers_are_refused() {
             }
         }
     }
+}
+
+/// Regression test: if the action was for a role of ours, a layer learned no operation, and the service called one.
+#[test]
+fn a_layer_learns_the_operation_of_an_action_for_a_role_of_ours() {
+    let message = format!(
+        "<e:Envelope xmlns:e=\"{ENVELOPE}\" xmlns:a=\"{}\"><e:Header>\
+         <a:Action e:actor=\"urn:ours\">urn:n/Notes/second</a:Action>\
+         <a:MessageID e:actor=\"urn:ours\">urn:1</a:MessageID></e:Header>\
+         <e:Body><shared xmlns=\"urn:n\"><text>hello</text></shared></e:Body></e:Envelope>",
+        Addressing::Recommendation.namespace()
+    );
+    let mut options = Options::default();
+    options.roles.push("urn:ours".to_owned());
+    let request = || RequestMessage::new(Version::Soap11, message.clone());
+    let reply = Notes::<0>.call(request(), &options).now_or_never().unwrap();
+    assert!(text(&reply.message).contains("2: hello"), "{}", text(&reply.message));
+    let layer = from_fn(|request: RequestMessage, next: Next| async move {
+        let operation = next.operation(&request).map(|operation| operation.actions.request);
+        request.refuse(next.options(), &Fault::sender(format!("{operation:?}"))).await
+    });
+    let reply = layer.layer(Notes::<0>).call(request(), &options).now_or_never().unwrap();
+    let answer = text(&reply.message);
+    assert!(answer.contains("Ok(") && answer.contains("urn:n/Notes/second"), "{answer}");
 }
 
 #[test]

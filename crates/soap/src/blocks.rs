@@ -14,7 +14,10 @@ pub(crate) use self::carried::Blocks;
 pub use self::directed::Directed;
 use self::directed::Direction;
 use crate::charge::{Charge, allowance};
-use crate::{Envelope, Error, ErrorKind, FaultDetail, HeaderBlock, Version};
+use crate::envelope::{Envelope, HeaderBlock};
+use crate::error::{Error, ErrorKind};
+use crate::fault::FaultDetail;
+use crate::version::Version;
 
 /// A header block that a contract declares, as a value. The generator implements this trait for each of them.
 pub trait Header: Sized + Send + Sync + 'static {

@@ -11,18 +11,20 @@ use castile_databinding::{Encoder, FromXml, ToXml};
 use castile_mime::{Attachments, Content, Part};
 use castile_xml::{CachedReader, Charset, StartTag};
 
-use crate::addressing::Call;
-use crate::blocks::Blocks;
-use crate::envelope::end_tag;
-use crate::error::Named;
-use crate::fault::Beside;
+use crate::addressing::{self, Call};
+use crate::blocks::{self, Blocks, Headers, WriteHeader};
+use crate::description::{Operation, Root};
+use crate::envelope::{Envelope, end_tag};
+use crate::error::{Error, ErrorKind, Named};
+use crate::fault::{Beside, Detail, Fault, FaultDetail};
 use crate::included::Included;
-use crate::package::Package;
-use crate::payload::Incoming;
-use crate::{
-    Detail, Envelope, Error, ErrorKind, Fault, FaultDetail, FromPayload, Headers, Operation, Options, Received,
-    Response, Root, ToPayload, Version, WriteHeader, Written, addressing, blocks, payload, reader, writer,
-};
+use crate::options::Options;
+use crate::package::{Package, Received};
+use crate::payload::{self, FromPayload, Incoming, ToPayload};
+use crate::reader;
+use crate::response::Response;
+use crate::version::Version;
+use crate::writer::{self, Written};
 
 /// Writes a request message.
 ///

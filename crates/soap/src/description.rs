@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use castile_databinding::schema::{Element, First};
 
-use crate::Version;
 use crate::addressing::Declared;
 use crate::error::Named;
+use crate::version::Version;
 
 /// A WSDL service, as generated code describes it.
 #[derive(Debug)]

@@ -6,8 +6,8 @@ use castile_databinding::Decoder;
 use castile_databinding::datatypes::QName;
 use castile_xml::{Attribute, CachedReader, Reader, StartTag, Token};
 
-use crate::error::Named;
-use crate::{Error, ErrorKind, Version};
+use crate::error::{Error, ErrorKind, Named};
+use crate::version::Version;
 
 /// The maximum number of header blocks in a message. A block costs its sender a few bytes, and the receiver a record.
 const MOST_HEADER_BLOCKS: usize = 256;

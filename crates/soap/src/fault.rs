@@ -13,8 +13,8 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder};
 use castile_xml::excerpt;
 
-use crate::error::cut;
-use crate::{Error, ErrorKind, Version};
+use crate::error::{Error, ErrorKind, cut};
+use crate::version::Version;
 
 pub use code::FaultCode;
 pub(crate) use headers::Beside;

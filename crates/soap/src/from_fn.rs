@@ -7,7 +7,13 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 use tower_layer::Layer;
 
-use crate::{Description, Error, Operation, Options, Pending, ReplyMessage, RequestMessage, Service, reply, service};
+use crate::description::{Description, Operation};
+use crate::error::Error;
+use crate::options::Options;
+use crate::reply;
+use crate::reply_message::{Pending, ReplyMessage};
+use crate::request_message::RequestMessage;
+use crate::service::{self, Service};
 
 /// Creates a layer from an async function. The function is called with each request and the next service.
 ///

@@ -4,7 +4,8 @@ use castile_databinding::Encoder;
 use castile_databinding::datatypes::QName;
 
 use crate::blocks::BODY;
-use crate::{Error, ErrorKind, Version};
+use crate::error::{Error, ErrorKind};
+use crate::version::Version;
 
 /// Returns the header blocks for the fault with which a message is rejected.
 pub(crate) fn of_refusal(version: Version, error: &Error) -> String {

@@ -9,7 +9,7 @@ use castile_budget::Share;
 use castile_databinding::xop::Includes;
 use castile_mime::{ContentId, Packaging};
 
-use crate::Options;
+use crate::options::Options;
 
 /// How many copies of the URL of a part are in memory: in `wanted`, in the list of parts being read, and in `known`.
 const URL_COPIES: usize = 3;

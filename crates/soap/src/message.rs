@@ -4,10 +4,12 @@ use bytes::Bytes;
 use castile_databinding::{Decoder, FromXml};
 use castile_xml::{CachedReader, Charset, Limits, StartTag};
 
-use crate::envelope::end_tag;
+use crate::description::Root;
+use crate::envelope::{Envelope, end_tag};
+use crate::error::{Error, ErrorKind};
+use crate::options::Options;
 use crate::payload::read_payload;
 use crate::reader::read_with;
-use crate::{Envelope, Error, ErrorKind, Options, Root};
 
 #[doc(hidden)]
 pub use crate::reader::keep;

@@ -1,6 +1,8 @@
 //! Methods of services as functions.
 
-use crate::{Fault, Request, Response};
+use crate::fault::Fault;
+use crate::request::Request;
+use crate::response::Response;
 
 /// A method that answers requests. Every `async fn` with a `Send` future that takes a service and a request implements it.
 ///

@@ -2,9 +2,9 @@
 
 use castile_xml::{Reader, StartTag};
 
+use crate::description::{Description, Operation};
 use crate::envelope::end_tag;
-use crate::error::{Named, RPC};
-use crate::{Description, Error, ErrorKind, Operation};
+use crate::error::{Error, ErrorKind, Named, RPC};
 
 /// Returns the index of the operation of a message. `first` is the start tag of the first element in its body.
 pub(crate) fn find(

@@ -7,7 +7,9 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Deviations, ExpandedName};
 use castile_xml::Limits;
 
-use crate::{Offloading, Operation, addressing};
+use crate::addressing;
+use crate::description::Operation;
+use crate::offload::Offloading;
 
 /// The options for reading and writing messages.
 #[derive(Clone, Debug)]

@@ -14,10 +14,14 @@ use castile_mime::{Attachments, Packaging, Rest};
 use castile_xml::Charset;
 
 use crate::charge::Awaited;
+use crate::description::Operation;
+use crate::envelope::Envelope;
+use crate::error::{Error, ErrorKind};
 use crate::included::{Charged, Included};
-use crate::payload::{Incoming, decoder};
+use crate::offload::Offloading;
+use crate::options::Options;
+use crate::payload::{FromPayload, Incoming, decoder};
 use crate::reader::read_with;
-use crate::{Envelope, Error, ErrorKind, FromPayload, Offloading, Operation, Options};
 
 /// How long to wait for the attachments that a handler didn't read.
 const LEFT_TIME: Duration = Duration::from_secs(10);

@@ -4,10 +4,16 @@ use bytes::Bytes;
 use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
 use castile_xml::{CachedReader, StartTag};
 
+use crate::blocks::Headers;
 use crate::charge::{Charge, allowance};
+use crate::description::{Operation, Root};
+use crate::envelope::Envelope;
+use crate::error::Error;
 use crate::included::Included;
+use crate::options::{Leniency, Options};
 use crate::reader::keep;
-use crate::{Envelope, Error, Headers, Leniency, Operation, Options, Root, Version, Written, writer};
+use crate::version::Version;
+use crate::writer::{self, Written};
 
 /// A type that a payload can be read into: every [`FromXml`] type, and [`Raw`](crate::Raw).
 pub trait FromPayload: Sized {

@@ -14,8 +14,13 @@ use castile_xml::{Limits, StartTag};
 
 use self::scope::Scope;
 pub use self::tokens::Tokens;
+use crate::blocks::{self, Headers};
+use crate::description::Root;
+use crate::envelope::{self, Envelope};
+use crate::error::{Error, ErrorKind};
 use crate::payload::{FromPayload, ToPayload};
-use crate::{Envelope, Error, ErrorKind, Headers, Root, Version, Written, blocks, envelope};
+use crate::version::Version;
+use crate::writer::Written;
 
 /// Content of up to this size in bytes is copied into its envelope. Sending it as separate chunks costs more than the copy.
 const COPIED: usize = 16 << 10;

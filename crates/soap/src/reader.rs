@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use castile_xml::{CachedReader, Charset, Limits, Memory};
 
 use crate::charge::{Charge, hold};
-use crate::{Error, Leniency, Options};
+use crate::error::Error;
+use crate::options::{Leniency, Options};
 
 /// How many bytes of UTF-8 one byte of another encoding can become. For example, the euro sign is one byte in Windows-1252.
 const DECODED: usize = 3;

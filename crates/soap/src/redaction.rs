@@ -8,9 +8,15 @@ use std::sync::Arc;
 
 use castile_databinding::ExpandedName;
 use castile_xml::{Limits, visible};
+use tower_layer::Layer;
 
-use crate::{Description, Layer, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
-use found::Found;
+use self::found::Found;
+use crate::description::Description;
+use crate::options::Options;
+use crate::reply_message::{Pending, ReplyMessage};
+use crate::request_message::RequestMessage;
+use crate::service::Service;
+use crate::version::Version;
 
 /// The elements of WS-Security, WS-Trust and SAML that contain passwords, nonces, tokens and keys.
 const ELEMENTS: [(&str, &str); 8] = [

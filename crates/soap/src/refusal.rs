@@ -5,11 +5,15 @@ use std::sync::Arc;
 use futures_util::FutureExt;
 
 use crate::addressing::{self, Exchange};
+use crate::envelope::{self, Envelope};
+use crate::error::{Error, ErrorKind};
+use crate::fault::{Fault, NoDetail};
+use crate::options::Options;
 use crate::reader::read_envelope;
-use crate::{
-    Envelope, Error, ErrorKind, Fault, NoDetail, Options, Pending, ReplyMessage, RequestMessage, Version, envelope,
-    header, reply,
-};
+use crate::reply_message::{Pending, ReplyMessage};
+use crate::request_message::RequestMessage;
+use crate::version::Version;
+use crate::{header, reply};
 
 impl RequestMessage {
     /// Answers with a fault, in the version of the message and with its WS-Addressing.

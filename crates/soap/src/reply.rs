@@ -11,12 +11,18 @@ use futures_util::FutureExt;
 use http::HeaderMap;
 
 use crate::addressing::Exchange;
-use crate::blocks::Blocks;
+use crate::blocks::{Blocks, Headers};
 use crate::charge::{Awaited, hold, keep};
-use crate::{
-    Detail, Error, ErrorKind, Fault, FaultDetail, Headers, NoDetail, Offloading, Operation, Pending, ReplyMessage,
-    Response, ToPayload, Turn, Version, Written, header, streamed,
-};
+use crate::description::Operation;
+use crate::error::{Error, ErrorKind};
+use crate::fault::{Detail, Fault, FaultDetail, NoDetail};
+use crate::offload::{Offloading, Turn};
+use crate::payload::ToPayload;
+use crate::reply_message::{Pending, ReplyMessage};
+use crate::response::Response;
+use crate::version::Version;
+use crate::writer::Written;
+use crate::{header, streamed};
 
 impl ReplyMessage {
     /// Creates the fault that is sent when memory is exhausted.

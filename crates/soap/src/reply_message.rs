@@ -8,7 +8,8 @@ use castile_mime::{Content, Packaging, Part};
 use futures_util::future::BoxFuture;
 use http::HeaderMap;
 
-use crate::{FaultCode, Version};
+use crate::fault::FaultCode;
+use crate::version::Version;
 
 /// A future of a reply.
 pub type Pending = BoxFuture<'static, ReplyMessage>;

@@ -8,9 +8,10 @@ use castile_mime::Attachments;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 
 use crate::addressing::{Exchange, Properties};
-use crate::blocks::Blocks;
+use crate::blocks::{AnyHeader, Blocks, Header, WriteHeader};
+use crate::error::Error;
 use crate::reply_message::http_headers;
-use crate::{AnyHeader, Error, Header, Version, WriteHeader};
+use crate::version::Version;
 
 /// A request: its message as a value, with header blocks, attachments and transport data.
 ///

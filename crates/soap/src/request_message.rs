@@ -11,8 +11,14 @@ use castile_mime::{Attachments, Packaging};
 use castile_xml::Charset;
 use http::{Extensions, HeaderMap};
 
+use crate::blocks::{self, AnyHeader, Header};
+use crate::envelope::Envelope;
+use crate::error::Error;
+use crate::options::Options;
+use crate::reader;
 use crate::reply_message::http_headers;
-use crate::{AnyHeader, Envelope, Error, Header, Options, Trace, Version, blocks, reader};
+use crate::trace::Trace;
+use crate::version::Version;
 
 /// A request message, and the data that its transport provides with it.
 #[derive(Debug)]

@@ -3,9 +3,10 @@
 use castile_mime::{Attachments, Part};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-use crate::blocks::Blocks;
+use crate::blocks::{AnyHeader, Blocks, Header, WriteHeader};
+use crate::error::Error;
 use crate::reply_message::http_headers;
-use crate::{AnyHeader, Error, Header, Version, WriteHeader};
+use crate::version::Version;
 
 /// A response: its message as a value, with header blocks, attachments and HTTP headers.
 ///

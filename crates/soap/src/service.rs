@@ -14,19 +14,25 @@ use futures_util::FutureExt;
 use http::{Extensions, HeaderMap};
 
 use crate::addressing::{self, Exchange};
-use crate::blocks::Blocks;
+use crate::blocks::{self, Blocks};
 use crate::charge::{Awaited, Charge, held};
+use crate::description::{Description, Operation};
+use crate::envelope::Envelope;
+use crate::error::Error;
+use crate::fault::{Fault, FaultDetail};
 use crate::included::Included;
 use crate::method::Method;
-use crate::package::Package;
-use crate::payload::{self, Incoming};
-use crate::reply::{Responding, ResponseTurn};
-use crate::request::Surroundings;
-use crate::request_message::Understood;
-use crate::{
-    Description, Envelope, Error, Fault, FaultDetail, FromPayload, Operation, Options, Pending, Received, ReplyMessage,
-    Request, RequestMessage, Response, Step, ToPayload, Version, blocks, operation, reader, refusal, reply,
-};
+use crate::options::Options;
+use crate::package::{Package, Received};
+use crate::payload::{self, FromPayload, Incoming, ToPayload};
+use crate::reply::{self, Responding, ResponseTurn};
+use crate::reply_message::{Pending, ReplyMessage};
+use crate::request::{Request, Surroundings};
+use crate::request_message::{RequestMessage, Understood};
+use crate::response::Response;
+use crate::trace::Step;
+use crate::version::Version;
+use crate::{operation, reader, refusal};
 
 /// A SOAP service that turns a request message into a reply message. Generated servers implement it; `castile-http` transports the
 /// messages.

@@ -4,7 +4,10 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::{Description, FaultCode, Operation, ReplyMessage, Version};
+use crate::description::{Description, Operation};
+use crate::fault::FaultCode;
+use crate::reply_message::ReplyMessage;
+use crate::version::Version;
 
 /// The trace of one request, for observers: its operation, and how long each [`Step`] took.
 ///

@@ -7,7 +7,10 @@ use futures_util::TryStreamExt;
 use http_body::Frame;
 use http_body_util::StreamBody;
 
-use crate::{Error, Headers, Root, Version, blocks};
+use crate::blocks::{self, Headers};
+use crate::description::Root;
+use crate::error::Error;
+use crate::version::Version;
 
 /// A written message with its parts.
 #[derive(Debug)]

@@ -5,7 +5,9 @@ use castile_xml::Limits;
 use super::read::read;
 use super::{EndpointReference, Properties, Version, new_message_id, write};
 use crate::charge::Charge;
-use crate::{Envelope, Error, ErrorKind, Operation};
+use crate::description::Operation;
+use crate::envelope::Envelope;
+use crate::error::{Error, ErrorKind};
 
 /// The WS-Addressing properties of a client's request: action, message id, destination, and the anonymous reply address.
 #[derive(Clone, Debug)]

@@ -11,11 +11,14 @@ use super::{
     Declared, EndpointReference, FaultKind, Policy, Problem, Properties, Refusal, RelatesTo, Replies, Responses, Usage,
     Version, new_message_id, write,
 };
+use crate::blocks;
 use crate::charge::Charge;
-use crate::envelope::quoted;
-use crate::{
-    Description, Detail, Envelope, Error, Fault, FaultDetail, Operation, Options, Pending, ReplyMessage, blocks,
-};
+use crate::description::{Description, Operation};
+use crate::envelope::{Envelope, quoted};
+use crate::error::Error;
+use crate::fault::{Detail, Fault, FaultDetail};
+use crate::options::Options;
+use crate::reply_message::{Pending, ReplyMessage};
 
 /// The WS-Addressing properties of a request, until the reply is sent.
 pub(crate) struct Exchange {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use futures_util::future::BoxFuture;
 
-use crate::ReplyMessage;
+use crate::reply_message::ReplyMessage;
 
 /// How a server handles WS-Addressing header blocks.
 #[derive(Clone, Default)]

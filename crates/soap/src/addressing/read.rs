@@ -7,9 +7,11 @@ use castile_databinding::{Any, AnyType, Decoder};
 use castile_xml::{Limits, StartTag, Token};
 
 use super::{EndpointReference, FaultKind, Problem, Properties, Refusal, RelatesTo, Version};
+use crate::blocks;
 use crate::charge::Charge;
 use crate::client::DECLARATIONS;
-use crate::{Envelope, Error, ErrorKind, HeaderBlock, blocks};
+use crate::envelope::{Envelope, HeaderBlock};
+use crate::error::{Error, ErrorKind};
 
 /// The properties of a message that could be read, and the first error.
 #[derive(Debug)]

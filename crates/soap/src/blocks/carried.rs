@@ -9,7 +9,12 @@ use castile_xml::CachedReader;
 
 use super::{AnyHeader, Header, Headers, Read, WriteHeader};
 use crate::charge::{Charge, hold};
-use crate::{Envelope, Error, ErrorKind, Operation, Options, Root, Version, payload, writer};
+use crate::description::{Operation, Root};
+use crate::envelope::Envelope;
+use crate::error::{Error, ErrorKind};
+use crate::options::Options;
+use crate::version::Version;
+use crate::{payload, writer};
 
 /// The largest message whose header blocks may refer to elements after the header. To read such a block, the whole message is
 /// parsed again on the thread that drives the connection.

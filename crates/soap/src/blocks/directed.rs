@@ -3,7 +3,7 @@
 use castile_databinding::Encoder;
 
 use super::{WriteHeader, attribute, unused_prefix};
-use crate::Version;
+use crate::version::Version;
 
 /// A header block with a role, `mustUnderstand` or `relay`. The methods of [`Header`](crate::Header) create it from a block of a
 /// contract.

@@ -8,8 +8,10 @@ use castile_databinding::schema::XSI_NAMESPACE;
 use castile_databinding::{Decoder, Deviations};
 use castile_xml::{CachedReader, Limits, Memory, Reader, StartTag, Token, XML_NAMESPACE};
 
-use crate::envelope::next_tag;
-use crate::{Detail, Envelope, Error, Fault, FaultCode, FaultDetail, Reason, ReasonText, Version};
+use crate::envelope::{Envelope, next_tag};
+use crate::error::Error;
+use crate::fault::{Detail, Fault, FaultCode, FaultDetail, Reason, ReasonText};
+use crate::version::Version;
 
 /// Reads the children of a fault, whose start tag was already read, and the rest of the message. Any order is accepted, because
 /// many servers use their own. Faults in SOAP encoding may refer to elements after the fault. Returns the deviations of the detail

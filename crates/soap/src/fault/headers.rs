@@ -7,9 +7,10 @@ use castile_mime::Attachments;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::Fault;
-use crate::blocks::Blocks;
+use crate::blocks::{AnyHeader, Blocks, Header, WriteHeader};
+use crate::error::Error;
 use crate::reply_message::http_headers;
-use crate::{AnyHeader, Error, Header, Version, WriteHeader};
+use crate::version::Version;
 
 /// The header blocks, HTTP headers and attachments of a fault.
 #[derive(Clone, Debug, Default)]

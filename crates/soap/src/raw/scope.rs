@@ -3,7 +3,7 @@
 use castile_databinding::Encoder;
 use castile_xml::Reader;
 
-use crate::Version;
+use crate::version::Version;
 
 /// The prefixes that are bound around an element; the empty prefix is the default namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

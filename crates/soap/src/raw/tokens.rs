@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use castile_xml::{Limits, Reader, StartTag, Token};
 
-use crate::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind};
 
 /// The tokens of a payload, read one after the other without storing them.
 #[derive(Debug)]

@@ -12,7 +12,10 @@ mod retries;
 mod sift;
 #[cfg(feature = "tls")]
 mod tls;
+#[cfg(feature = "tls")]
+mod tls_options;
 mod transport;
+mod urls;
 
 use std::fmt::Display;
 use std::future::poll_fn;
@@ -23,11 +26,11 @@ use bytes::Bytes;
 use castile_mime::{Content, Packaging, Related};
 use castile_soap::{Received, Version, Written};
 use castile_xml::{Charset, visible};
-use http::uri::Authority;
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header, response};
 use hyper_util::client::legacy;
 
 use crate::body::{self, Failure};
+use crate::error::root;
 use crate::gzip::{self, Coded, GZIP, Unsound};
 use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, Unread, remove_own, request_headers, shown};
 use crate::package::{self, Contained};
@@ -35,8 +38,6 @@ use crate::{Body, BoxError, Error, ErrorKind, timeout};
 
 pub use self::connect::ConnectTimes;
 pub use self::credentials::Credentials;
-#[cfg(feature = "openssl")]
-pub use self::legacy_tls::{Legacy, LegacyVersion};
 pub use self::options::{ExchangeOptions, Options};
 pub use self::proxy::Proxies;
 pub use self::redirects::Redirects;
@@ -45,9 +46,15 @@ pub use self::retries::Retries;
 pub use self::sift::Sift;
 use self::sift::{Sieved, Sifted};
 #[cfg(feature = "tls")]
-pub use self::tls::{Roots, Tls, TlsOptions};
+pub use self::tls::Tls;
+#[cfg(feature = "openssl")]
+pub use self::tls_options::{Legacy, LegacyVersion};
+#[cfg(feature = "tls")]
+pub use self::tls_options::{Roots, TlsOptions};
 use self::transport::{Due, Redirected};
 pub use self::transport::{ResponseBody, Transport};
+pub use self::urls::{http_url, url};
+use self::urls::{shown_reference, shown_url};
 
 /// The Accept header of requests that use MTOM.
 const ACCEPT_MTOM: HeaderValue =
@@ -268,25 +275,6 @@ fn as_text(bytes: &[u8]) -> &str {
     }
 }
 
-/// Shows a URL in an error message: on one line, shortened, without a login, and without the query, which may contain
-/// secrets.
-fn shown_url(url: &Uri) -> String {
-    let scheme = url.scheme_str().map_or_else(String::new, |scheme| format!("{scheme}://"));
-    let authority = url.authority().map_or("", Authority::as_str);
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    let query = if url.query().is_some() { "?…" } else { "" };
-    format!("{}{query}", shown(&format!("{scheme}{host}{}", url.path())))
-}
-
-/// Shows a URL reference in an error message, without a login.
-fn shown_reference(reference: &str) -> String {
-    let parts = reference.split_once("//").filter(|(scheme, _)| scheme.is_empty() || scheme.ends_with(':'));
-    let Some((scheme, rest)) = parts else { return shown(reference) };
-    let (authority, path) = rest.split_at(rest.find(['/', '?', '#']).unwrap_or(rest.len()));
-    let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
-    shown(&format!("{scheme}//{host}{path}"))
-}
-
 /// Waits for the answer to a call to `url`, for at most `limit`.
 ///
 /// # Errors
@@ -334,67 +322,6 @@ where
         packaging: Some(packaging),
         attachments: message.attachments,
     })
-}
-
-/// Parses the address of a service.
-///
-/// # Errors
-/// [`ErrorKind::Request`] if it is not an absolute URL or contains a user name or password. Use [`Credentials`] for
-/// these.
-pub fn url(text: &str) -> Result<Uri, Error> {
-    let url: Uri = text.parse().map_err(|error: http::uri::InvalidUri| no_url(text).because(error))?;
-    without_login(&url)?;
-    with_port_or_none(&url)?;
-    if url.scheme().is_some() && url.host().is_some() { Ok(url) } else { Err(no_url(text)) }
-}
-
-/// # Errors
-/// The URL has a login, which would only end up in logs. The message doesn't repeat it.
-fn without_login(url: &Uri) -> Result<(), Error> {
-    let has_login = url.authority().is_some_and(|authority| authority.as_str().contains('@'));
-    let message = "found a URL with a login before its host, expected one without: `Credentials::basic` sends a login";
-    if has_login { Err(Error::new(ErrorKind::Request, message)) } else { Ok(()) }
-}
-
-/// # Errors
-/// The URL has a port that isn't a valid number. `Uri` returns no port then, so the default of the scheme would be
-/// used.
-fn with_port_or_none(url: &Uri) -> Result<(), Error> {
-    let authority = url.authority().map_or("", Authority::as_str);
-    let behind_login = authority.rsplit_once('@').map_or(authority, |(_, behind)| behind);
-    let port = url.host().and_then(|host| behind_login.strip_prefix(host)?.strip_prefix(':'));
-    match port.filter(|port| !port.is_empty() && url.port_u16().is_none()) {
-        Some(port) => {
-            let message = format!("found the port {port:?} in a URL, expected a number up to 65535");
-            Err(Error::new(ErrorKind::Request, message))
-        }
-        None => Ok(()),
-    }
-}
-
-/// Parses the address of a service that a [`Transport`] can reach.
-///
-/// # Errors
-/// [`ErrorKind::Request`] if it is not an absolute `http` URL (or `https` with the feature `tls`), or contains a user
-/// name or password.
-pub fn http_url(text: &str) -> Result<Uri, Error> {
-    let url = url(text)?;
-    match url.scheme_str() {
-        Some("http") => Ok(url),
-        Some("https") if cfg!(feature = "tls") => Ok(url),
-        Some("https") => {
-            let message =
-                format!("found {text:?}, and https needs the feature tls, which this program is built without");
-            Err(Error::new(ErrorKind::Request, message))
-        }
-        _ => Err(no_url(text)),
-    }
-}
-
-fn no_url(text: &str) -> Error {
-    // The part before `@` may be a login.
-    let text = text.rsplit_once('@').map_or(text, |(_, behind)| behind);
-    Error::new(ErrorKind::Request, format!("found {text:?}, expected a URL such as http://host/path"))
 }
 
 async fn request(
@@ -476,15 +403,6 @@ fn never_connected(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// Returns the message of the innermost cause.
-fn root(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut root = error;
-    while let Some(source) = root.source() {
-        root = source;
-    }
-    root.to_string()
-}
-
 fn body_failed(url: &Uri, failure: Failure, limit: usize) -> Error {
     let from = shown_url(url);
     match failure {
@@ -517,58 +435,11 @@ fn body_failed(url: &Uri, failure: Failure, limit: usize) -> Error {
 mod tests {
     use super::*;
 
-    #[test]
-    fn urls_are_shown_without_what_may_be_secret() {
-        for (url, expected) in [
-            ("http://host", "http://host/"),
-            ("https://ada:correct%20horse@host:81/a?token=open-sesame", "https://host:81/a?…"),
-            ("http://[::1]/a@b?", "http://[::1]/a@b?…"),
-            ("/a", "/a"),
-        ] {
-            assert_eq!(shown_url(&url.parse().unwrap()), expected);
-        }
-        let long = format!("http://host/{}?b", "x".repeat(60_000));
-        assert!(shown_url(&long.parse().unwrap()).len() < 300);
-    }
-
-    /// Regression: a message for such a port went to port 80.
-    #[test]
-    fn a_port_is_a_number() {
-        for right in ["http://host:65535/", "http://host:/", "http://[::1]/a:b", "http://[::1]:1/", "http://1:1"] {
-            assert!(url(right).is_ok(), "{right}");
-        }
-        for (wrong, port) in [
-            ("http://127.0.0.1:99999/", "99999"),
-            ("http://[::1]:65536", "65536"),
-            ("http://host:080x/a", "080x"),
-            ("http://1:-1", "-1"),
-        ] {
-            let refused = url(wrong).unwrap_err();
-            assert_eq!(refused.kind(), ErrorKind::Request);
-            let expected = format!("found the port {port:?} in a URL, expected a number up to 65535");
-            assert_eq!(refused.to_string(), expected);
-        }
-        assert!(Proxies::all("http://host:31280/").is_ok() && Proxies::all("http://host:312800").is_err());
-    }
-
     #[tokio::test]
     async fn nothing_is_sent_to_a_port_that_is_no_number() {
         let url = "http://127.0.0.1:99999/".parse().unwrap();
         let sent = call(Transport::new(), &url, Version::Soap11, "", "<a/>", 100).await.unwrap_err();
         assert!(sent.to_string().contains("found the port \"99999\""), "{sent}");
-    }
-
-    #[test]
-    fn references_are_shown_without_a_login() {
-        for (reference, expected) in [
-            ("https://ada:correct horse@host/a@b?c@d", "https://host/a@b?c@d"),
-            ("//ada@host", "//host"),
-            ("/a//b@c", "/a//b@c"),
-            ("b@c", "b@c"),
-            ("\u{1b}", "\\u{1b}"),
-        ] {
-            assert_eq!(shown_reference(reference), expected);
-        }
     }
 
     #[test]

@@ -74,8 +74,11 @@ impl Error {
         self
     }
 
+    /// Returns whether another attempt would fail in the same way: the server rejects the client's identity, or the
+    /// configuration can't be used.
+    #[cfg(feature = "client")]
     pub(crate) fn repeats_itself(&self) -> bool {
-        self.inner.repeats_itself
+        self.inner.repeats_itself || matches!(self.inner.kind, ErrorKind::Request | ErrorKind::Tls)
     }
 
     /// Adds the URL that the message was sent to, unless the error has one. After redirects, the last URL is added
@@ -115,6 +118,16 @@ impl Error {
     pub fn kind(&self) -> ErrorKind {
         self.inner.kind
     }
+}
+
+/// Returns the message of the innermost cause.
+#[cfg(feature = "client")]
+pub(crate) fn root(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut root = error;
+    while let Some(source) = root.source() {
+        root = source;
+    }
+    root.to_string()
 }
 
 /// Removes a login from a URL.

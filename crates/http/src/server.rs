@@ -3,6 +3,7 @@
 mod activity;
 mod address;
 mod admission;
+mod answer;
 mod authentication;
 mod connection;
 mod connections;
@@ -21,11 +22,13 @@ mod proxy_protocol;
 mod receiving;
 mod refusal;
 mod routes;
+mod shared;
 mod shutdown;
 mod slots;
 mod stop;
 #[cfg(feature = "tls")]
 mod tls;
+mod wait;
 
 use std::convert::Infallible;
 use std::future::{Future, poll_fn};
@@ -45,10 +48,9 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::unconstrained;
 use tokio::time::{sleep, timeout};
 
-use self::admission::Admission;
-use self::connection::{Shared, Timeouts};
 use self::connections::{Connections, Limits};
 use self::observer::Observers;
+use self::shared::{Admission, Shared, Timeouts};
 use self::shutdown::CutOffs;
 use self::slots::Slots;
 use self::stop::{Order, Stop};

@@ -26,7 +26,7 @@ pub use self::pem::Pem;
 pub(crate) use self::reason::advice;
 #[cfg(feature = "server")]
 pub(crate) use self::reason::of as meaning;
-pub(crate) use self::reason::reason;
+pub(crate) use self::reason::{PlainHttp, reason};
 
 /// The protocol to negotiate with ALPN (RFC 7301).
 pub(crate) const ALPN: &[u8] = b"http/1.1";
@@ -165,15 +165,3 @@ impl<T: AsyncWrite + Unpin> AsyncWrite for Sniffed<T> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
     }
 }
-
-/// The error when the peer speaks HTTP without TLS.
-#[derive(Debug)]
-pub(crate) struct PlainHttp;
-
-impl std::fmt::Display for PlainHttp {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("found plain HTTP, expected TLS")
-    }
-}
-
-impl std::error::Error for PlainHttp {}

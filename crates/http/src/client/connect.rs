@@ -22,8 +22,8 @@ use tower_service::Service;
 use super::proxy::{Proxies, Route};
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Secured, Tls};
-use super::transport::repeats;
-use super::{root, with_port_or_none};
+use super::urls::with_port_or_none;
+use crate::error::root;
 use crate::timeout::after;
 use crate::{BoxError, Error, ErrorKind};
 
@@ -243,7 +243,7 @@ async fn through<E: Into<BoxError>>(
 fn unreached(proxy: &Uri, error: BoxError) -> BoxError {
     let name = proxy.authority().map_or("", Authority::as_str);
     let unreached = Error::new(ErrorKind::Connect, format!("no connection to the proxy {name}: {}", said(&*error)));
-    let comes_again = error.downcast_ref::<Error>().is_some_and(repeats);
+    let comes_again = error.downcast_ref::<Error>().is_some_and(Error::repeats_itself);
     if comes_again { unreached.repeating() } else { unreached }.because(error).into()
 }
 

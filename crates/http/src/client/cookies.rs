@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use http::{HeaderMap, HeaderValue, Uri, header};
 
-use super::redirects::{Origin, origin};
+use super::urls::{Origin, origin};
 use crate::{Error, ErrorKind};
 
 /// The most cookies per origin, and the most origins.

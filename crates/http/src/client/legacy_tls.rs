@@ -9,74 +9,14 @@ use openssl::x509::X509;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_openssl::SslStream;
 
-use super::tls::{Roots, TlsOptions};
+use super::tls_options::{Legacy, LegacyVersion, Roots, TlsOptions};
 use crate::tls::{Pem, Sniffed, TlsVersion};
 use crate::{Error, ErrorKind};
 
-/// The default ciphers: those of OpenSSL, with keys of 1,024 bits or more.
-const CIPHERS: &str = "DEFAULT:@SECLEVEL=1";
 /// ALPN in the format of OpenSSL: each name follows its length.
 const ALPN: &[u8] = b"\x08http/1.1";
 /// `SSL_OP_LEGACY_SERVER_CONNECT`, which the crate doesn't define. It is on by default before OpenSSL 3.
 const LEGACY_SERVER_CONNECT: SslOptions = SslOptions::from_bits_retain(0x4);
-
-/// TLS by OpenSSL instead of rustls, for one server that doesn't support secure TLS: small Diffie-Hellman keys, SHA-1,
-/// ciphers without authenticated encryption, Brainpool curves, TLS before 1.2.
-///
-/// It is weaker than the TLS of other clients. It is set in the [`TlsOptions`] of one [`Transport`](super::Transport),
-/// so other servers are not affected. Certificates and names are checked as usual.
-///
-/// ```no_run
-/// use castile_http::client::{Legacy, Options, Tls, TlsOptions};
-///
-/// # fn main() -> Result<(), castile_http::Error> {
-/// let mut tls = TlsOptions::default();
-/// tls.legacy = Some(Legacy::default());
-/// let mut options = Options::default();
-/// options.tls = Tls::with_options(tls)?;
-/// # Ok(())
-/// # }
-/// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Legacy {
-    /// The cipher suites up to TLS 1.2, and the security level, in the format of `openssl ciphers`.
-    /// `DEFAULT:@SECLEVEL=1` by default, which allows keys of 1,024 bits. Certificates signed with SHA-1, and TLS
-    /// before 1.2, need `@SECLEVEL=0`.
-    pub ciphers: String,
-    /// The groups for the key exchange in order of preference, separated by colons, such as `brainpoolP256r1:P-256`.
-    /// `None` by default: OpenSSL chooses.
-    pub groups: Option<String>,
-    /// The oldest allowed version. TLS 1.2 by default.
-    pub min_version: LegacyVersion,
-    /// Whether the server may lack secure renegotiation (RFC 5746), as some servers from before 2010 do. Off by
-    /// default.
-    pub allows_insecure_renegotiation: bool,
-}
-
-/// A version of TLS that OpenSSL speaks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum LegacyVersion {
-    /// RFC 2246, deprecated by RFC 8996.
-    Tls10,
-    /// RFC 4346, deprecated by RFC 8996.
-    Tls11,
-    /// RFC 5246.
-    #[default]
-    Tls12,
-}
-
-impl Default for Legacy {
-    fn default() -> Self {
-        Legacy {
-            ciphers: CIPHERS.to_owned(),
-            groups: None,
-            min_version: LegacyVersion::default(),
-            allows_insecure_renegotiation: false,
-        }
-    }
-}
 
 /// A connector with its options loaded.
 pub(super) struct Connector {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::{Builder, Matcher};
 
-use super::with_port_or_none;
+use super::urls::with_port_or_none;
 use crate::{Error, ErrorKind};
 
 /// The proxies for connections.

@@ -3,7 +3,7 @@
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, StatusCode, Uri, header};
 
-use super::shown_url;
+use super::urls::{origin, shown_url};
 use crate::headers::shown;
 use crate::{Error, ErrorKind};
 
@@ -25,20 +25,6 @@ pub enum Redirects {
     SameOrigin,
     /// Follows redirects within the same scheme, host and port, and to the origins of these URLs.
     SameOriginAnd(Vec<Uri>),
-}
-
-/// A scheme, a host in lower case, and a port.
-pub(super) type Origin = (String, String, u16);
-
-/// Returns the origin of a URL (RFC 6454 §4).
-pub(super) fn origin(url: &Uri) -> Option<Origin> {
-    let scheme = url.scheme()?;
-    let port = url.port_u16().or(match scheme.as_str() {
-        "http" => Some(80),
-        "https" => Some(443),
-        _ => None,
-    })?;
-    Some((scheme.as_str().to_owned(), url.host()?.to_ascii_lowercase(), port))
 }
 
 impl Redirects {

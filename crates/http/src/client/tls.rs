@@ -17,44 +17,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-use crate::tls::{ALPN, FewOfServers, Identity, Pem, Sniffed, TlsVersion, advice, provider, reason};
+use super::tls_options::{Roots, TlsOptions};
+use crate::tls::{ALPN, FewOfServers, Pem, Sniffed, advice, provider, reason};
 use crate::{Error, ErrorKind};
-
-/// The TLS options of a client: the authorities that it trusts, and its own certificate.
-///
-/// They also apply to a proxy with an `https` URL, except [`identity`](Self::identity),
-/// [`server_name`](Self::server_name) and `legacy` (feature `openssl`), which are only for the server.
-#[derive(Clone, Debug, Default)]
-#[non_exhaustive]
-pub struct TlsOptions {
-    /// The trusted authorities. Those of the platform by default.
-    pub roots: Roots,
-    /// The client certificate, for servers that request one. `None` by default.
-    pub identity: Option<Identity>,
-    /// The server name to request and to verify in the certificate. `None` by default: the host of the URL.
-    pub server_name: Option<String>,
-    /// The oldest allowed version. TLS 1.2 by default.
-    pub min_version: TlsVersion,
-    /// Whether each connection makes a full handshake instead of resuming a session. Off by default.
-    pub full_handshakes: bool,
-    /// TLS by OpenSSL, for a server that doesn't support secure TLS. `None` by default.
-    #[cfg(feature = "openssl")]
-    pub legacy: Option<super::Legacy>,
-}
-
-/// The authorities whose certificates are trusted.
-#[derive(Clone, Debug, Default)]
-pub enum Roots {
-    /// The authorities that the operating system trusts.
-    #[default]
-    Platform,
-    /// The authorities that the operating system trusts, and additional ones.
-    PlatformAnd(Vec<Pem>),
-    /// Only these. A self-signed server certificate may be one of them, even if it declares itself an authority, as
-    /// `openssl req -x509` makes it. Each of them is trusted as an authority: the owner of its key can issue
-    /// certificates for any name.
-    Only(Vec<Pem>),
-}
 
 /// The TLS of a client. Clones share sessions that can be resumed.
 ///

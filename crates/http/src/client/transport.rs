@@ -25,12 +25,13 @@ use super::cookies::Cookies;
 use super::credentials::{Credentials, Sent};
 use super::options::Options;
 use super::proxy::{Proxies, Route};
-use super::redirects::{self, Redirects, origin};
+use super::redirects::{self, Redirects};
 use super::retries::{Repeatable, Retries};
 use super::sift::Sifted;
 #[cfg(feature = "tls")]
 use super::tls::Broken;
-use super::{root, shown_url, without_login};
+use super::urls::{origin, shown_url, without_login};
+use crate::error::root;
 use crate::headers::{ContentType, shown};
 use crate::timeout::{after, allowed};
 use crate::{Body, BoxError, Error, ErrorKind};
@@ -526,7 +527,7 @@ fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option
     let mut causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
     if let Some(ours) = causes.find_map(|cause| cause.downcast_ref::<Error>()) {
         let failed = Error::new(kind, format!("{message}: {ours}"));
-        return if repeats(ours) { failed.repeating() } else { failed }.because(error);
+        return if ours.repeats_itself() { failed.repeating() } else { failed }.because(error);
     }
     #[cfg(feature = "tls")]
     if let Some(reason) = crate::tls::reason(&error).or(known) {
@@ -541,10 +542,4 @@ fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option
         false => format!("{message}: {}", root(&error)),
     };
     Error::new(kind, message).because(error)
-}
-
-/// Returns whether another attempt would fail in the same way: the server rejects the client's identity, or the
-/// configuration can't be used.
-pub(super) fn repeats(error: &Error) -> bool {
-    error.repeats_itself() || matches!(error.kind(), ErrorKind::Request | ErrorKind::Tls)
 }

@@ -18,10 +18,10 @@ use http::{HeaderMap, StatusCode};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 
-use super::connection::Shared;
-use super::connections::Wait;
 use super::holdings::Holdings;
 use super::listener::Connection;
+use super::shared::Shared;
+use super::wait::{Turn, Wait};
 
 /// The state of one connection.
 #[derive(Debug)]
@@ -208,10 +208,6 @@ impl Activity {
         }
     }
 }
-
-/// The turn of one request, from its head to its answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Turn(pub(super) u32);
 
 /// Up to this size in bytes, the head and body of an answer are copied into one buffer. That is faster than a vectored
 /// write of two.

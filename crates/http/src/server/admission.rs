@@ -14,18 +14,10 @@ use castile_soap::ReplyMessage;
 use futures_util::future::BoxFuture;
 use tokio::time::sleep;
 
-use super::activity::{Activity, Turn};
-use super::connections::{Connections, Received};
-use super::slots::{Overload, Slots};
-
-/// The slots, connections and budgets of a server.
-#[derive(Debug)]
-pub(super) struct Admission {
-    pub(super) slots: Slots,
-    pub(super) connections: Connections,
-    pub(super) budget: Budget,
-    pub(super) disk_budget: Budget,
-}
+use super::activity::Activity;
+use super::connections::Received;
+use super::slots::Overload;
+use super::wait::Turn;
 
 /// The pause between two attempts to get memory for a body, and the number of attempts.
 const ROOM_PAUSE: Duration = Duration::from_millis(10);

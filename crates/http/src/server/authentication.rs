@@ -18,7 +18,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, Request, Response, header};
 use sha2::{Digest as _, Sha256};
 
-use super::endpoint::{Answer, unread};
+use super::answer::{Answer, unread};
 use super::refusal::Refusal;
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, quoted};
 use crate::timeout::within;

@@ -11,17 +11,14 @@ use bytes::{Bytes, BytesMut};
 use http::{Request, Response};
 use http_body::Body;
 use hyper::body::Incoming;
-use hyper::server::conn::http1;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, Sleep, sleep, timeout};
 
 use super::activity::{Activity, Phase, Watched};
-use super::admission::Admission;
 use super::exchange::Exchanges;
 use super::listener::Connection;
-use super::observer::Observers;
-use super::shutdown::CutOffs;
-use super::stop::{Order, Stop};
+use super::shared::{Shared, Timeouts};
+use super::stop::Order;
 use crate::BoxError;
 use crate::timeout::{after, allowed};
 
@@ -36,36 +33,6 @@ const LINGER_BYTES: usize = 16 << 20;
 
 /// How long a connection without a request stays open after the order to finish. A request may be on its way.
 const LAST_CALL: Duration = Duration::from_millis(500);
-
-/// The data that all connections of a server share.
-#[derive(Debug)]
-pub(super) struct Shared {
-    pub(super) http: http1::Builder,
-    pub(super) timeouts: Timeouts,
-    pub(super) admission: Admission,
-    pub(super) stop: Stop,
-    pub(super) cut_off: CutOffs,
-    pub(super) observers: Observers,
-}
-
-/// The time limits of a connection.
-#[derive(Clone, Debug)]
-pub(super) struct Timeouts {
-    pub(super) header_read: Duration,
-    pub(super) write: Duration,
-    /// In bytes per second.
-    pub(super) write_rate: u32,
-    pub(super) keep_alive: Duration,
-}
-
-impl Timeouts {
-    /// Returns how often a busy connection checks whether it has become idle. The interval is long, so that no request
-    /// has to set a timer.
-    fn tick(&self) -> Duration {
-        let quarter = self.keep_alive / 4;
-        quarter.clamp(Duration::from_millis(1), Duration::from_secs(1))
-    }
-}
 
 /// Serves one connection until its end.
 ///

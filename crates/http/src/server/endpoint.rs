@@ -3,7 +3,6 @@
 mod package;
 
 use std::convert::Infallible;
-use std::future::ready;
 use std::mem;
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,6 +21,7 @@ use http::{Extensions, HeaderMap, HeaderValue, Method, Request, Response, Status
 
 use super::address::{self, Address};
 use super::admission::Ticket;
+use super::answer::{Answer, close, unread};
 use super::head;
 use super::observer;
 use super::options::Options;
@@ -34,9 +34,6 @@ use crate::{Body, BoxError, Workers, body, package as packages};
 
 /// How many pairs of a query are compared, each with every document of the contract. Real clients send one.
 const PAIRS: usize = 32;
-
-/// The future answer of an endpoint.
-pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 
 /// A SOAP service at an HTTP address. It is a tower service that mounts into axum (`Router::route_service`) and into
 /// [`Server`](super::Server).
@@ -470,28 +467,6 @@ impl<S: ?Sized> Clone for Endpoint<S> {
     fn clone(&self) -> Self {
         Endpoint { shared: self.shared.clone() }
     }
-}
-
-/// Answers a request without reading its body. If more of the body than has arrived is outstanding, the response closes
-/// the connection. A client that waits for `100 Continue` gets none.
-pub(super) fn unread<B>(mut response: Response<Body>, body: B, has_expect: bool) -> Answer
-where
-    B: http_body::Body<Data = Bytes> + Send + 'static,
-{
-    if body.is_end_stream() {
-        return Box::pin(ready(Ok(response)));
-    }
-    Box::pin(async move {
-        if has_expect || !body::is_over(body).await {
-            close(&mut response);
-        }
-        Ok(response)
-    })
-}
-
-/// Marks the connection to be closed after the response.
-pub(super) fn close<B>(response: &mut Response<B>) {
-    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
 }
 
 /// Converts a reply to a response.

@@ -17,10 +17,10 @@ use hyper::body::Incoming;
 use pin_project_lite::pin_project;
 use tokio::time::Instant;
 
-use super::activity::{Activity, Turn};
+use super::activity::Activity;
 use super::address;
 use super::admission::Ticket;
-use super::endpoint::{Answer, close, unread};
+use super::answer::{Answer, close, unread};
 use super::head;
 use super::listener::TlsPeer;
 use super::observer::{Left, Observation};
@@ -29,6 +29,7 @@ use super::routes::Stopping;
 use super::shutdown::CutOff;
 use super::slots::Overload;
 use super::stop::Order;
+use super::wait::Turn;
 use crate::headers::{Fields, MessageType};
 use crate::{Body, BoxError};
 

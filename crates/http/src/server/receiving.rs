@@ -2,7 +2,6 @@
 
 use std::borrow::Borrow;
 use std::cell::Cell;
-use std::fmt;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
 use std::ptr;
@@ -21,6 +20,7 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use super::admission::Ticket;
 use super::connections::Received;
+use super::refusal::Stalled;
 use crate::BoxError;
 use crate::timeout::{Progress, after, allowed};
 
@@ -48,37 +48,6 @@ impl Pace {
         if earned < rest { (earned, Stalled::Slow { came, waited: all }) } else { (rest, stalled) }
     }
 }
-
-/// Why a body is given up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Stalled {
-    /// The message was not complete within this time.
-    Late(Duration),
-    /// No bytes arrived for this time.
-    Silent(Duration),
-    /// Too few bytes arrived in the time that the server waited for them.
-    Slow { came: u64, waited: Duration },
-    /// It was the slowest when too many requests were being received.
-    Dropped,
-    /// There is not enough memory for it.
-    Exhausted,
-}
-
-impl fmt::Display for Stalled {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Stalled::Late(limit) => write!(f, "the message was not complete within {limit:?}"),
-            Stalled::Silent(waited) => write!(f, "nothing came for {waited:?}"),
-            Stalled::Slow { came, waited } => {
-                write!(f, "no more than {came} bytes came while they were waited for, for {} s", waited.as_secs())
-            }
-            Stalled::Dropped => f.write_str("the server receives too much at once, and this came most slowly"),
-            Stalled::Exhausted => f.write_str("the server has too little memory at this time, try again later"),
-        }
-    }
-}
-
-impl std::error::Error for Stalled {}
 
 /// State that the body of a package and its request share.
 ///

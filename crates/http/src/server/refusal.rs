@@ -5,7 +5,6 @@ use std::time::Duration;
 
 use http::{HeaderValue, Response, StatusCode, header};
 
-use super::receiving::Stalled;
 use super::slots;
 use crate::Body;
 use crate::body::Failure;
@@ -63,6 +62,37 @@ pub(super) enum Refusal {
     /// There is too little memory.
     Exhausted,
 }
+
+/// Why a body is given up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Stalled {
+    /// The message was not complete within this time.
+    Late(Duration),
+    /// No bytes arrived for this time.
+    Silent(Duration),
+    /// Too few bytes arrived in the time that the server waited for them.
+    Slow { came: u64, waited: Duration },
+    /// It was the slowest when too many requests were being received.
+    Dropped,
+    /// There is not enough memory for it.
+    Exhausted,
+}
+
+impl fmt::Display for Stalled {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stalled::Late(limit) => write!(f, "the message was not complete within {limit:?}"),
+            Stalled::Silent(waited) => write!(f, "nothing came for {waited:?}"),
+            Stalled::Slow { came, waited } => {
+                write!(f, "no more than {came} bytes came while they were waited for, for {} s", waited.as_secs())
+            }
+            Stalled::Dropped => f.write_str("the server receives too much at once, and this came most slowly"),
+            Stalled::Exhausted => f.write_str("the server has too little memory at this time, try again later"),
+        }
+    }
+}
+
+impl std::error::Error for Stalled {}
 
 impl Refusal {
     /// Converts the failure of reading a body of at most `limit` bytes.

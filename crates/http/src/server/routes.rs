@@ -13,7 +13,8 @@ use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 
 use super::address::{Address, Beside, Served};
 use super::admission::Ticket;
-use super::endpoint::{Answer, Endpoint, unread};
+use super::answer::{Answer, unread};
+use super::endpoint::Endpoint;
 use super::observer;
 use super::options::Options;
 use super::refusal::Refusal;

@@ -1,17 +1,29 @@
 //! Readable reasons for TLS failures: what was found and what was expected.
 
 use std::error::Error;
+use std::fmt;
 use std::io;
 use std::time::{Duration, SystemTime};
 
 use rustls::pki_types::UnixTime;
 use rustls::{AlertDescription, CertificateError, InvalidMessage, PeerIncompatible};
 
-use super::PlainHttp;
 use super::chain::AS_AUTHORITY;
 
 /// The error of webpki for a certificate before version 3, the only version with extensions (RFC 5280 §4.1.2.1).
 const OF_OLD_VERSION: &str = "UnsupportedCertVersion";
+
+/// The error when the peer speaks HTTP without TLS.
+#[derive(Debug)]
+pub(crate) struct PlainHttp;
+
+impl fmt::Display for PlainHttp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("found plain HTTP, expected TLS")
+    }
+}
+
+impl Error for PlainHttp {}
 
 /// Iterates over an error and its causes.
 fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {

@@ -10,8 +10,8 @@ use super::{Asked, Shared};
 use crate::BoxError;
 use crate::headers::Unread;
 use crate::package::{Contained, declared_version};
-use crate::server::receiving::{Coming, Receiving, Stalled};
-use crate::server::refusal::Refusal;
+use crate::server::receiving::{Coming, Receiving};
+use crate::server::refusal::{Refusal, Stalled};
 use crate::timeout::within_progress;
 
 impl<S: castile_soap::Service + ?Sized> Shared<S> {

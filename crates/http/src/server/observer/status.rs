@@ -6,7 +6,7 @@ use std::sync::{Arc, Weak};
 #[cfg(feature = "metrics")]
 use castile_budget::Budget;
 
-use crate::server::connection::Shared;
+use crate::server::shared::Shared;
 
 /// Gives access to the current load of a server. It is cheap to clone, and may outlive the server.
 ///

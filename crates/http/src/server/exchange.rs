@@ -59,17 +59,22 @@ where
     fn call(&self, mut request: Request<Incoming>) -> ExchangeFuture<S> {
         self.activity.receive(request.headers());
         let fields = Fields::of(request.headers());
-        let mut exchange = Exchange::begin(self.activity.clone(), &request, &fields);
-        let refusal = head::check(&request, &fields).err();
-        let has_expect = fields.has_expect;
-        let begun = || exchange.begun.since.into_std();
-        let observation = self.activity.shared.observers.begin(&request, begun, || self.activity.client());
-        exchange.observation = observation.map(Box::new);
-        let exchange = Some(exchange);
-        if let Some(refusal) = refusal {
-            let answer = unread(refusal.into_response(), request.into_body(), has_expect);
-            return ExchangeFuture { stage: Stage::Refused { answer }, exchange };
-        }
+        let exchange = Some(Exchange::begin(self.activity.clone(), &request, &fields));
+        let (checked, has_expect) = (head::check(&request, &fields), fields.has_expect);
+        let stage = match checked {
+            Ok(()) => {
+                self.introduce(&mut request);
+                Stage::Called { service: self.service.clone(), request: Some(request) }
+            }
+            Err(refusal) => Stage::Refused { answer: unread(refusal.into_response(), request.into_body(), has_expect) },
+        };
+        ExchangeFuture { stage, exchange }
+    }
+}
+
+impl<S> Exchanges<S> {
+    /// Adds what the services need to know of the connection.
+    fn introduce(&self, request: &mut Request<Incoming>) {
         if matches!(*request.method(), Method::GET | Method::HEAD) {
             if let Some(local) = self.activity.local {
                 request.extensions_mut().insert(address::Local(local));
@@ -84,8 +89,6 @@ where
         if let Some(peer) = &self.tls {
             request.extensions_mut().insert(peer.clone());
         }
-        let stage = Stage::Called { service: self.service.clone(), request: Some(request) };
-        ExchangeFuture { stage, exchange }
     }
 }
 
@@ -246,20 +249,22 @@ impl Exchange {
         let is_package = content_type
             .and_then(|value| value.get(..10))
             .is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/"));
+        let (turn, since) = (activity.begin(), Instant::now());
+        let observation = activity.shared.observers.begin(request, || since.into_std(), || activity.client());
         Exchange {
-            turn: activity.begin(),
-            activity,
+            turn,
             is_package,
             may_stay_unread: fields.has_expect || request.method() == Method::CONNECT,
             status: None,
             is_sent: false,
             begun: Box::new(Begun {
-                since: Instant::now(),
+                since,
                 target: request.uri().path_and_query().cloned(),
                 action: fields.soap_action.value.or(fields.content_type.value).cloned(),
                 is_soap_action: fields.soap_action.value.is_some(),
             }),
-            observation: None,
+            observation: observation.map(Box::new),
+            activity,
         }
     }
 

@@ -6,7 +6,8 @@ use std::time::Instant;
 use castile_mime::{Charges, ErrorKind, Message, Related};
 use castile_soap::{Fault, ReplyMessage, RequestMessage, Step, Version};
 
-use super::{Asked, Shared};
+use super::asked::Asked;
+use super::shared::Shared;
 use crate::BoxError;
 use crate::headers::Unread;
 use crate::package::{Contained, declared_version};

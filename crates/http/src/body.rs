@@ -18,7 +18,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 #[cfg(feature = "client")]
 pub(crate) use self::whole::read_some;
 pub(crate) use self::whole::{Failure, read};
-use crate::BoxError;
+use crate::error::BoxError;
 use crate::gzip::{self, Encoded};
 
 /// The body of a request or response that this crate sends: complete bytes, or a stream.

@@ -29,12 +29,12 @@ use castile_xml::{Charset, visible};
 use http::{HeaderMap, HeaderValue, Request, Response, StatusCode, Uri, header, response};
 use hyper_util::client::legacy;
 
-use crate::body::{self, Failure};
-use crate::error::root;
+use crate::body::{self, Body, Failure};
+use crate::error::{BoxError, Error, ErrorKind, root};
 use crate::gzip::{self, Coded, GZIP, Unsound};
 use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, Unread, remove_own, request_headers, shown};
 use crate::package::{self, Contained};
-use crate::{Body, BoxError, Error, ErrorKind, timeout};
+use crate::timeout;
 
 pub use self::connect::ConnectTimes;
 pub use self::credentials::Credentials;

@@ -5,7 +5,8 @@ use std::fmt;
 use http::uri::{Authority, Parts};
 use http::{HeaderMap, StatusCode, Uri};
 
-use crate::BoxError;
+/// Any error, as reported by bodies and services from outside this crate.
+pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The error of a call that returned no message, or of a TLS setup that failed.
 ///

@@ -11,7 +11,7 @@ use http::{HeaderMap, HeaderValue, header};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;
 
-use crate::BoxError;
+use crate::error::BoxError;
 use crate::headers::Field;
 
 /// The name of the coding.

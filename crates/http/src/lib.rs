@@ -45,6 +45,3 @@ mod workers;
 pub use body::Body;
 pub use error::{Error, ErrorKind};
 pub use workers::{DEFAULT_OFFLOAD_ABOVE, Workers};
-
-/// Any error, as reported by bodies and services from outside this crate.
-pub(crate) type BoxError = Box<dyn std::error::Error + Send + Sync>;

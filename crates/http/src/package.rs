@@ -5,7 +5,7 @@ use castile_soap::Version;
 use castile_xml::Charset;
 use http::{HeaderMap, HeaderValue, header};
 
-use crate::Body;
+use crate::body::Body;
 use crate::headers::{MessageType, Unread};
 
 /// The media type of XOP documents.

@@ -54,7 +54,7 @@ use self::shared::{Admission, Shared, Timeouts};
 use self::shutdown::CutOffs;
 use self::slots::Slots;
 use self::stop::{Order, Stop};
-use crate::BoxError;
+use crate::error::BoxError;
 
 pub use self::address::{Address, ProxyHeader};
 pub use self::authentication::{Authenticated, Authentication};

@@ -15,7 +15,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{InconsistentKeys, SupportedProtocolVersion};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use crate::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind};
 
 #[cfg(feature = "server")]
 pub(crate) use self::chain::FewOfClients;

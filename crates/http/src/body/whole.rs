@@ -6,7 +6,7 @@ use bytes::{Bytes, BytesMut};
 use http_body::Body;
 use http_body_util::BodyExt;
 
-use crate::BoxError;
+use crate::error::BoxError;
 
 /// The most memory that is reserved because of a Content-Length and the first two frames. Beyond it, memory grows with
 /// the bytes that arrive. Reserved memory that is never written costs hardly anything.

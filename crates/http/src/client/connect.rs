@@ -23,9 +23,8 @@ use super::proxy::{Proxies, Route};
 #[cfg(feature = "tls")]
 use super::tls::{Broken, Secured, Tls};
 use super::urls::with_port_or_none;
-use crate::error::root;
+use crate::error::{BoxError, Error, ErrorKind, root};
 use crate::timeout::after;
-use crate::{BoxError, Error, ErrorKind};
 
 /// The default port of a SOCKS proxy.
 const SOCKS_PORT: u16 = 1080;

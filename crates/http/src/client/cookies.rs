@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime};
 use http::{HeaderMap, HeaderValue, Uri, header};
 
 use super::urls::{Origin, origin};
-use crate::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind};
 
 /// The most cookies per origin, and the most origins.
 const COOKIES: usize = 50;

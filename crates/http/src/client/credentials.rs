@@ -11,7 +11,8 @@ use http::uri::PathAndQuery;
 use http::{HeaderMap, HeaderValue, Method, Uri, header};
 
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, hex, quoted};
-use crate::{BoxError, Error, ErrorKind, percent};
+use crate::error::{BoxError, Error, ErrorKind};
+use crate::percent;
 
 /// The credentials of a client. Clones share tokens and challenges.
 ///

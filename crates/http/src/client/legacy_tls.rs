@@ -10,8 +10,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_openssl::SslStream;
 
 use super::tls_options::{Legacy, LegacyVersion, Roots, TlsOptions};
+use crate::error::{Error, ErrorKind};
 use crate::tls::{Pem, Sniffed, TlsVersion};
-use crate::{Error, ErrorKind};
 
 /// ALPN in the format of OpenSSL: each name follows its length.
 const ALPN: &[u8] = b"\x08http/1.1";

@@ -8,7 +8,7 @@ use http::{HeaderValue, Uri};
 use hyper_util::client::proxy::matcher::{Builder, Matcher};
 
 use super::urls::with_port_or_none;
-use crate::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind};
 
 /// The proxies for connections.
 ///

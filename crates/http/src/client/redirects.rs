@@ -4,8 +4,8 @@ use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderMap, StatusCode, Uri, header};
 
 use super::urls::{origin, shown_url};
+use crate::error::{Error, ErrorKind};
 use crate::headers::shown;
-use crate::{Error, ErrorKind};
 
 /// The most redirects of one message.
 pub(super) const MOST: u32 = 5;

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use castile_xml::Charset;
 use http_body::Frame;
 
-use crate::BoxError;
+use crate::error::BoxError;
 
 /// Extracts parts of a reply while it arrives. The remaining bytes are the message.
 pub trait Sift: Send {

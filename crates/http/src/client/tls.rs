@@ -18,8 +18,8 @@ use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 use super::tls_options::{Roots, TlsOptions};
+use crate::error::{Error, ErrorKind};
 use crate::tls::{ALPN, FewOfServers, Pem, Sniffed, advice, provider, reason};
-use crate::{Error, ErrorKind};
 
 /// The TLS of a client. Clones share sessions that can be resumed.
 ///

@@ -31,10 +31,10 @@ use super::sift::Sifted;
 #[cfg(feature = "tls")]
 use super::tls::Broken;
 use super::urls::{origin, shown_url, without_login};
-use crate::error::root;
+use crate::body::Body;
+use crate::error::{BoxError, Error, ErrorKind, root};
 use crate::headers::{ContentType, shown};
 use crate::timeout::{after, allowed};
-use crate::{Body, BoxError, Error, ErrorKind};
 
 /// The default transport of clients: a tower service over TCP for `http` URLs and, with the feature `tls`, over TLS for
 /// `https`.

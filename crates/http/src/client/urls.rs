@@ -3,8 +3,8 @@
 use http::Uri;
 use http::uri::Authority;
 
+use crate::error::{Error, ErrorKind};
 use crate::headers::shown;
-use crate::{Error, ErrorKind};
 
 /// Parses the address of a service.
 ///

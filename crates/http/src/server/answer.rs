@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use http::{HeaderValue, Response, header};
 
-use crate::{Body, body};
+use crate::body::{self, Body};
 
 /// The future answer of an endpoint.
 pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;

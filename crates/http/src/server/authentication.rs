@@ -21,8 +21,10 @@ use sha2::{Digest as _, Sha256};
 use super::answer::{Answer, unread};
 use super::refusal::Refusal;
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, quoted};
+use crate::body::Body;
+use crate::error::BoxError;
+use crate::percent;
 use crate::timeout::within;
-use crate::{Body, BoxError, percent};
 
 /// How long a Digest nonce is valid.
 const NONCE_TIME: Duration = Duration::from_secs(300);

@@ -19,7 +19,7 @@ use super::exchange::Exchanges;
 use super::listener::Connection;
 use super::shared::{Shared, Timeouts};
 use super::stop::Order;
-use crate::BoxError;
+use crate::error::BoxError;
 use crate::timeout::{after, allowed};
 
 /// How long a connection that the server closes may be silent before it is dropped, see [`linger`].

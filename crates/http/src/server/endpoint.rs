@@ -27,9 +27,11 @@ use super::observer;
 use super::options::Options;
 use super::receiving::Receiving;
 use super::refusal::Refusal;
+use crate::body::{self, Body};
+use crate::error::BoxError;
 use crate::headers::{ContentType, Fields, MessageType};
 use crate::timeout::within;
-use crate::{Body, BoxError, body, gzip, package as packages};
+use crate::{gzip, package as packages};
 
 /// A SOAP service at an HTTP address. It is a tower service that mounts into axum (`Router::route_service`) and into
 /// [`Server`](super::Server).

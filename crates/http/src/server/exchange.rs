@@ -30,8 +30,9 @@ use super::shutdown::CutOff;
 use super::slots::Overload;
 use super::stop::Order;
 use super::wait::Turn;
+use crate::body::Body;
+use crate::error::BoxError;
 use crate::headers::{Fields, MessageType};
-use crate::{Body, BoxError};
 
 /// The service of one connection.
 pub(super) struct Exchanges<S> {

@@ -7,7 +7,7 @@ use castile_budget::Budget;
 use super::address::Address;
 use super::authentication::Authentication;
 use super::receiving::Pace;
-use crate::{DEFAULT_OFFLOAD_ABOVE, Workers};
+use crate::workers::{DEFAULT_OFFLOAD_ABOVE, Workers};
 
 /// The options of an [`Endpoint`](super::Endpoint).
 #[derive(Clone, Debug)]

@@ -10,8 +10,9 @@ use http::request::Parts;
 use http::{HeaderName, HeaderValue, Response, StatusCode, header};
 
 use super::address::Address;
+use crate::body::Body;
 use crate::headers::request_headers;
-use crate::{Body, percent};
+use crate::percent;
 use html::{Html, shell_quoted};
 use text::{Block, Contents, Operation, Row, Type};
 

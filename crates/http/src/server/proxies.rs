@@ -6,7 +6,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, header};
 
 use super::address::forwarded::{elements, pairs};
 use super::network::Networks;
-use crate::Error;
+use crate::error::Error;
 
 /// The most proxies in a row. No real chain has as many, but a header may have thousands of elements.
 const MOST_PROXIES: usize = 16;

@@ -11,7 +11,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::listener::{Connection, Listener, TlsPeer};
 use super::network::{Networks, number};
-use crate::Error;
+use crate::error::Error;
 
 /// The signature of version 2.
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";

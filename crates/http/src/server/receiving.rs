@@ -21,7 +21,7 @@ use tokio::time::{Instant, Sleep, sleep};
 use super::admission::Ticket;
 use super::connections::Received;
 use super::refusal::Stalled;
-use crate::BoxError;
+use crate::error::BoxError;
 use crate::timeout::{Progress, after, allowed};
 
 /// The time limits of a body.

@@ -6,8 +6,7 @@ use std::time::Duration;
 use http::{HeaderValue, Response, StatusCode, header};
 
 use super::slots;
-use crate::Body;
-use crate::body::Failure;
+use crate::body::{Body, Failure};
 use crate::gzip::Unsound;
 use crate::headers::{Unread, shown};
 

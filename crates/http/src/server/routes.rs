@@ -18,7 +18,8 @@ use super::endpoint::Endpoint;
 use super::observer;
 use super::options::Options;
 use super::refusal::Refusal;
-use crate::{Body, BoxError};
+use crate::body::Body;
+use crate::error::BoxError;
 
 /// A table of paths and endpoints: a tower service that is cheap to clone. Paths must match exactly.
 ///

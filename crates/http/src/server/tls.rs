@@ -26,10 +26,10 @@ use tokio_rustls::{TlsAcceptor, server::FallibleAccept};
 
 use super::listener::{Connection, Listener, TlsPeer};
 use super::proxy_protocol::NoHeader;
+use crate::error::{Error, ErrorKind};
 use crate::tls::{
     ALPN, FewOfClients, Identity, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, meaning, provider, reason,
 };
-use crate::{Error, ErrorKind};
 
 /// The most bytes of encrypted answers that a connection buffers.
 const MAX_UNSENT: usize = 64 << 10;

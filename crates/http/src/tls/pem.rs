@@ -10,7 +10,7 @@ use std::sync::Arc;
 use rustls::pki_types::pem::{self, PemObject};
 use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKeyDer};
 
-use crate::{Error, ErrorKind};
+use crate::error::{Error, ErrorKind};
 
 /// The size limit of a PEM file, in bytes. Revocation lists of large authorities have tens of megabytes.
 const LARGEST_PEM: u64 = 256 << 20;

@@ -10,7 +10,7 @@ use http::{Response, header};
 
 use crate::server::options::Options;
 use super::shared::Shared;
-use crate::Body;
+use crate::body::Body;
 use crate::headers::{Fields, XML_TYPE};
 use crate::server::address;
 use crate::server::admission::Ticket;

@@ -8,7 +8,7 @@ use castile_soap::{Fault, ReplyMessage, RequestMessage, Step, Version};
 
 use super::asked::Asked;
 use super::shared::Shared;
-use crate::BoxError;
+use crate::error::BoxError;
 use crate::headers::Unread;
 use crate::package::{Contained, declared_version};
 use crate::server::receiving::{Coming, Receiving};

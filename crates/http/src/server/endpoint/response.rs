@@ -10,10 +10,11 @@ use futures_util::future::BoxFuture;
 use http::{HeaderMap, HeaderValue, Response, StatusCode, header};
 
 use super::package;
+use crate::body::Body;
 use crate::gzip::GZIP;
 use crate::headers::{message_type, remove_own};
+use crate::package as packages;
 use crate::server::refusal::RETRY_AFTER;
-use crate::{Body, package as packages};
 
 /// Converts a reply to a response.
 ///

@@ -6,11 +6,10 @@ use castile_budget::{Budget, Reservation};
 use castile_soap::Pending;
 
 use super::asked::Asked;
-use crate::server::options::Options;
-use crate::Workers;
 use crate::gzip::{self, Coded};
 use crate::server::admission::Ticket;
 use crate::server::refusal::Refusal;
+use crate::workers::Workers;
 
 pub(super) struct Shared<S: ?Sized> {
     pub(super) options: Options,

@@ -22,7 +22,7 @@ use prometheus_client::registry::{Registry, Unit};
 
 use super::access_log::fault_name;
 use super::{Exchange, HandshakeFailure, Load, Observer, Outcome, Status};
-use crate::Body;
+use crate::body::Body;
 use crate::server::admission::Ticket;
 use crate::server::refusal::Refusal;
 

@@ -8,7 +8,6 @@ use castile_soap::{Description, Document, Offloading};
 use http::request::Parts;
 use http::{Response, header};
 
-use crate::server::options::Options;
 use super::shared::Shared;
 use crate::body::Body;
 use crate::headers::{Fields, XML_TYPE};
@@ -88,8 +87,8 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     /// Returns the HTML page, if there is one.
     #[cfg(feature = "page")]
     fn page(&self, head: &Parts) -> Option<Response<Body>> {
-        let Options { page, address, .. } = &self.options;
-        page.then(|| crate::server::page::answer(self.service.description(), address, head)).flatten()
+        let page = || crate::server::page::answer(self.service.description(), &self.options.address, head);
+        self.options.page.then(page).flatten()
     }
 
     #[cfg(feature = "page")]

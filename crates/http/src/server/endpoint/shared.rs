@@ -8,6 +8,7 @@ use castile_soap::Pending;
 use super::asked::Asked;
 use crate::gzip::{self, Coded};
 use crate::server::admission::Ticket;
+use crate::server::options::Options;
 use crate::server::refusal::Refusal;
 use crate::workers::Workers;
 

@@ -34,7 +34,7 @@ impl Written {
 /// Writes a message with the payload `value` as the element `root`. `out` is cleared and reused as the buffer.
 ///
 /// # Errors
-/// Returns [`ErrorKind::Unwritable`] if the value contains characters that XML doesn't allow.
+/// Returns [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if the value contains characters that XML doesn't allow.
 pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, out: Vec<u8>) -> Result<Vec<u8>, Error> {
     write_with(version, Headers::default(), root, value, out)
 }
@@ -42,7 +42,7 @@ pub fn write<T: ToXml>(version: Version, root: &Root, value: &T, out: Vec<u8>) -
 /// Writes a message with header blocks and the payload `value` as the element `root`. `out` is cleared and reused as the buffer.
 ///
 /// # Errors
-/// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow.
+/// Returns [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if a value contains characters that XML doesn't allow.
 pub fn write_with<T: ToXml>(
     version: Version,
     header: Headers<'_>,
@@ -60,8 +60,8 @@ pub fn write_with<T: ToXml>(
 /// `mtom` bytes become parts.
 ///
 /// # Errors
-/// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow, and an error if the system has no
-/// random numbers.
+/// Returns [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if a value contains characters that XML doesn't allow, and an error
+/// if the system has no random numbers.
 pub(crate) fn write_package<T: ToXml>(
     version: Version,
     header: Headers<'_>,

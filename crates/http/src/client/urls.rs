@@ -9,8 +9,8 @@ use crate::headers::shown;
 /// Parses the address of a service.
 ///
 /// # Errors
-/// [`ErrorKind::Request`] if it is not an absolute URL or contains a user name or password. Use [`Credentials`] for
-/// these.
+/// [`ErrorKind::Request`] if it is not an absolute URL or contains a user name or password. Use
+/// [`Credentials`](super::Credentials) for these.
 pub fn url(text: &str) -> Result<Uri, Error> {
     let url: Uri = text.parse().map_err(|error: http::uri::InvalidUri| no_url(text).because(error))?;
     without_login(&url)?;
@@ -42,7 +42,7 @@ pub(super) fn with_port_or_none(url: &Uri) -> Result<(), Error> {
     }
 }
 
-/// Parses the address of a service that a [`Transport`] can reach.
+/// Parses the address of a service that a [`Transport`](super::Transport) can reach.
 ///
 /// # Errors
 /// [`ErrorKind::Request`] if it is not an absolute `http` URL (or `https` with the feature `tls`), or contains a user

@@ -22,7 +22,7 @@ pub(crate) async fn run(
     server: Option<(u32, &Placement)>,
 ) -> Result<Outcome, Error> {
     let [message] = case.messages() else {
-        return Err(Error::new(ErrorKind::Input, format!("{}: ab can send one raw message only", case.name)));
+        return Err(Error::new(ErrorKind::Input, format!("{}: ab can only send one raw message", case.name)));
     };
     let machine = |error: std::io::Error| Error::new(ErrorKind::Machine, "ab can't be run").because(error);
     let mut body = tempfile::NamedTempFile::new().map_err(machine)?;
@@ -55,7 +55,7 @@ pub(crate) async fn run(
     }
     let percentiles = std::fs::read_to_string(percentiles.path()).map_err(machine)?;
     let (record, elapsed) = read(&String::from_utf8_lossy(&output.stdout), &percentiles, message.body.len())
-        .ok_or_else(|| Error::new(ErrorKind::Machine, "ab's report has not the figures that it had in version 2.3"))?;
+        .ok_or_else(|| Error::new(ErrorKind::Machine, "ab's report lacks figures that version 2.3 prints"))?;
     Ok(Outcome {
         record,
         timeline: Arc::new(Timeline::new(None)),
@@ -101,7 +101,7 @@ fn read(report: &str, percentiles: &str, body: usize) -> Option<(Recorder, Durat
         counted = counted.max(upto);
     }
     if record.errors > 0 {
-        record.reason("ab counted answers that were not right", record.errors);
+        record.reason("ab counted wrong answers", record.errors);
     }
     Some((record, elapsed))
 }

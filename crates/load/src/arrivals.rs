@@ -69,7 +69,7 @@ impl Arrivals {
             match (from == to, stage.time.is_zero()) {
                 (true, true) => format!("{to} req/s"),
                 (true, false) => format!("{to} req/s for {time}"),
-                (false, _) => format!("{from} to {to} req/s within {time}"),
+                (false, _) => format!("{from} to {to} req/s over {time}"),
             }
         });
         let stages = stages.collect::<Vec<_>>().join(", then ");

@@ -63,7 +63,7 @@ impl Caller {
         let name = &self.name;
         if let Ok(line) = self.lines.try_recv() {
             let line = line.trim_end();
-            return Err(Error::new(ErrorKind::Client, format!("{name} said {line:?} before it was told to call")));
+            return Err(Error::new(ErrorKind::Client, format!("{name} printed {line:?} before it was asked to call")));
         }
         let process = self.process.id();
         let used = || (usage::cpu_time(process), usage::cpu_time(server.id()));
@@ -83,7 +83,10 @@ impl Caller {
         };
         let line = line.trim_end();
         let items = line.parse().map_err(|_| {
-            Error::new(ErrorKind::Client, format!("{name} said {line:?}, expected how many items its answers had"))
+            Error::new(
+                ErrorKind::Client,
+                format!("{name} printed {line:?}, expected the number of items in its answers"),
+            )
         })?;
         let since = |before: Option<Duration>, after: Option<Duration>| after?.checked_sub(before?);
         let [cpu, server_cpu] = [since(cpu, cpu_after), since(server_cpu, server_cpu_after)];
@@ -134,14 +137,14 @@ mod tests {
                 Ok(lap) => assert!(lap.items == 7 && begun.elapsed() < LIMIT),
             }
         };
-        assert_eq!(error.to_string(), "client said \"7\" before it was told to call");
+        assert_eq!(error.to_string(), "client printed \"7\" before it was asked to call");
     }
 
     #[tokio::test]
     async fn what_a_client_does_wrong_is_told() {
         let cases = [
             ("exit 1", LIMIT, "client ended before it had made 7 calls"),
-            ("read calls; echo seven", LIMIT, "client said \"seven\", expected how many items its answers had"),
+            ("read calls; echo seven", LIMIT, "client printed \"seven\", expected the number of items in its answers"),
             ("exec sleep 60", Duration::from_millis(50), "client didn't make 7 calls within 0 s"),
         ];
         for (script, limit, expected) in cases {

@@ -313,7 +313,7 @@ impl fmt::Display for Failure {
             return write!(f, "the driver's own machine has {what}");
         }
         match self {
-            Failure::Connect(error) => write!(f, "no connection: {error}"),
+            Failure::Connect(error) => write!(f, "can't connect: {error}"),
             Failure::Timeout(limit) => {
                 write!(f, "no response within {}", humantime::format_duration(*limit))
             }

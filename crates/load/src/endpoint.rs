@@ -117,7 +117,7 @@ impl Endpoint {
             (None, Some(rest), Some(tls)) => (rest, 443, Some(tls.clone())),
             _ => {
                 return Err(input(
-                    "found no scheme that is spoken here, expected http://HOST[:PORT][/PATH], or https:// with TLS",
+                    "found no supported scheme, expected http://HOST[:PORT][/PATH], or https:// with TLS",
                 ));
             }
         };

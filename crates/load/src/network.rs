@@ -78,7 +78,7 @@ impl FromStr for Network {
         match BITS_PER_SECOND.contains(&rate) {
             true => Ok(Network { bits_per_second: rate as u64 }),
             false => {
-                let message = format!("found {text:?}, expected a rate from 1Mbit to 10Gbit, as 100Mbit");
+                let message = format!("found {text:?}, expected a rate from 1Mbit to 10Gbit, such as 100Mbit");
                 Err(Error::new(ErrorKind::Input, message))
             }
         }
@@ -122,22 +122,25 @@ mod system {
         match unshare(CloneFlags::CLONE_NEWNET) {
             Err(Errno::EPERM) => {
                 unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNET).map_err(|error| {
-                    refused("this machine lets only root make a network namespace, and nobody else a user namespace")
-                        .because(error)
+                    refused(
+                        "only root may create a network namespace on this machine, and other users may not create \
+                        a user namespace",
+                    )
+                    .because(error)
                 })?;
                 let written = write("setgroups", "deny")
                     .and_then(|()| write("uid_map", &format!("0 {user} 1")))
                     .and_then(|()| write("gid_map", &format!("0 {group} 1")));
                 written.map_err(|error| refused("this user can't be root in a user namespace").because(error))?;
             }
-            made => made.map_err(|error| refused("this machine makes no network namespace").because(error))?,
+            made => made.map_err(|error| refused("this machine can't create a network namespace").because(error))?,
         }
         run("ip", "link set lo up")
     }
 
     pub(super) fn serve(network: &Network) -> Result<(), Error> {
         unshare(CloneFlags::CLONE_NEWNET)
-            .map_err(|error| refused("the server gets no network namespace").because(error))?;
+            .map_err(|error| refused("can't create a network namespace for the server").because(error))?;
         let driver = parent_id();
         run("ip", &format!("link add {DEVICE} type veth peer name {DEVICE} netns {driver}"))?;
         take_up(network, SERVER)

@@ -123,7 +123,7 @@ impl fmt::Display for Think {
             Think::Uniform(shortest, longest) => {
                 write!(f, "thinks for {} to {}", format_duration(shortest), format_duration(longest))
             }
-            Think::Exponential(mean) => write!(f, "thinks for {} in the mean, at random,", format_duration(mean)),
+            Think::Exponential(mean) => write!(f, "thinks for a random time, {} on average,", format_duration(mean)),
         }
     }
 }
@@ -233,9 +233,9 @@ impl Plan {
         };
         let start = match self.start {
             Start::Together => None,
-            Start::Within(time) => Some(format!("begun one after another within {}", format_duration(time))),
-            Start::PerSecond(rate) if rate < 1.0 => Some(format!("{} more each minute", plain(rate * 60.0))),
-            Start::PerSecond(rate) => Some(format!("{} more each second", plain(rate))),
+            Start::Within(time) => Some(format!("started one after another within {}", format_duration(time))),
+            Start::PerSecond(rate) if rate < 1.0 => Some(format!("{} more per minute", plain(rate * 60.0))),
+            Start::PerSecond(rate) => Some(format!("{} more per second", plain(rate))),
         };
         let words: Vec<_> = [pace, start].into_iter().flatten().collect();
         (!words.is_empty()).then(|| words.join(", "))

@@ -68,9 +68,7 @@ impl Process {
     /// Returns an error with the exit status if the process has exited, since it was not asked to.
     pub(crate) fn check_running(&mut self) -> Result<(), Error> {
         match self.ended() {
-            Some(status) => {
-                Err(Error::new(ErrorKind::Server, format!("{} ended before its time ({status})", self.name)))
-            }
+            Some(status) => Err(Error::new(ErrorKind::Server, format!("{} ended too early ({status})", self.name))),
             None => Ok(()),
         }
     }

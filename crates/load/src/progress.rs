@@ -76,7 +76,7 @@ impl Progress {
 
     /// Reports the start of a warm-up lap of a target. Only one line is printed for all of its cases.
     pub(crate) fn warm_up(&mut self, suite: &str, case: &str, target: &str, lap: u32) {
-        let label = format!("{suite} · {target} · warming, lap {lap}");
+        let label = format!("{suite} · {target} · warm-up, pass {lap}");
         if let Display::Lines = self.display
             && !self.label.starts_with(&label)
         {
@@ -93,7 +93,7 @@ impl Progress {
             self.total += time;
         }
         let left = self.left(self.done).map(|left| format!(" ({left})")).unwrap_or_default();
-        let line = format!("{}: again: others used the cores{left}", self.label);
+        let line = format!("{}: repeated, because other processes used the cores{left}", self.label);
         match &self.display {
             Display::Live(bar) => {
                 bar.println(line);
@@ -223,7 +223,7 @@ fn result(row: &Row) -> String {
         }
         Method::Ramp => {
             let reason = row.exit_reason.as_deref().map(|reason| format!(" ({reason})")).unwrap_or_default();
-            format!("{} users at the exit{reason}", users(row.users_at_exit))
+            format!("{} users at the end{reason}", users(row.users_at_exit))
         }
         Method::Sequence => {
             let matches = row.matches.map(|matches| format!(", {} matches", count(matches as f64)));

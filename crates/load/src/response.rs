@@ -305,7 +305,7 @@ impl Chunks {
 
 /// Returns the default value, to wait for more of `what`, or an error if the `rest` that has arrived is too long.
 fn may_go_on<T: Default>(rest: &[u8], what: &str) -> Result<T, String> {
-    if rest.len() > MAX_HEAD { Err(format!("{what} of more than {MAX_HEAD} bytes")) } else { Ok(T::default()) }
+    if rest.len() > MAX_HEAD { Err(format!("{what} has more than {MAX_HEAD} bytes")) } else { Ok(T::default()) }
 }
 
 /// Returns whether a comma-separated header value contains a token, ignoring case.
@@ -404,9 +404,9 @@ mod tests {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let long = "x".repeat(80_000);
         let cases = [
-            (format!("HTTP/1.1 200 OK\r\na: {long}"), "a head of more than 65536 bytes"),
-            (format!("{chunked}1;{long}"), "a line of a chunk of more than 65536 bytes"),
-            (format!("{chunked}0\r\na: {long}"), "a trailer of more than 65536 bytes"),
+            (format!("HTTP/1.1 200 OK\r\na: {long}"), "a head has more than 65536 bytes"),
+            (format!("{chunked}1;{long}"), "a line of a chunk has more than 65536 bytes"),
+            (format!("{chunked}0\r\na: {long}"), "a trailer has more than 65536 bytes"),
             ("HTTP/1.1 100 Continue\r\n\r\n".repeat(101), "more than 100 interim responses"),
         ];
         for (bytes, expected) in cases {

@@ -440,7 +440,7 @@ impl Worker {
         connect: &Rc<impl Fn(User) -> E>,
     ) -> Result<Option<First>, Error> {
         let refused = |why: &dyn fmt::Display| {
-            Error::new(ErrorKind::Answer, format!("the first request was refused, and no other was sent: {why}"))
+            Error::new(ErrorKind::Answer, format!("the first request failed, so no other was sent: {why}"))
         };
         let exchange = exchanges[0].get_or_insert_with(|| connect(self.user(0)));
         let begun = Instant::now();

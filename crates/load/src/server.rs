@@ -61,7 +61,7 @@ impl Server {
                 process.has_ended_within(Duration::from_millis(200));
                 process.check_running()?;
                 let limit = START_LIMIT.as_secs();
-                Err(Error::new(ErrorKind::Server, format!("{name} did not print \"{LISTENING}URL\" within {limit} s")))
+                Err(Error::new(ErrorKind::Server, format!("{name} didn't print \"{LISTENING}URL\" within {limit} s")))
             }
         }
     }

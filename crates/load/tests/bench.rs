@@ -95,8 +95,8 @@ async fn what_fails_while_a_target_is_warmed_is_told_apart() {
     let results = with_warnings(bench.run(&mut Progress::silent()).await.unwrap());
     assert_eq!(results.errors(), 0);
     assert!(results.rows().all(|row| row.rising), "{results:?}");
-    let told = format!("{} gave 1 wrong or missing answers while it was warmed for tests: found", server.url());
-    for told in [&told, "The target still got faster"] {
+    let told = format!("{} gave 1 wrong or missing answers in the warm-up for tests: found", server.url());
+    for told in [&told, "The target was still getting faster"] {
         // Other warnings may precede it, such as that the driver was the limit on a machine where it shares its cores.
         assert!(results.warnings.iter().any(|warning| warning.starts_with(told)), "{:?}", results.warnings);
     }

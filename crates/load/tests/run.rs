@@ -146,7 +146,7 @@ async fn no_server_is_an_error_and_not_a_busy_loop() {
     let record = run.finish().await.unwrap().record;
     assert_eq!(record.requests, 0);
     assert!((1..=11).contains(&record.errors), "{}", record.errors);
-    assert!(record.reasons[0].text.starts_with("no connection: "), "{}", record.reasons[0].text);
+    assert!(record.reasons[0].text.starts_with("can't connect: "), "{}", record.reasons[0].text);
 }
 
 #[tokio::test]

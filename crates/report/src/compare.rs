@@ -194,7 +194,7 @@ impl Change {
     /// Returns the verdict and the figure that it is based on: `CPU: less`.
     pub(crate) fn words(&self) -> String {
         let what = match self.verdict {
-            Verdict::Unseen => "none seen",
+            Verdict::Unseen => "no difference",
             _ if self.difference.relative > 0.0 => "more",
             _ => "less",
         };
@@ -218,11 +218,11 @@ impl Yardstick {
     pub(crate) fn about(self) -> String {
         let about = match self {
             Yardstick::CpuBesideFloor => {
-                "server CPU time per request beside the floor's in the same bench; less is better"
+                "server CPU time per request, relative to the HTTP floor's in the same bench; less is better"
             }
             Yardstick::RequestsPerSecond => {
-                "requests per second, where a bench has no CPU time beside the floor's with an interval; more is better, \
-                 and others who use the machine change it"
+                "requests per second, for benches without CPU time relative to the floor's with an interval; more is \
+                 better, and other processes on the machine change it"
             }
         };
         format!("{}: {about}", self.name())
@@ -261,7 +261,9 @@ fn warnings(benches: &[(String, Results)]) -> Vec<String> {
         let mut texts = benches.iter().map(|(_, results)| of(results));
         let first = texts.next();
         if texts.any(|other| Some(other) != first) {
-            warnings.push(format!("The benches differ in their {what}, so what differs below may not be the software"));
+            warnings.push(format!(
+                "The benches differ in their {what}, so the differences below may have other causes than the software"
+            ));
         }
     };
     differ("machine", |results| format!("{} {} {}", results.machine.cpu, results.machine.cores, results.machine.os));
@@ -277,8 +279,8 @@ fn warnings(benches: &[(String, Results)]) -> Vec<String> {
         benches.iter().filter(|(_, results)| is_disturbed(results)).map(|(name, _)| name.as_str()).collect();
     if !disturbed.is_empty() {
         warnings.push(format!(
-            "Other processes used the cores, so requests per second may differ for that alone; processor time per request says more: \
-             {}",
+            "Other processes used the cores, so requests per second may differ for that reason alone; CPU time per \
+             request is more reliable: {}",
             disturbed.join(", ")
         ));
     }
@@ -301,8 +303,8 @@ fn single_runs(suites: &[ComparedSuite], benches: &[(String, Results)]) -> Optio
     let names: Vec<&str> = (0..benches.len()).filter(|bench| single(*bench)).map(|bench| &*benches[bench].0).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "A difference is {NOT_KNOWN} where a row has one run, which tells nothing of its spread; expected two at least, as \
-             `castile bench` makes them (`castile load` makes one): {}",
+            "A difference is {NOT_KNOWN} if a row has one run, because its spread is then unknown; expected at least \
+             two runs, as `castile bench` makes (`castile load` makes one): {}",
             names.join(", ")
         )
     })

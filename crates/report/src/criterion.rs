@@ -158,15 +158,15 @@ impl Metric {
     fn expected(self, operator: Operator, number: &str, unit: &str) -> String {
         let with = |metric: Metric, value: &str| format!("{metric}{operator}{value}");
         let count = |share: Metric| {
-            let count = format!("a number behind {self}, as {}", with(self, "0"));
+            let count = format!("a number after {self}, such as {}", with(self, "0"));
             match unit {
-                "%" => format!("{count}; a share is {}", with(share, &format!("{number}%"))),
+                "%" => format!("{count}; a percentage is {}", with(share, &format!("{number}%"))),
                 _ => count,
             }
         };
         match self {
             Metric::MeanLatency | Metric::Latency { .. } | Metric::MaxLatency => {
-                format!("a time in us, ms or s behind {self}, as {}", with(self, "200ms"))
+                format!("a time in us, ms or s after {self}, such as {}", with(self, "200ms"))
             }
             Metric::Errors => count(Metric::ErrorRate),
             Metric::Dropped => count(Metric::DropRate),
@@ -180,9 +180,9 @@ impl Metric {
                     Ok(number) => percent(number),
                     Err(_) => percent(1.0),
                 };
-                format!("a percentage behind {self}, as {meant}")
+                format!("a percentage after {self}, such as {meant}")
             }
-            Metric::RequestsPerSecond => format!("requests per second behind {self}, as {}", with(self, "500")),
+            Metric::RequestsPerSecond => format!("requests per second after {self}, such as {}", with(self, "500")),
         }
     }
 }
@@ -208,7 +208,7 @@ impl FromStr for Criterion {
     fn from_str(text: &str) -> Result<Self, InvalidCriterion> {
         let wrong = |what: String| InvalidCriterion(format!("found {text:?}, expected {what}"));
         let Some(at) = text.find(['>', '<']) else {
-            return Err(wrong("a metric, one of > >= < <=, and a value, as p99>200ms".to_owned()));
+            return Err(wrong("a metric, one of > >= < <=, and a value, such as p99>200ms".to_owned()));
         };
         let (name, rest) = text.split_at(at);
         let (operator, value) = if let Some(value) = rest.strip_prefix(">=") {
@@ -314,17 +314,17 @@ mod tests {
             ("p99>", "a time in us, ms or s"),
             ("p99>-2ms", "a time in us, ms or s"),
             ("p99>1.2.3ms", "a time in us, ms or s"),
-            ("errors>1s", "a number behind errors, as errors>0"),
+            ("errors>1s", "a number after errors, such as errors>0"),
             // This was once read as error-rate, without an error.
-            ("errors>1%", "a number behind errors, as errors>0; a share is error-rate>1%"),
-            ("dropped>1%", "a number behind dropped, as dropped>0; a share is drop-rate>1%"),
+            ("errors>1%", "a number after errors, such as errors>0; a percentage is error-rate>1%"),
+            ("dropped>1%", "a number after dropped, such as dropped>0; a percentage is drop-rate>1%"),
             // A number without a unit was once a share of 1, so this condition was never met.
-            ("error-rate>1", "a percentage behind error-rate, as error-rate>1%"),
-            ("cpu >= 80", "a percentage behind cpu, as cpu>=80%"),
-            ("drop-rate>0.07", "a percentage behind drop-rate, as drop-rate>7% or drop-rate>0.07%"),
-            ("cpu>80ms", "a percentage behind cpu, as cpu>80%"),
-            ("error-rate>few", "a percentage behind error-rate, as error-rate>1%"),
-            ("rps<1ms", "requests per second behind rps, as rps<500"),
+            ("error-rate>1", "a percentage after error-rate, such as error-rate>1%"),
+            ("cpu >= 80", "a percentage after cpu, such as cpu>=80%"),
+            ("drop-rate>0.07", "a percentage after drop-rate, such as drop-rate>7% or drop-rate>0.07%"),
+            ("cpu>80ms", "a percentage after cpu, such as cpu>80%"),
+            ("error-rate>few", "a percentage after error-rate, such as error-rate>1%"),
+            ("rps<1ms", "requests per second after rps, such as rps<500"),
         ];
         for (text, expected) in table {
             let message = text.parse::<Criterion>().unwrap_err().to_string();

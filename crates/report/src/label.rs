@@ -107,7 +107,7 @@ pub(crate) fn driven(row: &Row) -> String {
         Method::Open => {
             let rate = row.rate.map(|rate| format!("{} req/s scheduled", figure(rate)));
             let rate = rate.unwrap_or_else(|| "scheduled arrivals".to_owned());
-            vec![rate, format!("at most {} under way", count(row.connections as f64)), keep_alive]
+            vec![rate, format!("at most {} in progress", count(row.connections as f64)), keep_alive]
         }
         // The result of a search is not part of how the row was driven.
         Method::Users if row.curve.is_empty() => {

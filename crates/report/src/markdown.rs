@@ -12,7 +12,7 @@ type Mark = (char, &'static str, fn(&Row) -> bool);
 const MARKS: [Mark; 4] = [
     ('ᵈ', "the driver was the limit, so the server can do more", |row| row.driver_limited),
     ('ᵒ', "other processes used the cores of server or driver", |row| row.disturbed.is_some()),
-    ('ʳ', "still got faster when it was measured, so it can do more", |row| row.rising),
+    ('ʳ', "was still getting faster when it was measured, so it can do more", |row| row.rising),
     ('ᵉ', "answers were wrong or missing, so the figure is not valid", |row| row.wrong() > 0),
 ];
 
@@ -46,7 +46,8 @@ impl Results {
             (
                 "Runs",
                 format!(
-                    "{}{each} for each row unless it says otherwise, each after {} s of warm-up; the targets take turns{}",
+                    "{}{each} for each row unless stated otherwise, each after {} s of warm-up; the targets take \
+                     turns{}",
                     self.runs,
                     self.warmup_s,
                     self.turns()
@@ -68,9 +69,9 @@ impl Results {
     fn turns(&self) -> String {
         self.slice_s.map_or_else(String::new, |time| {
             format!(
-                " in slices of {} ms or, where the slowest takes long, more, half of \
-                 each with the driver on the server's cores, where both have their own, for the CPU time; a ratio is the median of \
-                 those of paired slices, in brackets its 95 % interval",
+                " in slices of {} ms, or longer if the slowest target needs it; if server and driver have their own \
+                 cores, the driver is on the server's cores for half of each slice, to measure CPU time; a ratio is \
+                 the median of the ratios of paired slices, with its 95 % interval in brackets",
                 time * 1e3
             )
         })
@@ -96,7 +97,7 @@ impl Results {
     /// Returns the table of the targets with their overall results.
     fn targets(&self, subject: &str, overall: &Overall<'_>) -> String {
         let cpu = format!("CPU time, × {subject}");
-        let mut table = Table::new(["target", "what it is", "language", &cpu, "cases", "first answer", "peak memory"]);
+        let mut table = Table::new(["target", "software", "language", &cpu, "cases", "first answer", "peak memory"]);
         table.words = 3;
         for standing in self.standings(overall) {
             table.lines.push(vec![
@@ -110,8 +111,8 @@ impl Results {
             ]);
         }
         let note = format!(
-            "CPU time: that of the server for a request, as a multiple of {subject}’s; the geometric mean over the cases that \
-             both have. First answer: from the start of the process to the first right answer."
+            "CPU time: of the server per request, as a multiple of {subject}’s; the geometric mean over the cases \
+             that both have. First answer: from the start of the process to the first right answer."
         );
         format!("## Targets\n\n{}\n{}\n\n", table.text(), escaped(&note))
     }
@@ -151,7 +152,7 @@ impl Results {
             });
         }
         let lines: Vec<_> = versus.unequal().collect();
-        text += &figures(versus, &lines, "Bytes of a response, where they differ", false, |row| {
+        text += &figures(versus, &lines, "Bytes of a response, if the targets differ", false, |row| {
             (row.response_bytes > 0).then(|| count(row.response_bytes as f64))
         });
         let rows = || versus.lines.iter().flat_map(|line| line.rows.iter().flatten());
@@ -170,13 +171,13 @@ fn headline(subject: &str, overall: &Overall<'_>) -> String {
         return String::new();
     };
     let mut text = format!(
-        "{subject} takes {:.2} of the server CPU time per request of the best of the others in each case: the geometric mean \
-         of {} cases, from {:.2} ({}; the best is {}) to {:.2} ({}; the best is {}).",
+        "{subject} takes {:.2} times the server CPU time per request of the best other target of each case: the \
+         geometric mean of {} cases, from {:.2} ({}; the best is {}) to {:.2} ({}; the best is {}).",
         mean.ratio, mean.count, best.share, best.case, best.name, worst.share, worst.case, worst.name
     );
     let lost: Vec<_> = overall.lost().map(Rival::to_string).collect();
     if !lost.is_empty() {
-        text += &format!(" Another takes less in {}: {}.", lost.len(), lost.join("; "));
+        text += &format!(" Another target takes less in {}: {}.", lost.len(), lost.join("; "));
     }
     format!("{}\n\n", escaped(&text))
 }
@@ -237,7 +238,7 @@ fn cpu(versus: &Versus<'_>) -> String {
     if versus.has_others() {
         let mean = |place| optional(versus.mean(place), |mean| format!("{}, of {}", times(mean.ratio), mean.count));
         let cells = (0..versus.targets.len()).map(mean);
-        table.lines.push(std::iter::once("*geometric mean, of so many cases*".to_owned()).chain(cells).collect());
+        table.lines.push(std::iter::once("*geometric mean, number of cases*".to_owned()).chain(cells).collect());
     }
     table.is_escaped = true;
     format!("**{}**\n\n{}\n", escaped(&caption), table.text())

@@ -40,7 +40,7 @@ impl Measure {
                 of: per_second,
             },
             Method::Ramp => Measure {
-                title: "Users at the exit",
+                title: "Users at the end",
                 less_is_better: false,
                 unit: "users",
                 text: count,

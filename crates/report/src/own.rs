@@ -69,7 +69,7 @@ pub fn expect_own(path: &Path, own: impl FnOnce(&[u8]) -> bool) -> Result<(), Er
     let bytes = read(path).map_err(|error| wrong("is there and can't be read").because(error))?;
     match bytes.is_empty() || own(&bytes) {
         true => Ok(()),
-        false => Err(wrong("is there and was not written by Castile: remove it, or choose another name")),
+        false => Err(wrong("exists and was not written by Castile: remove it, or choose another name")),
     }
 }
 

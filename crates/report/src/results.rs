@@ -412,12 +412,13 @@ impl Client {
     pub(crate) fn about(self) -> &'static str {
         match self {
             Client::Raw => {
-                "requests are bytes that were written beforehand, and of answers a sample is decoded: the server alone"
+                "requests are prepared bytes, and a sample of the answers is decoded: this measures the server alone"
             }
             Client::Typed => {
-                "the generated client, which encodes every request and decodes every answer: server and client"
+                "the generated client, which encodes every request and decodes every answer: this measures server and \
+                 client"
             }
-            Client::Ab => "ab of the Apache HTTP server, which sends one request over and over and looks at no answer",
+            Client::Ab => "ab of the Apache HTTP server, which repeats one request and doesn't check the answers",
         }
     }
 }

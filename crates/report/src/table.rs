@@ -125,10 +125,10 @@ impl Results {
             text += &format!("\n{what}\n{table}\n{}", not_shown(&left_out, width));
         }
         if self.rows().any(|row| row.disturbed.is_some()) {
-            text += "~ others used the cores of server or driver\n";
+            text += "~ other processes used the cores of server or driver\n";
         }
         if self.rows().any(|row| row.rising) {
-            text += "^ still got faster when it was measured\n";
+            text += "^ was still getting faster when it was measured\n";
         }
         text.truncate(text.trim_end().len());
         text
@@ -211,7 +211,7 @@ fn costs(versus: &Versus<'_>, width: usize) -> (Table, Vec<String>) {
     let ranked = all.iter().map(|&place| (rank(place), place));
     let (table, left_out) = chosen(ranked, width, |places| costs_of(versus, places, false));
     let targets = left_out.into_iter().map(|place| versus.targets[place].to_owned());
-    (table, targets.chain(["times and intervals of the others".to_owned()]).collect())
+    (table, targets.chain(["times and intervals of the other targets".to_owned()]).collect())
 }
 
 fn costs_of(versus: &Versus<'_>, places: &BTreeSet<usize>, in_full: bool) -> Table {
@@ -353,7 +353,7 @@ fn not_shown(headings: &[String], width: usize) -> String {
         return String::new();
     }
     let headings: Vec<String> = headings.iter().map(|heading| heading.replace('\n', " ")).collect();
-    wrapped(&format!("not shown, for want of width: {}", headings.join(", ")), width) + "\n"
+    wrapped(&format!("not shown, because the terminal is too narrow: {}", headings.join(", ")), width) + "\n"
 }
 
 /// Wraps a note to the width of the terminal, if there is one, without breaking words.
@@ -439,7 +439,8 @@ mod tests {
             (usize::MAX, &["p90", "p99.9", "max", "driver"], &["not shown", "CPU/req", "memory"]),
         ] {
             let text = loaded().table_within(width);
-            let (table, note) = text.split_once("not shown, for want of width: ").unwrap_or((&text, ""));
+            let (table, note) =
+                text.split_once("not shown, because the terminal is too narrow: ").unwrap_or((&text, ""));
             let head: String = table.lines().take_while(|line| !line.contains('─')).collect();
             for name in has {
                 assert!(head.contains(name), "{name} within {width} in\n{text}");
@@ -483,7 +484,7 @@ mod tests {
                 assert!(text.contains(name), "{name} within {width} in\n{text}");
             }
             let words = text.split_whitespace().collect::<Vec<_>>().join(" ");
-            let note = words.split_once("not shown, for want of width: ").map_or("", |(_, note)| note);
+            let note = words.split_once("not shown, because the terminal is too narrow: ").map_or("", |(_, note)| note);
             for name in lacks {
                 assert!(note.contains(name), "{name} within {width} in\n{text}");
             }
@@ -505,7 +506,8 @@ mod tests {
         for width in [60, 80, 100, usize::MAX] {
             let text = results.table_within(width);
             let (_, beside) = text.split_once("server CPU time per request in µs").unwrap();
-            let (shown, note) = beside.split_once("not shown, for want of width: ").unwrap_or((beside, ""));
+            let (shown, note) =
+                beside.split_once("not shown, because the terminal is too narrow: ").unwrap_or((beside, ""));
             assert!(shown.lines().all(|line| line.trim_end().chars().count() <= width), "within {width}\n{text}");
             assert!(shown.contains("castile") && shown.contains("rowan") && shown.contains("2.00×"), "{text}");
             assert_eq!((note.is_empty(), shown.contains("beech")), (width > 1_000, width > 1_000), "{text}");
@@ -527,7 +529,7 @@ mod tests {
                 assert!(wide.contains(name), "{name} of {method:?} in\n{wide}");
             }
             let narrow = results.table_within(70);
-            assert!(narrow.contains("not shown, for want of width: "), "{narrow}");
+            assert!(narrow.contains("not shown, because the terminal is too narrow: "), "{narrow}");
         }
     }
 

@@ -71,42 +71,43 @@ fn warnings(results: &Results) -> Vec<String> {
     name(&|row| row.wrong() > 0, "Wrong or missing answers, so the figures are not valid");
     name(
         &|row| row.search_end == Some(SearchEnd::NoneMet),
-        "No load that was tried was without what was not to be, so this is not what was looked for",
+        "No tested load met the goal of the search, so this is not its result",
     );
     name(
         &|row| row.search_end == Some(SearchEnd::AtMost),
-        "The search ended at the largest load that was allowed, so the server can do more",
+        "The search ended at the largest allowed load, so the server can do more",
     );
     name(
         &|row| row.driver_limited,
-        "The driver, not the server, was the limit, so the server can do more than measured",
+        "The driver, not the server, was the limit, so the server can do more than was measured",
     );
     name(
         &|row| row.lateness().is_some(),
-        "The driver woke late to send, as on a machine that is busy otherwise, and latencies have that in them",
+        "The driver sent late, probably because the machine was busy, and latencies include the delay",
     );
     name(
         &|row| row.unsent > 0,
-        "The rate was not reached: requests were due but every connection was waiting for an answer",
+        "The rate was not reached: requests were not sent because every connection was waiting for an answer",
     );
-    name(&|row| row.dropped > 0, "The rate was not reached: requests were dropped since every connection was busy");
+    name(&|row| row.dropped > 0, "The rate was not reached: requests were dropped because every connection was busy");
     name(
         &|row| row.disturbed.is_some(),
-        "Other processes used the cores of server or driver, so both can do more than measured",
+        "Other processes used the cores of server or driver, so both can do more than was measured",
     );
     name(
         &|row| row.rising,
-        "The target still got faster when the time for its warm-up was over, so it can do more than measured",
+        "The target was still getting faster at the end of its warm-up, so it can do more than was measured",
     );
     // The CPU time of another driver is never measured.
     if results.rows().any(|row| row.client != Client::Ab && row.driver_cpu_share.is_none()) {
-        let why = "this system doesn't tell them, or a run was over before they were looked at";
+        let why = "this system doesn't report them, or a run ended before they were read";
         warnings.push(format!("CPU time and memory were not measured: {why}"));
     }
     let clock = time_to_read_the_clock();
     if clock > SLOW_CLOCK {
-        warnings
-            .push(format!("The clock of this machine takes {clock:?} to read, which is part of all that was measured"));
+        warnings.push(format!(
+            "Reading the clock of this machine takes {clock:?}, which is included in all measured times"
+        ));
     }
     warnings
 }

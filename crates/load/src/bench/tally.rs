@@ -285,7 +285,7 @@ impl Tally {
             curve: if is_ramp { self.curve } else { Vec::new() },
             users_at_peak: None,
             users_at_exit: is_ramp.then_some(self.users),
-            exit_reason: self.exit_reason.or_else(|| is_ramp.then(|| "the time was up".to_owned())),
+            exit_reason: self.exit_reason.or_else(|| is_ramp.then(|| "the time limit was reached".to_owned())),
             failed: is_ramp.then_some(record.errors),
             matches: per_run(record.matches),
             elapsed_s: is_sequence.then_some(elapsed / runs as f64),

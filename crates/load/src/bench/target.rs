@@ -89,7 +89,7 @@ impl Target {
     /// There is no such process.
     pub fn of_process(self, id: u32) -> Result<Self, Error> {
         if cfg!(target_os = "linux") && Usage::of(id).is_none() {
-            let text = format!("found the process {id}, expected one that runs on this machine");
+            let text = format!("found the process id {id}, expected a process of this machine");
             return Err(Error::new(ErrorKind::Input, text));
         }
         Ok(Target { process: Some(id), ..self })
@@ -122,7 +122,7 @@ impl Target {
     /// Why there is no connection.
     pub async fn reach(&self, plan: &Plan) -> Result<(), Error> {
         let Endpoint { address, .. } = self.endpoint;
-        let error = |why| Error::new(ErrorKind::Server, format!("nobody answers at {address}: {why}"));
+        let error = |why| Error::new(ErrorKind::Server, format!("no server answers at {address}: {why}"));
         match tokio::time::timeout(plan.timeout, open(address, plan.sources.first().copied())).await {
             Ok(Ok(_)) => Ok(()),
             Ok(Err(why)) => Err(error(why.to_string())),
@@ -149,7 +149,7 @@ impl Target {
         match result {
             Ok(result) => Ok(Some(result)),
             Err(error) if self.is_guest => {
-                self.lost = Some(format!("{} was dropped, so its rows of {suite} end there: {error}", self.name));
+                self.lost = Some(format!("{} was dropped, so it has no further rows of {suite}: {error}", self.name));
                 self.server = None;
                 Ok(None)
             }

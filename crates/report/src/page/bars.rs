@@ -68,12 +68,12 @@ pub(super) fn marks(row: &Row) -> Vec<Mark> {
     mark(row.errors > 0, true, format!("{} wrong or missing", plain(row.errors as f64)));
     mark(row.driver_limited || row.limited_by.is_some(), false, limited(row));
     if let Some(share) = row.disturbed {
-        mark(true, false, format!("others used {} of the server’s or the driver’s cores", percent(share)));
+        mark(true, false, format!("other processes used {} of the server’s or the driver’s cores", percent(share)));
     }
     if let Some(late) = row.lateness() {
-        mark(true, false, format!("the driver woke late: {late}"));
+        mark(true, false, format!("the driver sent late: {late}"));
     }
-    mark(row.rising, false, "still got faster".to_owned());
+    mark(row.rising, false, "was still getting faster".to_owned());
     mark(row.unsent > 0, false, format!("{} due but not sent", plain(row.unsent as f64)));
     mark(row.dropped > 0, false, format!("{} dropped", plain(row.dropped as f64)));
     marks

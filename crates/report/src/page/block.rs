@@ -92,7 +92,7 @@ impl Block {
 fn title(method: Method) -> &'static str {
     match method {
         Method::Closed => "All connections busy",
-        Method::Open => "Requests by the clock",
+        Method::Open => "Requests at scheduled times",
         Method::Users => "Users who pause",
         Method::Ramp => "Users added at a steady rate",
         Method::Sequence => "One client, one list of requests",

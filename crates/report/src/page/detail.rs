@@ -118,7 +118,7 @@ fn distribution(rows: &[(&Series, &Row)]) -> Option<Plot> {
     let y = Axis::logarithmic(figures(&courses));
     let frame = Frame {
         title: "Latency distribution",
-        note: "latency that this share of requests stayed within; both axes are logarithmic".to_owned(),
+        note: "the latency that this share of requests did not exceed; both axes are logarithmic".to_owned(),
         x_name: "share of requests",
         x_ticks: ticks.collect(),
         x,
@@ -166,7 +166,7 @@ fn over_time(series: &[(&Series, Vec<Interval>)]) -> Vec<Plot> {
     let errors = || {
         plot(
             "Errors",
-            "wrong or missing answers in each stretch",
+            "wrong or missing answers in each interval",
             from_zero,
             plain,
             &[("", false, |interval| Some(interval.errors as f64))],
@@ -190,7 +190,7 @@ fn over_time(series: &[(&Series, Vec<Interval>)]) -> Vec<Plot> {
         ),
         plot(
             "Users",
-            "at the end of each stretch",
+            "at the end of each interval",
             from_zero,
             plain,
             &[("", false, |interval| interval.users.map(|users| users as f64))],

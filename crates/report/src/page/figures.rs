@@ -96,7 +96,7 @@ fn cell(text: String) -> Option<Cell> {
 const FIGURES: [Figure; 41] = [
     ("requests/s ± standard deviation", |row| cell(mean(&row.requests_per_second))),
     ("users at the peak", |row| cell(count(row.users_at_peak? as f64))),
-    ("users at the exit", |row| cell(count(row.users_at_exit? as f64))),
+    ("users at the end", |row| cell(count(row.users_at_exit? as f64))),
     ("failed requests", |row| cell(count(row.failed? as f64))),
     ("whole list", |row| cell(format!("{} s", figure(row.elapsed_s?)))),
     ("matches", |row| cell(count(row.matches? as f64))),
@@ -119,15 +119,15 @@ const FIGURES: [Figure; 41] = [
         Some(Cell { text: percent(row.driver_cpu_share?), bad: row.driver_limited, ..Cell::default() })
     }),
     ("driver CPU per request", |row| cell(format!("{} µs", figure(row.driver_cpu_us_per_request?)))),
-    ("used by others", |row| Some(Cell { text: percent(row.disturbed?), bad: true, ..Cell::default() })),
+    ("used by other processes", |row| Some(Cell { text: percent(row.disturbed?), bad: true, ..Cell::default() })),
     ("request", |row| cell(length(row.request_bytes)?)),
     ("response", |row| cell(length(row.response_bytes)?)),
     ("right answers", |row| cell(count(row.requests as f64))),
-    ("of them verified", |row| cell(count(row.verified as f64))),
+    ("of these verified", |row| cell(count(row.verified as f64))),
     ("due but not sent", |row| cell(count(Some(row.unsent).filter(|unsent| *unsent > 0)? as f64))),
     ("dropped", |row| cell(count(Some(row.dropped).filter(|dropped| *dropped > 0)? as f64))),
     ("driver late p99", |row| cell(microseconds(row.lag_us?.p99))),
-    ("driver late at most", |row| cell(microseconds(row.lag_us?.max))),
+    ("driver late, maximum", |row| cell(microseconds(row.lag_us?.max))),
     ("errors", |row| Some(Cell { text: count(row.errors as f64), bad: row.errors > 0, ..Cell::default() })),
     ("client", |row| cell(client(row.client).to_owned()).filter(|_| row.target != FLOOR)),
     ("style", |row| cell(row.style.clone()?)),
@@ -264,7 +264,7 @@ fn points<T>(
 
 /// Returns the time series of one row.
 pub(super) fn series_points(case: &str, series: &Series, intervals: &[Interval]) -> Table {
-    let caption = format!("{case}, {}: from stretch to stretch", series.name);
+    let caption = format!("{case}, {}: by interval", series.name);
     points(
         caption,
         "until",
@@ -319,7 +319,7 @@ const HISTORY: [HistoryFigure; 4] = [
         |row| Some(mean(&row.requests_per_second)),
     ),
     (
-        "Users at the exit",
+        "Users at the end",
         |known| Some(count(known.users_at_exit? as f64)),
         |row| Some(count(row.users_at_exit? as f64)),
     ),

@@ -8,7 +8,7 @@ use crate::versus::{Overall, Versus, times, title};
 
 /// Returns the table of the targets with their overall results.
 pub(super) fn targets(results: &Results, subject: &str, overall: &Overall<'_>) -> Table {
-    let headings = ["target", "CPU time per request", "cases", "first answer", "peak memory", "language", "what it is"];
+    let headings = ["target", "CPU time per request", "cases", "first answer", "peak memory", "language", "software"];
     let lines = results.standings(overall).into_iter().map(|standing| {
         let mean = standing.mean;
         let cells = [
@@ -47,7 +47,7 @@ pub(super) fn costs(versus: &Versus<'_>) -> Table {
             cell.below = mean.map(|mean| format!("of {}", mean.count));
             cell
         });
-        lines.push(Line::new("geometric mean, of so many cases".to_owned(), means));
+        lines.push(Line::new("geometric mean, number of cases".to_owned(), means));
     }
     Table::new(format!("Server CPU time per request, and its multiple of {}’s", versus.subject), heads(versus), lines)
         .without_empty()
@@ -60,7 +60,7 @@ pub(super) fn sizes(versus: &Versus<'_>) -> Table {
         let cells = (0..line.rows.len()).map(|place| Cell::of(size(place).map(|size| count(size as f64))));
         Line::new(line.name.clone(), cells)
     });
-    Table::new("Bytes of a response, where they differ".to_owned(), heads(versus), lines.collect()).without_empty()
+    Table::new("Bytes of a response, if the targets differ".to_owned(), heads(versus), lines.collect()).without_empty()
 }
 
 fn heads<'a>(versus: &Versus<'a>) -> impl Iterator<Item = &'a str> {

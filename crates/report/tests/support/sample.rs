@@ -51,7 +51,8 @@ pub fn results_of(seed: u64) -> Results {
         runs: 4,
         slice_s: None,
         warnings: vec![
-            "The driver, not the server, was the limit, so the server can do more than measured: echoVoid (castile), \
+            "The driver, not the server, was the limit, so the server can do more than was measured: echoVoid \
+             (castile), \
              echoInteger (castile)"
                 .into(),
         ],
@@ -287,7 +288,7 @@ fn wstest(noise: &mut Noise) -> Suite {
             method: Method::Users,
             connections: peak as usize,
             keep_alive: false,
-            rhythm: Some("each thinks for 1s before a request, raised until throughput stops growing".into()),
+            rhythm: Some("each thinks for 1s before a request, increased until throughput stops growing".into()),
             users_at_peak: Some(peak as usize),
             exit_reason: Some("throughput stopped growing".into()),
             curve,
@@ -338,7 +339,7 @@ fn styles(noise: &mut Noise) -> Suite {
                 true => vec![Reason { count: 41, text: "status 500, expected 200: <script>alert(1)</script>".into() }],
                 false => Vec::new(),
             },
-            rhythm: Some("each sends a request every 120s, 25 more each minute".into()),
+            rhythm: Some("each sends a request every 120s, 25 more per minute".into()),
             ..ramp
         });
     }

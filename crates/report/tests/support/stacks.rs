@@ -32,7 +32,7 @@ pub fn results() -> Results {
     });
     Results {
         command: "castile bench wspex wstest seismic --profile standard --peer all".into(),
-        warnings: vec!["Others used the server's core in rows of elm: echoOrder500".into()],
+        warnings: vec!["Other processes used the server's core in rows of elm: echoOrder500".into()],
         targets: targets.collect(),
         suites: vec![wspex(&mut noise), wstest(&mut noise), seismic(&mut noise)],
         ..sample::results()

@@ -136,8 +136,8 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
             arguments.login.expect_no_other(&headers)?;
             Some((url.clone(), arguments.login.endpoint(url, &arguments.tls, &headers)?))
         }
-        None if arguments.tls.is_given() => bail!("{} are for the server at --url, expected that", tls::FOR_CLIENTS),
-        None if arguments.login.is_given() => bail!("{} are for the server at --url, expected that", login::OPTIONS),
+        None if arguments.tls.is_given() => bail!("{} can only be used with --url", tls::FOR_CLIENTS),
+        None if arguments.login.is_given() => bail!("{} can only be used with --url", login::OPTIONS),
         None => None,
     };
     let entrants = Entrants {
@@ -212,7 +212,10 @@ impl Whole {
         }
         let cold = entrants.cold(loads);
         if !cold.is_empty() {
-            results.warnings.push(format!("Measured cold, so they can do more than measured: {}", cold.join(", ")));
+            results.warnings.push(format!(
+                "Measured before the warm-up was complete, so their real throughput is higher: {}",
+                cold.join(", ")
+            ));
         }
         Ok(with_warnings(results))
     }
@@ -256,7 +259,7 @@ async fn measure(
 /// If that fails, the results are printed anyway.
 fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     if results.suites.is_empty() {
-        bail!("nothing was measured, so nothing was written");
+        bail!("nothing was measured, so no report was written");
     }
     let saved = save(arguments, results);
     out!("{}", results.table());
@@ -290,12 +293,12 @@ fn suites(arguments: &Arguments) -> anyhow::Result<Vec<&'static Suite>> {
     let asked = |suite: &&Suite| arguments.suites.is_empty() || arguments.suites.iter().any(|name| name == suite.name);
     let chosen: Vec<_> = SUITES.iter().filter(asked).collect();
     if arguments.url.is_some() && chosen.len() != 1 {
-        bail!("--url is the endpoint of one suite: name it, one of {}", known());
+        bail!("--url is the endpoint of one suite, expected its name: one of {}", known());
     }
     if arguments.network.is_some()
         && let Some(other) = chosen.iter().find(|suite| suite.name != ACROSS_A_NETWORK)
     {
-        bail!("found suite {}, expected {ACROSS_A_NETWORK} alone: --network is for no other", other.name);
+        bail!("found suite {}, expected {ACROSS_A_NETWORK}: --network supports no other suite", other.name);
     }
     Ok(chosen)
 }
@@ -317,10 +320,10 @@ fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Re
     let selected = |name: &str| arguments.operations.iter().any(|operation| selects(operation, name));
     loads.retain(|load| arguments.operations.is_empty() || selected(&load.case.name));
     if loads.is_empty() {
-        bail!("nothing is left to measure: no method of the profile is as the options say");
+        bail!("there is nothing to measure: the options exclude all methods of the profile");
     }
     if let Some(method) = arguments.adjust.unused_method(&loads) {
-        bail!("nothing of what is measured is driven by the method {method}");
+        bail!("no measured case uses the method {method}");
     }
     for load in &mut loads {
         load.plan.threads = threads;
@@ -341,7 +344,7 @@ fn peers(arguments: &Arguments, loads: &[Load]) -> anyhow::Result<Vec<Peer>> {
     }
     let peers = Peer::named(directory, names)?;
     match peers.iter().find(|peer| !serves(peer)) {
-        Some(peer) => bail!("the peer {} serves nothing of what is measured", peer.name),
+        Some(peer) => bail!("the peer {} serves none of the measured cases", peer.name),
         None => Ok(peers),
     }
 }

@@ -51,7 +51,7 @@ pub(crate) struct Arguments {
 /// Writes the bundle, even if parts of the contract are broken, and the problems.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if !arguments.fetch && arguments.trust.is_given() {
-        bail!("--ca and --client-cert are for what is fetched, expected --fetch beside them");
+        bail!("--ca and --client-cert require --fetch");
     }
     let mut shown = arguments.wsdl;
     let mut files = arguments.catalogs.files()?;
@@ -64,10 +64,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     } else if !source::is_url(&shown) {
         source::expect_contract(Path::new(&shown))?;
         if is_same(Path::new(&shown), &arguments.out) {
-            bail!("{shown} is what is read, and would be replaced by the bundle: choose another file");
+            bail!("{shown} is the input, and the bundle would overwrite it: choose another output file");
         }
     } else if !arguments.fetch {
-        bail!("{shown} is a URL, and nothing is fetched unless --fetch is given");
+        bail!("{shown} is a URL, expected --fetch to read it");
     }
     // The output path is checked before anything is fetched.
     if arguments.out.as_os_str() != "-" {
@@ -120,13 +120,13 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
         let may_be_fetched = !arguments.fetch && missing.iter().any(|location| source::is_url(location));
         let advice = match may_be_fetched {
-            false => "--catalog FILE says where one is kept",
-            true => "--fetch fetches what has a URL, --catalog FILE says where a document is kept",
+            false => "--catalog FILE maps a location to a file",
+            true => "--fetch fetches documents that have a URL; --catalog FILE maps a location to a file",
         };
         note!("  = note: {advice}");
     }
     if is_defective && bundle.is_some() && !missing.is_empty() {
-        let told = reported.err().unwrap_or_else(|| anyhow!("the contract needs more than the bundle has"));
+        let told = reported.err().unwrap_or_else(|| anyhow!("the bundle lacks documents that the contract needs"));
         return Err(outcome::incomplete(told));
     }
     reported

@@ -158,7 +158,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     };
     let others = [&arguments.json, &arguments.xml].into_iter().flatten();
     if others.chain([&arguments.wsdl]).filter(|path| *path == Path::new("-")).count() > 1 {
-        bail!("the contract and the request can't both be standard input: save one of them to a file");
+        bail!("the contract and the request can't both be read from standard input: save one of them to a file");
     }
     let mut contract = contract::open_for(name, &arguments.wsdl, &arguments.catalogs, &options)?;
     let (service, operation) = match contract::find(&contract, wanted, name) {
@@ -179,7 +179,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         None => address.to_owned(),
     };
     if url.is_empty() {
-        bail!("the contract has no address of the service {}: give it as --url", service.description().name);
+        bail!("the contract has no address for the service {}, expected --url", service.description().name);
     }
     let given: Vec<Vec<AnyHeader>> =
         arguments.blocks.iter().map(|given| blocks(operation, given)).collect::<Result<_, _>>()?;
@@ -189,7 +189,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     expect_url(&url)?;
     let first_files = arguments.save.as_deref().map(answer::first_files);
     if let Some(first) = first_files.iter().flatten().find(|first| first.exists()) {
-        bail!("{} is there already, and --save replaces no file", first.display());
+        bail!("{} exists already, and --save overwrites no file", first.display());
     }
     let transport = transport(arguments, &url)?;
     let cookies = arguments.cookies.as_deref().map(|file| Jar::open(&transport, file)).transpose()?;
@@ -299,8 +299,8 @@ fn attached(given: &str) -> anyhow::Result<Attached<'_>> {
     if let (Some(part), Some(id)) = (part, id) {
         // The part name is in the Content-ID, which `id` sets.
         bail!(
-            "found part={part} and id={id} in --attach {given}, expected one of them: part={part} has the Content-ID \
-             {part}=…, and id={part}={id} is that with an ID of yours, to which cid:{part}={id} leads"
+            "found part={part} and id={id} in --attach {given}, expected one of them: part={part} makes the \
+             Content-ID {part}=…, and id={part}={id} makes one with your own ID, so that cid:{part}={id} refers to it"
         );
     }
     Ok(Attached { file, part, id, media_type: media_type.unwrap_or("application/octet-stream".into()) })
@@ -316,9 +316,10 @@ fn add_blocks(given: &mut Vec<AnyHeader>, of_file: Vec<Any>) {
 
 /// Reads header blocks from JSON, or from an XML file, which may contain an envelope.
 fn blocks(operation: &'static Operation, given: &str) -> anyhow::Result<Vec<AnyHeader>> {
-    let parsed = |element: &str| Any::parse(element).with_context(|| format!("{given} is no header block"));
+    let parsed = |element: &str| Any::parse(element).with_context(|| format!("{given} is not a header block"));
     if given.trim_start().starts_with('{') {
-        let json = serde_json::from_str(given).with_context(|| format!("the header blocks {given:?} are no JSON"))?;
+        let json =
+            serde_json::from_str(given).with_context(|| format!("the header blocks {given:?} are not valid JSON"))?;
         let elements = operation.header_from_json(&json).map_err(|first| {
             let told = several(first, &operation.header_problems(&json));
             anyhow::anyhow!("the header blocks can't be sent:{told}")
@@ -340,7 +341,7 @@ fn value(operation: &'static Operation, arguments: &Arguments) -> anyhow::Result
         None => Json::Object(serde_json::Map::new()),
         Some(file) => {
             let text = text(file)?;
-            serde_json::from_str(&text).with_context(|| format!("{} is no JSON", file.display()))?
+            serde_json::from_str(&text).with_context(|| format!("{} is not valid JSON", file.display()))?
         }
     };
     arguments::put_all(&mut json, &arguments.values, operation)?;
@@ -361,7 +362,7 @@ fn several(first: JsonError, problems: &[JsonError]) -> String {
 /// Reads a request from a file: an element, which is sent unchanged, or an envelope, of which the body and the header blocks are used.
 fn from_xml(operation: &'static Operation, file: &Path) -> anyhow::Result<(Payload, Vec<Any>)> {
     let text = text(file)?;
-    let any = Any::parse(&text).with_context(|| format!("{} is no element of XML", file.display()))?;
+    let any = Any::parse(&text).with_context(|| format!("{} is not an XML element", file.display()))?;
     let Some(blocks) = envelope::blocks(&any)? else {
         return Ok((Payload::Xml(Raw::new(any.xml().into_owned())), Vec::new()));
     };
@@ -372,7 +373,7 @@ fn from_xml(operation: &'static Operation, file: &Path) -> anyhow::Result<(Paylo
 
 /// Returns the root element of an XML file, without what surrounds it.
 fn element(file: &Path) -> anyhow::Result<String> {
-    let any = Any::parse(&text(file)?).with_context(|| format!("{} is no element of XML", file.display()))?;
+    let any = Any::parse(&text(file)?).with_context(|| format!("{} is not an XML element", file.display()))?;
     Ok(any.xml().into_owned())
 }
 
@@ -380,14 +381,14 @@ fn header(line: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
     let Some((name, value)) = line.split_once(':') else {
         bail!("found the header {line:?}, expected NAME: VALUE");
     };
-    let name: HeaderName = name.trim().parse().with_context(|| format!("{name:?} is no name of a header"))?;
+    let name: HeaderName = name.trim().parse().with_context(|| format!("{name:?} is not a valid header name"))?;
     if name == http::header::CONTENT_TYPE {
-        bail!("the header Content-Type follows from what is sent, and can't be another one");
+        bail!("found the header Content-Type, which is derived from the message and can't be set");
     }
     let value: HeaderValue =
-        value.trim().parse().with_context(|| format!("{line:?} has characters that no header can hold"))?;
+        value.trim().parse().with_context(|| format!("{line:?} has characters that are not allowed in a header"))?;
     if name == "soapaction" && value.to_str().is_err() {
-        bail!("{line:?} has characters that no SOAPAction has, expected ASCII");
+        bail!("{line:?} has characters that are not allowed in a SOAPAction, expected ASCII");
     }
     Ok((name, value))
 }
@@ -541,7 +542,7 @@ mod tests {
             ("a;type=b/c;id=x;q=1", "expected part=NAME, id=ID or type=TYPE"),
             (
                 "a;part=p;id=x",
-                "expected one of them: part=p has the Content-ID p=…, and id=p=x is that with an ID of yours",
+                "expected one of them: part=p makes the Content-ID p=…, and id=p=x makes one with your own ID",
             ),
         ] {
             let error = attached(given).unwrap_err().to_string();

@@ -36,17 +36,17 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         bail!("found case {:?}, expected one of {}", arguments.case, known.join(", "));
     };
     let Requests::Typed { count, connect } = case.requests else {
-        bail!("the case {} has no client", case.name);
+        bail!("the case {} can't be called by this client", case.name);
     };
     let user = User { number: 0, endpoint: Endpoint::resolve(&arguments.url)?, source: None, timeout: TIMEOUT };
-    let failed = |error| anyhow!("{error}").context("the service gave no right answer");
+    let failed = |error| anyhow!("{error}").context("the service gave no correct answer");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut client = connect(&user).map_err(failed)?;
         let mut numbers = (0..count).cycle();
         for line in std::io::stdin().lines() {
-            let line = line.context("can't read how often to call")?;
-            let calls: usize = line.parse().with_context(|| format!("found {line:?}, expected a number of calls"))?;
+            let line = line.context("can't read the number of calls")?;
+            let calls: usize = line.parse().with_context(|| format!("found {line:?}, expected the number of calls"))?;
             let mut items = 0;
             for number in numbers.by_ref().take(calls) {
                 items += client.call(number).await.map_err(failed)?.matches;

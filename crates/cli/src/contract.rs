@@ -11,8 +11,7 @@ use castile_xml::visible;
 
 use crate::{problems, source};
 
-const UNBOUND: &str =
-    "the contract has no port and no binding that speaks SOAP, so nothing says how its operations are called";
+const UNBOUND: &str = "the contract has no SOAP port and no SOAP binding, so its operations can't be called";
 
 /// Reads a contract and reports its problems.
 ///
@@ -114,7 +113,7 @@ pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow
     let has_it = |service: &&Service| service.ports().iter().any(|port| port.name == name);
     let found: Vec<&Service> = found.into_iter().filter(has_it).collect();
     if found.is_empty() {
-        bail!("there is no port {name} that speaks SOAP; there are {}", known.join(", "));
+        bail!("there is no SOAP port {name}; there are {}", known.join(", "));
     }
     Ok(found)
 }
@@ -125,7 +124,7 @@ pub(crate) fn note_of_others(service: &str, name: &str, labels: &[&str]) {
         && *first == name
     {
         let (service, other, count) = (visible(service), visible(other), labels.len());
-        note!("{service} has {count} operations {name}; it is the first, and {other} is another one");
+        note!("{service} has {count} operations {name}; the first is used; {other} is another one");
     }
 }
 
@@ -150,10 +149,10 @@ pub(crate) fn find(
             if name == other_name {
                 let ports = [&first.0, &other].map(|service| service.ports().first().map_or("", |port| port.name));
                 let [port, other] = ports.map(visible);
-                note!("{port} and {other} have {operation}; it is that of {port}, and --port names another one");
+                note!("{port} and {other} have {operation}; that of {port} is used; --port selects another one");
             } else {
                 note!(
-                    "{name} and {other_name} have {operation}; it is that of {name}, and --service names another one"
+                    "{name} and {other_name} have {operation}; that of {name} is used; --service selects another one"
                 );
             }
         }

@@ -52,7 +52,7 @@ pub(crate) struct Arguments {
 
 fn depth(text: &str) -> Result<u8, String> {
     let levels = quantity::count(text).ok().filter(|levels| (1..=10).contains(levels));
-    levels.ok_or_else(|| "expected a whole number of levels, from 1 to 10".to_owned())
+    levels.ok_or_else(|| "expected a whole number from 1 to 10".to_owned())
 }
 
 /// Writes the description, even if parts of the contract are broken, and the problems.
@@ -65,7 +65,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let shown = wsdl.display().to_string();
     if arguments.cost {
         let source::Kind::Contract = kind else {
-            bail!("{shown} is an XML Schema, expected a WSDL: code is generated of operations")
+            bail!("{shown} is an XML Schema, expected a WSDL: --cost shows the code generated for operations")
         };
         return cost::run(&wsdl, &files, &arguments);
     }

@@ -61,7 +61,7 @@ pub(crate) fn fragment(bytes: &[u8], shown: &str) -> anyhow::Result<Fragment> {
         anyhow::anyhow!("{shown}:{}:{}: {}", position.line, position.column, error.message())
     })?;
     if text[..document.root().offset()].contains("<!DOCTYPE") {
-        bail!("{shown} has a document type declaration, which messages may not have");
+        bail!("{shown} has a document type declaration, which is not allowed in messages");
     }
     let root = document.root();
     Ok(Fragment { text: root.source().to_owned(), position: root.position() })

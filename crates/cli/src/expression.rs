@@ -26,7 +26,7 @@ impl Expression {
             let why = unbound(&error).map(|prefix| {
                 let known: Vec<_> = known.iter().map(|(prefix, _)| *prefix).collect();
                 format!(
-                    "nothing says what the prefix {prefix} means: known are {}; {}",
+                    "the prefix {prefix} has no namespace; known prefixes are {}; {}",
                     known.join(", "),
                     remedy(prefix)
                 )
@@ -97,7 +97,7 @@ mod tests {
         }
         for (wrong, expected) in [
             ("//", "expected an XPath 1.0 expression: "),
-            ("u:a", "nothing says what the prefix u means: known are t; add u"),
+            ("u:a", "the prefix u has no namespace; known prefixes are t; add u"),
             ("$v", "expected an XPath expression without variables"),
             ("nothing()", "expected an XPath 1.0 expression: "),
         ] {

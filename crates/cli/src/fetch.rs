@@ -111,7 +111,7 @@ impl Fetch {
         };
         let too_large = || {
             let megabytes = limits.max_size / 1_000_000;
-            format!("it goes beyond the {megabytes} MB that may be fetched; --max-size allows more")
+            format!("all documents together are larger than {megabytes} MB; --max-size allows more")
         };
         if state.size >= limits.max_size {
             return Err(too_large());
@@ -131,15 +131,17 @@ impl Fetch {
             Error::HostNotFound => format!("the host {} has no address", host(url)),
             Error::ConnectionFailed => format!("no connection to {}", host(url)),
             Error::Io(error) => match error.kind() {
-                ErrorKind::ConnectionRefused => format!("{} takes no connection: nobody listens there", host(url)),
+                ErrorKind::ConnectionRefused => {
+                    format!("{} refused the connection: no server listens there", host(url))
+                }
                 _ if error.to_string().contains("lookup address") => format!("the host {} has no address", host(url)),
                 _ => format!("the exchange with {} failed: {error}", host(url)),
             },
             Error::Other(error) => {
-                let others = if is_of_unknown(&*error) { "; --ca FILE names others" } else { "" };
+                let others = if is_of_unknown(&*error) { "; --ca FILE trusts other certificates" } else { "" };
                 format!("no connection to {}: {error}{others}", host(url))
             }
-            error => format!("{} can't be asked: {error}", host(url)),
+            error => format!("the request to {} failed: {error}", host(url)),
         };
         let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left)));
         // An https document must not redirect to http.
@@ -152,7 +154,7 @@ impl Fetch {
         let coding =
             response.headers().get("content-encoding").map(|coding| String::from_utf8_lossy(coding.as_bytes()));
         if let Some(coding) = coding.filter(|coding| !coding.eq_ignore_ascii_case("identity")) {
-            return Err(format!("the server answered in the content encoding {coding}, which was not asked for"));
+            return Err(format!("the server answered with the content encoding {coding}, which was not requested"));
         }
         // One more byte shows that the document exceeds the limit. Received bytes count even if the document fails.
         let room = limits.max_size.saturating_sub(state.size);
@@ -169,7 +171,7 @@ impl Fetch {
         }
         note!("         {}, {:.1} s", kilobytes(bytes.len()), started.elapsed().as_secs_f64());
         if castile_xsd::decode(&bytes).is_ok_and(|text| is_html(&text)) {
-            return Err("the server answered with an HTML page, expected XML: it may ask to sign in".into());
+            return Err("the server answered with an HTML page, expected XML: it may be a sign-in page".into());
         }
         Ok(bytes)
     }
@@ -193,8 +195,8 @@ fn host(url: &str) -> String {
 /// Returns the message for an unexpected status.
 fn unexpected(status: u16) -> String {
     // A login in a URL would be stored in the bundle.
-    const LOGIN: &str = "the server answered 401, which asks for a login, and --fetch has none: save the document with a program \
-                         that logs in, and give that file; where it is imported, --catalog FILE says where it is kept";
+    const LOGIN: &str = "the server answered 401 (login required), and --fetch can't log in: save the document with a \
+        program that can, and use the file; if the document is imported, --catalog FILE maps its location to the file";
     match status {
         401 => LOGIN.to_owned(),
         _ => format!("the server answered {status}, expected 200"),

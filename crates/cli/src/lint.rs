@@ -104,8 +104,8 @@ fn expect_rules(allowed: &[String]) -> anyhow::Result<()> {
     let known = || rules::ALL.iter().map(|rule| rule.id).chain(rules::FRONT_END.iter().map(|(id, _)| *id));
     let Some(id) = allowed.iter().find(|id| known().all(|known| known != **id)) else { return Ok(()) };
     let meant = match castile_xsd::similar(id, known(), 1).first() {
-        Some(meant) => format!("is {meant} meant?"),
-        None => "expected one of docs/lint.md, as R2706".to_owned(),
+        Some(meant) => format!("did you mean {meant}?"),
+        None => "expected a rule of docs/lint.md, such as R2706".to_owned(),
     };
     bail!("there is no rule {id:?}: {meant}")
 }

@@ -220,7 +220,7 @@ fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
     // Only errors matter here; `castile describe` shows the warnings.
     diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
     problems::report(&shown, &diagnostics, Severity::Error)?;
-    let Some(definitions) = definitions else { bail!("{shown} is no contract") };
+    let Some(definitions) = definitions else { bail!("{shown} is not a contract") };
     problems::warn_of_defects(&shown, defects);
     // All threads use the definitions until the process ends.
     Ok(Box::leak(Box::new(definitions)))
@@ -251,7 +251,7 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     }
     let feed = arguments.feed.as_deref().map(Feed::read).transpose()?;
     if let Some(name) = feed.iter().flat_map(Feed::columns).find(|name| values.contains(name)) {
-        bail!("{name} is a column of the feed and an --extract, expected different names");
+        bail!("{name} is both a column of the feed and an --extract, expected different names");
     }
     let mut blocks = Vec::new();
     for path in &arguments.blocks {
@@ -272,7 +272,7 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     let headers = sources.headers(&service, &headers)?;
     let mut templates = messages.iter().flatten().map(|message| &message.template).chain(&headers);
     if feed.is_some() && !templates.any(Template::is_fed) {
-        bail!("no --template and no --header has a place for a column of the --feed");
+        bail!("no --template and no --header uses a column of the --feed");
     }
     let feed = match feed {
         Some(feed) => {
@@ -310,7 +310,10 @@ fn extract(
         None => (None, name),
         Some((operation, name)) => {
             let found = service.operations.iter().position(|known| known.name == operation);
-            (Some(found.with_context(|| format!("{given:?} is of {operation}, which is no --operation"))?), name)
+            (
+                Some(found.with_context(|| format!("{given:?} belongs to {operation}, which is not an --operation"))?),
+                name,
+            )
         }
     };
     if name.is_empty() || name.contains(['{', '}']) || name.trim() != name {

@@ -76,7 +76,7 @@ impl Credentials {
         let Some(user) = &self.user else { return Ok(None) };
         // A name contains no colon (RFC 7617 §2).
         let (user, password) = match (user.split_once(':'), &self.password_file) {
-            (Some(_), Some(_)) => bail!("--user has a password, and so has --password-file: expected one of them"),
+            (Some(_), Some(_)) => bail!("found a password in --user and in --password-file, expected one of them"),
             (Some((user, password)), None) => (user, password.to_owned()),
             (None, Some(file)) => (&**user, first_line(file)?),
             (None, None) if is_dry => return Ok(None),
@@ -126,9 +126,7 @@ impl Arguments {
     pub(crate) fn expect_no_other(&self, headers: &str) -> anyhow::Result<()> {
         let has = |name: &str| headers.lines().any(|line| line.split(':').next().is_some_and(|found| found == name));
         if (self.user.is_some() || self.bearer.is_some()) && has("authorization") {
-            bail!(
-                "--header has the header Authorization, and --user or --bearer says what it is: expected one of them"
-            );
+            bail!("found the header Authorization in --header and also --user or --bearer, expected one of them");
         }
         Ok(())
     }
@@ -137,7 +135,7 @@ impl Arguments {
         if let Some(file) = &self.bearer {
             let token = first_line(file)?;
             if token.contains(|c: char| !c.is_ascii_graphic()) {
-                bail!("{} has a token with characters that no header can hold", file.display());
+                bail!("{} has a token with characters that are not allowed in a header", file.display());
             }
             return Ok(Some(format!("Bearer {token}")));
         }
@@ -185,7 +183,10 @@ fn name(text: &str) -> Result<String, String> {
     match text.split_once(':') {
         None if text.is_empty() => Err("expected a name".to_owned()),
         None => Ok(text.to_owned()),
-        Some(_) => Err("found a colon, expected a name: the password is asked for, or in --password-file".to_owned()),
+        Some(_) => {
+            Err("found a colon, expected a name: the password is read from the terminal or from --password-file"
+                .to_owned())
+        }
     }
 }
 
@@ -245,7 +246,7 @@ pub(crate) fn headers(given: &[String]) -> anyhow::Result<String> {
         let value: http::HeaderValue = value.trim().parse().with_context(wrong)?;
         let value = value.to_str().with_context(wrong)?;
         if OWN.contains(&name.as_str()) {
-            bail!("the header {name} is written by the driver");
+            bail!("the driver writes the header {name}, so it can't be set");
         }
         lines += &format!("{name}: {value}\r\n");
     }

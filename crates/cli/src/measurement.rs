@@ -11,7 +11,7 @@ pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
         return anyhow::Error::new(error).context("can't wait for signals");
     }
     interrupt.now();
-    note!("interrupted: reporting what was measured; once more to end at once");
+    note!("interrupted: reporting the results so far; interrupt again to stop without a report");
     match process::asked_to_end().await {
         Ok(()) => anyhow!("interrupted twice, so nothing was reported"),
         Err(error) => anyhow::Error::new(error).context("can't wait for signals"),

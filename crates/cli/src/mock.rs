@@ -247,7 +247,7 @@ fn path(service: &Service, address: &str, served: &[(String, &Service)]) -> Opti
     }
     let own = format!("{}/{}", path.trim_end_matches('/'), service.description().name);
     if served.iter().any(|(known, _)| *known == own) {
-        note!("{WARNING}warning{WARNING:#}: {own} is there twice; the second one is not served");
+        note!("{WARNING}warning{WARNING:#}: {own} is defined twice; only the first is served");
         return None;
     }
     Some(own)

@@ -13,10 +13,10 @@ use crate::{build, output, problems};
 /// The exit codes of all commands, for the help; docs/commands.md explains them.
 pub(crate) const EXIT_CODES: &str = "\
 Exit codes of all commands:
-  0  all is well, with warnings at most
-  1  it was done, and came out wrong: a fault, a finding, or a --fail-if holds
-  2  it could not begin: an argument, a contract or another input is wrong
-  3  not all was done: what was measured, written or served is incomplete";
+  0  success, possibly with warnings
+  1  the result is bad: a fault, a finding, or a --fail-if that is true
+  2  it did not start: an argument, a contract or another input is wrong
+  3  it did not finish: results, output or service are incomplete";
 
 /// The exit code of a bad result: a `--fail-if` holds, or answers were wrong and no criterion covers errors.
 const FAILED: u8 = 1;
@@ -100,7 +100,7 @@ impl Arguments {
         let files: Vec<(&str, PathBuf)> = of_report.chain(others).collect();
         for (number, (option, file)) in files.iter().enumerate() {
             if let Some((other, _)) = files[..number].iter().find(|(_, other)| resolved(other) == resolved(file)) {
-                bail!("{other} and {option} both write {}, expected a file of its own for each", file.display());
+                bail!("{other} and {option} both write {}, expected different files", file.display());
             }
         }
         Ok(())
@@ -125,10 +125,10 @@ impl Arguments {
     /// There was no right answer, or the measurement is incomplete.
     pub(crate) fn judge(&self, results: &Results, right: u64, wrong: u64, not_sent: u64) -> anyhow::Result<u8> {
         if right == 0 {
-            bail!("no right answer came, so there is nothing that was measured");
+            bail!("no correct answer was received, so nothing was measured");
         }
         if results.incomplete {
-            bail!("not all was measured");
+            bail!("the measurement is incomplete");
         }
         for condition in &results.conditions {
             condition.failures().for_each(|row| tell("failed", format_args!("{row}, and {} fails", condition.fail_if)));
@@ -141,7 +141,7 @@ impl Arguments {
         }
         let misses = results.rows().any(|row| row.search_end == Some(SearchEnd::NoneMet));
         if misses {
-            tell("failed", "no load that was tried is one that was looked for");
+            tell("failed", "no tested load meets the goal of the search");
         }
         Ok(if misses || results.conditions.iter().any(|condition| condition.failed) { FAILED } else { 0 })
     }
@@ -172,7 +172,7 @@ pub(crate) fn end(code: ExitCode) -> ExitCode {
 /// Checks before a long measurement that a report can be written, and that it doesn't replace a foreign file.
 pub(crate) fn expect_file(path: &Path, form: Form) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
-        bail!("found - for a file, expected its name: `castile report DIR --json` prints results");
+        bail!("found -, expected a file name: `castile report DIR --json` prints results");
     }
     expect_place(path)?;
     Ok(form.expect_own(path)?)

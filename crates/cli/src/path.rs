@@ -36,16 +36,16 @@ pub(crate) fn steps(path: &str) -> anyhow::Result<Vec<Step>> {
         });
         let (name, behind) = rest.split_at(end.unwrap_or(rest.len()));
         if name.is_empty() {
-            bail!("found the path {path:?}, expected names with a dot between them, and numbers of items in brackets");
+            bail!("found the path {path:?}, expected names separated by dots, and item numbers in brackets");
         }
         steps.push(Step::Member(name.to_owned()));
         rest = behind;
         while let Some(inner) = rest.strip_prefix('[') {
             let Some((number, behind)) = inner.split_once(']') else {
-                bail!("found the path {path:?}, of which a bracket is not closed");
+                bail!("found the path {path:?}, in which a bracket is not closed");
             };
             let Ok(number) = number.parse() else {
-                bail!("found the item {number:?} in {path:?}, expected a number from 0");
+                bail!("found the item number {number:?} in {path:?}, expected a whole number from 0");
             };
             steps.push(Step::Item(number));
             rest = behind;

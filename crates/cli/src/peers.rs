@@ -73,7 +73,7 @@ async fn act(arguments: Arguments) -> anyhow::Result<()> {
             let mut wrong = Vec::new();
             for peer in Peer::named(&peers, &names)? {
                 if !peer.is_server() {
-                    out!("{}: it serves no suite; `peers clients` compares its client", peer.name);
+                    out!("{} serves no suite; `peers clients` compares its client", peer.name);
                     continue;
                 }
                 let is_right = check::peer(&peer).await.unwrap_or_else(|error| {
@@ -112,5 +112,8 @@ async fn build(peers: &[Peer]) -> anyhow::Result<()> {
         return Err(outcome::incomplete(anyhow!("not built: {failed}")));
     }
     let packages: Vec<String> = missing.into_iter().collect();
-    Err(outcome::incomplete(anyhow!("not built: {failed}; what is missing{INSTALL}{}", packages.join(" "))))
+    Err(outcome::incomplete(anyhow!(
+        "not built: {failed}; install the missing packages{INSTALL}{}",
+        packages.join(" ")
+    )))
 }

@@ -59,10 +59,9 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
 /// Prints a warning if a contract has defects, whose parts are left out.
 pub(crate) fn warn_of_defects(of: &str, defects: usize) {
     if defects > 0 {
-        let what = if defects == 1 { "it is" } else { "they are" };
         let (count, quoted) = (counted(defects, "defect"), output::shell_quoted(of));
         note!(
-            "{WARNING}warning{WARNING:#}: {} has {count}, and what {what} in is left out: `castile describe {} --problems` \
+            "{WARNING}warning{WARNING:#}: {} has {count}, and the affected parts are left out: `castile describe {} --problems` \
              shows more",
             visible(of),
             visible(&quoted)

@@ -77,7 +77,7 @@ pub(crate) fn rate_from_zero(text: &str) -> Result<f64, String> {
     };
     let rate = seconds.and_then(|seconds| Some(number.trim().parse::<f64>().ok()? / seconds));
     rate.filter(|rate| rate.is_finite() && *rate >= 0.0)
-        .ok_or_else(|| "expected a rate such as 50, 50/s, 600/min or 100/h; a bare number is in a second".to_owned())
+        .ok_or_else(|| "expected a rate such as 50, 50/s, 600/min or 100/h; a bare number is per second".to_owned())
 }
 
 /// The addresses to listen on, in the order in which they are tried. A host name may have several addresses.

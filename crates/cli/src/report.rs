@@ -32,7 +32,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let (text, files) = match &*benches {
         [(_, results)] if arguments.json => (results.json()?, Vec::new()),
         [(_, results)] if arguments.markdown => (results.markdown(), Vec::new()),
-        _ if arguments.markdown => bail!("found {} benches, expected one: --markdown is for one", benches.len()),
+        _ if arguments.markdown => bail!("found {} benches, expected one: --markdown accepts only one", benches.len()),
         [(_, results)] => {
             outcome::expect_folder(&arguments.out)?;
             Results::expect_own(&arguments.out)?;

@@ -71,7 +71,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             let rest = chosen.len() - number;
             missing += rest;
             let left = problems::counted(rest, "operation");
-            let say = format!("no sample of {left}, since the messages of those before are large: name an operation");
+            let say = format!(
+                "no sample of {left}, because the messages of the operations before are large: name an operation"
+            );
             outcome::tell("error", say);
             break;
         }
@@ -167,13 +169,13 @@ fn sample(
 ) -> anyhow::Result<Option<Sample>> {
     let name = operation.name();
     let (definitions, bound) =
-        contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+        contract.bound(service, operation).with_context(|| format!("the contract has no operation {name}"))?;
     let Some((message, shape)) = message(bound, arguments.response) else { return Ok(None) };
     let version = service.description().version;
     let what = if arguments.response { "response" } else { "request" };
     let sampler = shape::sampler(definitions).counting(steps, MOST_STEPS);
     let payload = shape.sample(sampler, version);
-    let payload = payload.with_context(|| format!("no sample can be made of the {what} of {name}"))?;
+    let payload = payload.with_context(|| format!("no sample can be made for the {what} of {name}"))?;
     if arguments.json {
         let value = match arguments.response {
             true => operation.response_from_xml(&payload),
@@ -194,11 +196,11 @@ fn sample(
 pub(crate) fn template(contract: &Contract, service: &Service, operation: &Operation) -> anyhow::Result<String> {
     let name = operation.name();
     let (definitions, bound) =
-        contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+        contract.bound(service, operation).with_context(|| format!("the contract has no operation {name}"))?;
     let (_, shape) = message(bound, false).with_context(|| format!("{name} has no request"))?;
     let version = service.description().version;
     let payload = shape.sample(shape::sampler(definitions), version);
-    let payload = payload.with_context(|| format!("no sample can be made of the request of {name}"))?;
+    let payload = payload.with_context(|| format!("no sample can be made for the request of {name}"))?;
     let text = castile_plan::indented(&envelope::write(version, &[], &payload));
     commented(&text, &definitions.schema, &shape)
 }
@@ -232,7 +234,7 @@ fn faults(
     steps: &Cell<usize>,
 ) -> anyhow::Result<Vec<(String, Sample)>> {
     let (definitions, bound) =
-        contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+        contract.bound(service, operation).with_context(|| format!("the contract has no operation {name}"))?;
     let version = service.description().version;
     let samples = shape::faults(definitions, bound).map(|(fault, detail)| {
         let detail = detail.sample(shape::sampler(definitions).counting(steps, MOST_STEPS), version);
@@ -366,7 +368,7 @@ fn write(folder: &Path, samples: &[(String, Sample)], replaces: bool) -> anyhow:
     for (path, text) in &files {
         let is_other = || std::fs::read(path).map_or_else(|_| path.exists(), |found| found != text.as_bytes());
         if !replaces && is_other() {
-            bail!("{} is there and has something else in it: --force replaces it", path.display());
+            bail!("{} exists with different content: --force overwrites it", path.display());
         }
     }
     outcome::make_folder(folder)?;

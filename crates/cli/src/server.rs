@@ -100,17 +100,17 @@ impl Front {
 
     /// Returns the proxies, with the header that identifies the client.
     fn proxies(&self) -> anyhow::Result<Option<Proxies>> {
-        const USAGE: &str = "one --proxy-header that says whose a request is";
+        const USAGE: &str = "one --proxy-header that identifies the client";
         let is_for = |header: &&Trusted| matches!(header, Trusted::Forwarded | Trusted::XForwardedFor);
         let mut headers = self.headers.iter().filter(is_for);
         let (header, other) = (headers.next(), headers.next());
         let header = match (header, other, self.proxies.is_empty()) {
             (Some(Trusted::XForwardedFor), _, true) => {
-                bail!("x-forwarded-for is taken from known proxies alone, expected --trusted-proxy")
+                bail!("x-forwarded-for is only accepted from known proxies, expected --trusted-proxy")
             }
             (_, _, true) => return Ok(None),
             (Some(header), None, _) => header,
-            (None, ..) => bail!("found none for --trusted-proxy, expected {USAGE}: forwarded or x-forwarded-for"),
+            (None, ..) => bail!("--trusted-proxy requires {USAGE}: forwarded or x-forwarded-for"),
             (Some(_), Some(_), _) => bail!("found forwarded and x-forwarded-for, expected {USAGE}"),
         };
         let proxies = match header {

@@ -75,8 +75,7 @@ pub(crate) fn kind(path: &Path) -> anyhow::Result<Kind> {
     let text = path.to_string_lossy();
     if is_url(&text) {
         bail!(
-            "{shown} is a URL, and this command fetches nothing: `castile bundle {} --fetch -o service.castile` makes one \
-             file of it, which this command takes",
+            "{shown} is a URL, expected a file: `castile bundle {} --fetch -o service.castile` makes one",
             output::shell_quoted(&text)
         );
     }
@@ -153,7 +152,7 @@ fn expect_kind(path: &Path, kind: &Kind) -> anyhow::Result<()> {
     if *kind != Kind::Contract {
         let shown = path.display();
         bail!(
-            "{shown} is an XML Schema, expected a WSDL: `castile describe {}` shows what is in it",
+            "{shown} is an XML Schema, expected a WSDL: `castile describe {}` shows its content",
             output::shell_quoted(&path.to_string_lossy())
         );
     }

@@ -246,7 +246,7 @@ impl Found {
     fn context(&self, text: &str) -> Result<Context, String> {
         let name = self.name(text);
         self.context.map_err(|place| {
-            format!("{{{{{name}}}}} stands in {place}, expected it in text or in the value of an attribute")
+            format!("{{{{{name}}}}} is in {place}, expected it in text or in the value of an attribute")
         })
     }
 }
@@ -385,8 +385,8 @@ mod tests {
     fn a_place_that_can_not_be_filled_is_told() {
         for (text, expected) in [
             ("<e>{{c}}</e>", "no c"),
-            ("<e><![CDATA[ {{a}} ]]></e>", "{{a}} stands in a CDATA section"),
-            ("<e {{a}}='1'/>", "{{a}} stands in a tag"),
+            ("<e><![CDATA[ {{a}} ]]></e>", "{{a}} is in a CDATA section"),
+            ("<e {{a}}='1'/>", "{{a}} is in a tag"),
         ] {
             let wrong = template(text).unwrap_err();
             assert!(wrong.contains(expected), "{text}: {wrong}");
@@ -482,7 +482,7 @@ mod tests {
         let wrong = |text: &str| Template::of_texts(text.to_owned(), |_| Err::<usize, _>("wrong".to_owned()));
         assert_eq!(wrong("<e>\n a{{a}}</e>").unwrap_err(), (5, "wrong".to_owned()));
         let (at, message) = wrong("<e><![CDATA[ {{a}} ]]></e>").unwrap_err();
-        assert!(at == 13 && message.contains("stands in a CDATA section"), "{message}");
+        assert!(at == 13 && message.contains("is in a CDATA section"), "{message}");
     }
 
     #[test]

@@ -102,7 +102,7 @@ async fn keep_loaded(tls: Tls, files: Arc<[PathBuf]>, mut hang_ups: HangUps) {
             Some(Ok(is_new)) => {
                 match is_new {
                     true => note!("TLS: loaded new files"),
-                    false if is_asked => note!("TLS: nothing is new in the files"),
+                    false if is_asked => note!("TLS: the files are unchanged"),
                     false => {}
                 }
                 None
@@ -112,7 +112,7 @@ async fn keep_loaded(tls: Tls, files: Arc<[PathBuf]>, mut hang_ups: HangUps) {
         if let Some(error) = &error
             && (is_asked || reported.as_ref() != Some(error))
         {
-            note!("{WARNING}warning{WARNING:#}: TLS: {error}; what was loaded before stays");
+            note!("{WARNING}warning{WARNING:#}: TLS: {error}; the previously loaded files stay in use");
         }
         reported = error;
     }
@@ -241,7 +241,7 @@ impl ClientArguments {
     pub(crate) fn for_url(&self, url: &str) -> anyhow::Result<Option<client::Tls>> {
         if !url.starts_with("https://") {
             if self.is_given() {
-                bail!("{FOR_CLIENTS} are for https, and the URL is {url}");
+                bail!("{FOR_CLIENTS} require https, but the URL is {url}");
             }
             return Ok(None);
         }

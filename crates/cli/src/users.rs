@@ -74,7 +74,7 @@ impl Users {
             users.push((name.to_owned(), secret.to_owned()));
         }
         if users.is_empty() {
-            bail!("{file}: found nobody, expected a line NAME:PASSWORD or NAME:TOKEN at least");
+            bail!("{file}: found no users, expected at least one line NAME:PASSWORD or NAME:TOKEN");
         }
         Ok(Users(users))
     }
@@ -90,7 +90,7 @@ impl Users {
             Scheme::Bearer => {
                 let known = self.hashes(|_, token| token.to_owned());
                 if known.len() < self.0.len() {
-                    bail!("{}: found one token for two names, expected one of its own for each", file.display());
+                    bail!("{}: found the same token for two names, expected different tokens", file.display());
                 }
                 Authentication::bearer(REALM, move |token| ready(known.contains(&hash(&token)).then_some(())))
             }
@@ -138,14 +138,14 @@ mod tests {
             (":secret", "users:1: found no name, expected NAME:PASSWORD or NAME:TOKEN"),
             ("\nada:", "users:2: found no password or token, expected NAME:PASSWORD or NAME:TOKEN"),
             ("ada:secret\nada:secret", "users:2: found \"ada\" a second time, expected each name once"),
-            ("# nobody", "users: found nobody, expected a line NAME:PASSWORD or NAME:TOKEN at least"),
+            ("# nobody", "users: found no users, expected at least one line NAME:PASSWORD or NAME:TOKEN"),
         ] {
             assert_eq!(read(text).err().unwrap().to_string(), expected, "{text}");
         }
         let users = read("ada:secret\nbob:secret").unwrap();
         assert!(users.authentication(Scheme::Basic, Path::new("users")).is_ok());
         let error = users.authentication(Scheme::Bearer, Path::new("users")).err().unwrap().to_string();
-        assert_eq!(error, "users: found one token for two names, expected one of its own for each");
+        assert_eq!(error, "users: found the same token for two names, expected different tokens");
     }
 
     /// Whatever the file contains, only the users in it can log in, and no secret is printed.

@@ -111,8 +111,10 @@ fn asked(arguments: &Arguments) -> Asked<'_> {
 fn prepare(arguments: &Arguments) -> anyhow::Result<Contract> {
     let is_input = |file: &&PathBuf| **file == Path::new("-");
     match (arguments.messages.iter().filter(is_input).count(), is_input(&&arguments.contract)) {
-        (2.., _) => bail!("only one of the messages can be standard input: save the others to files"),
-        (1, true) => bail!("the contract and a message can't both be standard input: save one of them to a file"),
+        (2.., _) => bail!("only one of the messages can be read from standard input: save the others to files"),
+        (1, true) => {
+            bail!("the contract and a message can't both be read from standard input: save one of them to a file")
+        }
         _ => {}
     }
     let contract = Contract::open(&arguments.contract, &arguments.catalogs)?;
@@ -140,7 +142,7 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
                 unjudged += 1;
                 outcome::tell(
                     "error",
-                    format_args!("{} can't be judged: {}", file.display(), problems::in_full(&error)),
+                    format_args!("{} can't be validated: {}", file.display(), problems::in_full(&error)),
                 );
                 continue;
             }
@@ -162,7 +164,7 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
     }
     match unjudged {
         0 => Ok(u8::from(invalid > 0)),
-        _ => Err(outcome::incomplete(anyhow::anyhow!("not all messages were judged"))),
+        _ => Err(outcome::incomplete(anyhow::anyhow!("not all messages were validated"))),
     }
 }
 

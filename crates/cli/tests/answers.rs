@@ -76,14 +76,14 @@ fn attachments_are_saved_and_told() {
 
     // Without --save, the attachment is only reported.
     let (_, noted, code) = call(&[WSTEST, "EchoVoid"], "200 OK", &answer);
-    assert_eq!((noted.as_str(), code), ("1 attachment came: --save DIR writes it\n", 0));
+    assert_eq!((noted.as_str(), code), ("received 1 attachment: --save DIR writes it\n", 0));
 
     // No file is replaced, and nothing is sent.
     let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
     castile.args(["call", WSTEST, "EchoVoid", "--url", "http://127.0.0.1:9/", "--save", &folder]);
     let output = castile.current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
     let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(said, format!("error: {folder}/attachment-1 is there already, and --save replaces no file\n"));
+    assert_eq!(said, format!("error: {folder}/attachment-1 exists already, and --save overwrites no file\n"));
     assert_eq!(output.status.code(), Some(2));
 }
 

@@ -93,7 +93,7 @@ fn what_can_t_begin_says_so() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{unused}/");
     for (arguments, expected) in [
-        (["--url", &url], format!("error: nobody answers at {unused}: ")),
+        (["--url", &url], format!("error: no server answers at {unused}: ")),
         (["--connections", "99999999999"], "error: found --connections 99999999999, expected at most ".to_owned()),
         (["--rate", "99999999999"], "expected at most 10,000,000 requests per second".to_owned()),
         (["--runs", "99999999999"], "expected at most 1,000 runs".to_owned()),
@@ -214,14 +214,17 @@ fn the_published_profile_is_the_articles_schedule() {
     };
     let expected = "wspex echoVoid, typed, 32 connections, kept alive: 4 × (1m + 1m), first 2 discarded; 8m against castile\n\
                     wspex echoVoid, raw, 32 connections, kept alive: 4 × (1m + 1m), first 2 discarded; 8m against floor\n\
-                    16m in all, and what ends with its last request\n";
+                    total: 16m, plus the runs that end with their last request\n";
     assert_eq!(schedule(&["wspex", "--op", "echoVoid"]), expected);
     let alone = schedule(&["wspex", "--op", "echoVoid", "--no-floor"]);
-    assert!(alone.ends_with("8m in all, and what ends with its last request\n"), "{alone}");
+    assert!(alone.ends_with("total: 8m, plus the runs that end with their last request\n"), "{alone}");
     let users = schedule(&["wstest", "--op", "EchoVoid", "--method", "users"]);
     assert!(users.starts_with("wstest EchoVoid, raw, 1000 to 32000 users, thinking 1s, one request each: "), "{users}");
     let ramp = schedule(&["styles", "--op", "document-50KB"]);
-    assert!(ramp.contains("up to 875 users, each every 2m, kept alive: 1 × 35m; 35m against castile"), "{ramp}");
+    assert!(
+        ramp.contains("up to 875 users, one request every 2m each, kept alive: 1 × 35m; 35m against castile"),
+        "{ramp}"
+    );
     let sequence = schedule(&["seismic", "--op", ".5x10", "--client", "typed"]);
     let line =
         "seismic .5x10 document, typed, 1 client, kept alive: 2 × 10 requests, first 1 discarded; 0s against castile";
@@ -236,7 +239,7 @@ fn planned(profile: &str) -> (String, Duration) {
     let mut castile = Command::new(env!("CARGO_BIN_EXE_castile"));
     let output = castile.args(["bench", "--dry-run", "--profile", profile]).output().unwrap();
     let schedule = String::from_utf8(output.stdout).unwrap();
-    let total = schedule.lines().last().unwrap().split(" in all").next().unwrap();
+    let total = schedule.lines().last().unwrap().strip_prefix("total: ").unwrap().split(", plus").next().unwrap();
     let planned = humantime::parse_duration(total).unwrap();
     (schedule, planned)
 }
@@ -272,7 +275,7 @@ fn rows_that_others_disturbed_are_marked() {
     let told = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{told}");
     // A bench once took three times as long as planned without an explanation.
-    assert!(told.contains(": again: others used the cores (") && told.contains(" left)"), "{told}");
+    assert!(told.contains(": repeated, because other processes used the cores (") && told.contains(" left)"), "{told}");
     let results = results(directory.path());
     for row in rows(&results, "wstest").iter().filter(|row| row["client"] != "ab") {
         assert!(row["disturbed"].as_f64() > Some(0.1), "{row}");
@@ -346,11 +349,11 @@ fn wrong_arguments_and_absent_endpoints_are_told() {
         (&["wstest", "--network", "100Mbit"], 2, "expected seismic alone"),
         (&["seismic", "--network", "100"], 2, "expected a rate from 1Mbit to 10Gbit"),
         (&["wstest", "--method", "closed,all"], 2, "expected closed, open, users, ramp or sequence"),
-        (&["wstest", "--method", "ramp"], 2, "nothing is left to measure"),
-        (&["wstest", "--method", "closed,ramp"], 2, "nothing of what is measured is driven by the method ramp"),
+        (&["wstest", "--method", "ramp"], 2, "there is nothing to measure"),
+        (&["wstest", "--method", "closed,ramp"], 2, "no measured case uses the method ramp"),
         (&["wstest", "--fail-if", "p99>1h"], 2, "expected a time in us, ms or s"),
-        (&["wstest", "--op", "EchoVoid", "--url", "http://127.0.0.1:1/"], 2, "nobody answers at 127.0.0.1:1"),
-        (&["wstest", "--csv", "-"], 2, "found - for a file"),
+        (&["wstest", "--op", "EchoVoid", "--url", "http://127.0.0.1:1/"], 2, "no server answers at 127.0.0.1:1"),
+        (&["wstest", "--csv", "-"], 2, "found -, expected a file name"),
         (&["wstest", "--junit", "/nowhere/a.xml"], 2, "there is no folder /nowhere"),
         (&["wstest", "--csv", "/"], 2, "/ is a folder, expected a file"),
     ];

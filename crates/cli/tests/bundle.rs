@@ -155,7 +155,7 @@ fn a_bundle_replaces_no_contract() {
     let output = castile(&["bundle", "a.wsdl", "-o", "./a.wsdl"], folder.path());
     assert_eq!(output.status.code(), Some(2));
     let told = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(told.contains("a.wsdl is what is read, and would be replaced by the bundle"), "{told}");
+    assert!(told.contains("a.wsdl is the input, and the bundle would overwrite it"), "{told}");
     assert_eq!(std::fs::read_to_string(&path).unwrap(), contract);
 }
 
@@ -260,11 +260,11 @@ fn fetching_has_limits() {
         ("/file", "can't be read"),
         (
             "/login",
-            "the server answered 401, which asks for a login, and --fetch has none: save the document with a program that logs in, and \
-             give that file; where it is imported, --catalog FILE says where it is kept",
+            "the server answered 401 (login required), and --fetch can't log in: save the document with a program \
+             that can, and use the file; if the document is imported, --catalog FILE maps its location to the file",
         ),
         ("/silence", "longer than 300ms; --timeout allows more"),
-        ("/large", "beyond the 1 MB that may be fetched; --max-size allows more"),
+        ("/large", "all documents together are larger than 1 MB; --max-size allows more"),
     ] {
         let url = host.url(path);
         let arguments = ["bundle", &url, "--fetch", "-o", "a.castile", "--timeout", "300ms", "--max-size", "1"];
@@ -287,7 +287,7 @@ const HOSTILE: [(&str, Answer, &str); 24] = {
     const AT_ONCE: Duration = Duration::ZERO;
     const SLOWLY: Duration = Duration::from_millis(50);
     const TIME: &str = "longer than 300ms; --timeout allows more";
-    const SIZE: &str = "beyond the 1 MB that may be fetched; --max-size allows more";
+    const SIZE: &str = "all documents together are larger than 1 MB; --max-size allows more";
     const HEAD: &str = "header is too big";
     [
         ("/drip-status", Endless(b"HTTP/1.1 200 ", b"x", SLOWLY), TIME),
@@ -322,12 +322,12 @@ const HOSTILE: [(&str, Answer, &str); 24] = {
         (
             "/coding",
             Bytes(b"HTTP/1.1 200 x\r\nContent-Encoding: \xc2\x9bzip\r\n\r\n<a/>"),
-            "\\u{9b}zip, which was not asked for",
+            "\\u{9b}zip, which was not requested",
         ),
         (
             "/packed",
             Bytes(b"HTTP/1.1 200 x\r\nContent-Encoding: gzip\r\n\r\n\x1f\x8b\x08"),
-            "gzip, which was not asked for",
+            "gzip, which was not requested",
         ),
         ("/part", Bytes(b"HTTP/1.1 206 x\r\n\r\n<a/>"), "the server answered 206, expected 200"),
         ("/unchanged", Bytes(b"HTTP/1.1 304 x\r\n\r\n"), "the server answered 304, expected 200"),
@@ -370,7 +370,7 @@ fn documents_that_fail_count_for_the_size_of_all() {
     std::fs::write(folder.path().join("a.wsdl"), including(&host.url(""), "b")).unwrap();
     let output = castile(&["bundle", "a.wsdl", "--fetch", "-o", "a.castile", "--max-size", "1"], folder.path());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains("beyond the 1 MB that may be fetched"), "{told}");
+    assert!(told.contains("all documents together are larger than 1 MB"), "{told}");
     assert_eq!(host.asked(), ["/b0", "/b1", "/b2"]);
 }
 
@@ -462,7 +462,7 @@ fn who_takes_no_connection_is_named() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let output = castile(&["bundle", &format!("http://{unused}/a.wsdl"), "--fetch", "-o", "a"], folder.path());
     let told = String::from_utf8(output.stderr).unwrap();
-    assert!(told.contains(&format!("{unused} takes no connection: nobody listens there")), "{told}");
+    assert!(told.contains(&format!("{unused} refused the connection: no server listens there")), "{told}");
 }
 
 /// The plan in a bundle is used only for its own documents.

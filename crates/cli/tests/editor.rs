@@ -31,9 +31,10 @@ fn what_an_editor_leaves_is_sent() {
 fn what_is_no_request_is_kept() {
     let (printed, code) = edited("sed -i s/<ns1:quantity>1</<ns1:quantity>few</");
     let (kept, said) = printed.split_once('\n').unwrap();
-    let kept = kept.strip_prefix("what you wrote is in ").unwrap();
+    let kept = kept.strip_prefix("the edited request was saved to ").unwrap();
     assert_eq!(code, 2);
-    let expected = "error: Place can't be called with this: place/item/quantity: \"few\" is not a valid xs:int";
+    let expected =
+        "error: Place can't be called with the edited request: place/item/quantity: \"few\" is not a valid xs:int";
     assert!(said.starts_with(expected), "{said}");
     assert!(std::fs::read_to_string(kept).unwrap().contains(">few<"));
     std::fs::remove_file(Path::new(kept)).unwrap();
@@ -52,8 +53,9 @@ fn nothing_is_sent_without_a_request() {
     }
     // A request that is sent arrives at this server.
     let (printed, code) = edited_for("true", &["--url", &url, "--timeout", "100ms"]);
-    assert!(code == 3 && printed.starts_with("what you wrote is in "), "{printed}");
-    std::fs::remove_file(printed.lines().next().unwrap().trim_start_matches("what you wrote is in ")).unwrap();
+    assert!(code == 3 && printed.starts_with("the edited request was saved to "), "{printed}");
+    std::fs::remove_file(printed.lines().next().unwrap().trim_start_matches("the edited request was saved to "))
+        .unwrap();
     assert!(server.accept().is_ok(), "{printed}");
 }
 

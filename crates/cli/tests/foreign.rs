@@ -44,7 +44,7 @@ fn what_others_wrote_is_not_replaced() {
         fs::write(folder.path().join(file), FOREIGN).unwrap();
         let (code, said) = castile(folder.path(), &command);
         assert_eq!(code, Some(2), "{command:?}: {said}");
-        let words = [file, "is there and was not", "by Castile: remove it, or choose another name"];
+        let words = [file, "exists and was not", "by Castile: remove it, or choose another name"];
         assert!(words.iter().all(|word| said.contains(word)), "{command:?}: {said}");
         assert_eq!(fs::read_to_string(folder.path().join(file)).unwrap(), FOREIGN, "{command:?}");
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "{command:?} wrote something beside");

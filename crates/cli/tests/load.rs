@@ -128,7 +128,7 @@ fn what_can_t_be_is_refused_by_its_name() {
     let id = dead.id().to_string();
     dead.wait_with_output().unwrap();
     for (arguments, expected) in [
-        (["--server-pid", &id], "expected one that runs on this machine"),
+        (["--server-pid", &id], "expected a process of this machine"),
         (["--namespace", "p="], "found the namespace \"p=\", expected PREFIX=URI"),
         (["--service", "Nosuch"], "found service \"Nosuch\", which the contract doesn't have, expected one of "),
     ] {
@@ -224,7 +224,7 @@ fn nothing_is_sent_to_nobody() {
     let begun = std::time::Instant::now();
     let output = load("wstest.wsdl", &format!("http://{unused}/"), &["--operation", "EchoVoid", "--duration", "1h"]);
     assert_eq!(output.status.code(), Some(2), "nothing was sent");
-    let expected = format!("error: nobody answers at {unused}: Connection refused");
+    let expected = format!("error: no server answers at {unused}: Connection refused");
     assert!(told(&output).starts_with(&expected), "{}", told(&output));
     assert!(begun.elapsed() < std::time::Duration::from_secs(60));
 }
@@ -242,7 +242,7 @@ fn who_is_refused_asks_once() {
         let (code, told, seen) = of(status, "no", &[]);
         assert_eq!((code, seen), (Some(2), 1), "{status}: {told}");
         let expected =
-            format!("error: the first request was refused, and no other was sent: status {status}, expected 200: no\n");
+            format!("error: the first request failed, so no other was sent: status {status}, expected 200: no\n");
         assert!(told.ends_with(&expected), "{told}");
     }
     // Expected statuses are right, and temporary errors are measured.
@@ -258,7 +258,7 @@ fn who_speaks_no_tls_is_asked_once() {
     let url = server.url().replace("http:", "https:");
     let output = load("wstest.wsdl", &url, &["--operation", "EchoVoid", "--duration", "1s"]);
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
-    assert!(told(&output).contains("no other was sent: no connection: "), "{}", told(&output));
+    assert!(told(&output).contains("no other was sent: can't connect: "), "{}", told(&output));
 }
 
 #[test]
@@ -397,7 +397,7 @@ fn wrong_answers_are_told_and_counted() {
         (200, "", &[], 10, "found an empty answer, expected a response"),
         (200, &void(), &["--expect-contains", "Nothing"], 10, "found no \"Nothing\" in the answer"),
         (200, &other, &["--expect-valid"], 10, "the schema declares no element {urn:x}Other"),
-        (200, &void(), &["--expect-xpath", "//tns:EchoVoid"], 10, "//tns:EchoVoid does not hold of the answer"),
+        (200, &void(), &["--expect-xpath", "//tns:EchoVoid"], 10, "//tns:EchoVoid is false for the answer"),
     ];
     for (status, answer, more, wrong, why) in table {
         let answer = answer.to_owned();
@@ -472,7 +472,7 @@ fn what_came_of_conditions_is_in_the_results_and_failures_are_counted_by_reason(
         assert!(build[field].as_str().is_some_and(|text| !text.is_empty()), "{field}: {build}");
     }
     let page = file("index.html");
-    for text in ["<h1>Load: EchoVoid of TestService</h1>", "1 of 2 hold", "Why answers were wrong", "rustc "] {
+    for text in ["<h1>Load: EchoVoid of TestService</h1>", "1 of 2 true", "Why answers were wrong", "rustc "] {
         assert!(page.contains(text), "{text}");
     }
 }
@@ -483,8 +483,8 @@ fn paced_and_thinking_users_are_called_so() {
     for (more, expected) in [
         (["--users", "3", "--think", "5ms"], "3 users, kept alive, each thinks for 5ms before a request"),
         (["--users", "3", "--pacing", "5ms"], "3 users, kept alive, each sends a request every 5ms"),
-        (["--rate", "50", "--in-flight", "7"], "50.0 req/s scheduled, at most 7 under way, kept alive"),
-        (["--users", "3", "--ramp", "100/s"], "users, kept alive, 100 more each second"),
+        (["--rate", "50", "--in-flight", "7"], "50.0 req/s scheduled, at most 7 in progress, kept alive"),
+        (["--users", "3", "--ramp", "100/s"], "users, kept alive, 100 more per second"),
     ] {
         let directory = tempfile::tempdir().unwrap();
         let arguments = ["--operation", "EchoVoid", "--duration", "200ms", "--out", directory.path().to_str().unwrap()];
@@ -492,7 +492,7 @@ fn paced_and_thinking_users_are_called_so() {
         let told = told(&output);
         assert!(told.contains(expected), "{expected} in {told}");
         let page = std::fs::read_to_string(directory.path().join("index.html")).unwrap();
-        for bench in ["stops growing", "at the peak", "? users", "compared with what was sent", "as asked"] {
+        for bench in ["stops growing", "at the peak", "? users", "compared with the expected values", "as requested"] {
             assert!(!told.contains(bench) && !page.contains(bench), "{more:?}: {bench} in {told}");
         }
         let users = page.contains("<figcaption>Users<");
@@ -515,7 +515,7 @@ fn defects_are_told_as_warnings_unless_they_are_in_the_way() {
     };
     let (code, text) = call("operation.wsdl", "buy");
     assert_eq!(code, Some(0), "{text}");
-    let expected = "warning: ../../../codegen/tests/defects/operation.wsdl has 1 defect, and what it is in is left out: `castile describe ";
+    let expected = "warning: ../../../codegen/tests/defects/operation.wsdl has 1 defect, and the affected parts are left out: `castile describe ";
     assert!(text.contains(expected) && !text.contains("error"), "{text}");
     let (code, text) = call("operation.wsdl", "sell");
     assert!(code == Some(2) && text.contains("error: sell can't be called: element {urn:shop}nowhere"), "{text}");
@@ -637,7 +637,7 @@ fn a_proxy_that_makes_no_tunnel_is_told_of() {
     );
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
     assert!(
-        told(&output).contains("no connection: the proxy answered \"HTTP/1.1 403 Told\", expected 200"),
+        told(&output).contains("can't connect: the proxy answered \"HTTP/1.1 403 Told\", expected 200"),
         "{}",
         told(&output)
     );
@@ -693,17 +693,20 @@ fn what_can_not_be_sent_is_told_before_anything_is() {
         (&order, "{{order}} has neither a --feed nor an --extract"),
         (
             &[&order[..], &["--feed", "wrong.csv"]].concat(),
-            "wrong.csv:3: order: \"two\" is not a valid xs:int, where GetOrder/orderId is filled",
+            "wrong.csv:3: order: \"two\" is not a valid xs:int, in GetOrder/orderId",
         ),
         (&[&order[..], &["--feed", "wrong.csv"]].concat(), "wrong.csv:4: customer: \"2.5\""),
         (&[&order[..], &["--feed", "nothing.csv"]].concat(), "nothing.csv can't be read"),
         (&[&order[..], &["--feed", "orders.csv", "--feed-mode", "stop,recycle"]].concat(), "stop"),
-        (&["--operation", "EchoVoid", "--feed", "orders.csv"], "no --template and no --header has a place"),
+        (&["--operation", "EchoVoid", "--feed", "orders.csv"], "no --template and no --header uses a column"),
         (&["--operation", "EchoVoid", "--operation", "EchoList", "--message", "orders"], "write OPERATION="),
-        (&["--operation", "GetOrder", "--message", "orders", "--soap-header", "session.xml"], "can't add to"),
+        (
+            &["--operation", "GetOrder", "--message", "orders", "--soap-header", "session.xml"],
+            "to which --soap-header can't add",
+        ),
         (&["--operation", "EchoVoid", "--expect-xpath", "//"], "XPath"),
-        (&["--operation", "EchoVoid", "--extract", "Other:a=//b"], "which is no --operation"),
-        (&["--operation", "EchoVoid", "--header", "Host: x"], "written by the driver"),
+        (&["--operation", "EchoVoid", "--extract", "Other:a=//b"], "which is not an --operation"),
+        (&["--operation", "EchoVoid", "--header", "Host: x"], "the driver writes the header"),
     ];
     for (arguments, expected) in table {
         let output = load("wstest.wsdl", &server.url(), arguments);
@@ -727,17 +730,17 @@ fn what_is_wrong_with_a_message_is_told_where_it_stands_in_its_file() {
             "payload.xml",
             "--message",
             format!("{head}\n{one}"),
-            format!("4:35: no valid message of GetOrder: {problem}"),
+            format!("4:35: not a valid message of GetOrder: {problem}"),
         ),
-        ("inline.xml", "--message", format!("  {one}"), format!("2:35: no valid message of GetOrder: {problem}")),
+        ("inline.xml", "--message", format!("  {one}"), format!("2:35: not a valid message of GetOrder: {problem}")),
         (
             "whole.xml",
             "--message",
             format!("{head}{}", envelope(&one)),
-            format!("3:35: no valid message of GetOrder: Envelope/Body/{problem}"),
+            format!("3:35: not a valid message of GetOrder: Envelope/Body/{problem}"),
         ),
         // The placeholder is shorter or longer than its value.
-        ("template.xml", "--template", two, format!("2:43: no valid message of GetOrder: {problem}")),
+        ("template.xml", "--template", two, format!("2:43: not a valid message of GetOrder: {problem}")),
     ];
     std::fs::write(folder.path().join("feed.csv"), "order\n1234567\n").unwrap();
     for (name, option, text, expected) in table {
@@ -857,11 +860,11 @@ fn a_search_that_finds_nothing_says_so() {
     };
     let none = of(&["--until", "p99>1us"]);
     assert_eq!(none.status.code(), Some(1), "{}", told(&none));
-    assert!(told(&none).contains("failed: no load that was tried is one that was looked for"), "{}", told(&none));
+    assert!(told(&none).contains("failed: no tested load meets the goal of the search"), "{}", told(&none));
     let most = of(&["--until", "p99>10s", "--most", "3"]);
     assert_eq!(most.status.code(), Some(0), "{}", told(&most));
     let shown = String::from_utf8_lossy(&most.stdout).into_owned() + &told(&most);
-    assert!(shown.contains("The search ended at the largest load that was allowed"), "{shown}");
+    assert!(shown.contains("The search ended at the largest allowed load"), "{shown}");
 }
 
 /// The warnings were once only printed to standard error.
@@ -877,5 +880,5 @@ fn what_may_be_wrong_with_messages_is_in_the_results() {
     let results = std::fs::read_to_string(json).unwrap_or_else(|_| panic!("{}", told(&output)));
     let results: Value = serde_json::from_str(&results).unwrap();
     let warning = results["warnings"][0].as_str().unwrap();
-    assert!(warning.starts_with("--soap-header: no valid header block: session/name: "), "{warning}");
+    assert!(warning.starts_with("--soap-header: not a valid header block: session/name: "), "{warning}");
 }

@@ -78,7 +78,7 @@ fn help_fits_the_terminal_and_ends_with_examples() {
         }
     }
     let all = told(&["--help"], 80);
-    assert!(all.contains("\nExamples:\n  castile describe") && all.contains("\n  3  not all was done"), "{all}");
+    assert!(all.contains("\nExamples:\n  castile describe") && all.contains("\n  3  it did not finish"), "{all}");
     assert!(HIDDEN.iter().all(|name| !all.contains(&format!("\n  {name} "))), "{all}");
 }
 
@@ -112,7 +112,7 @@ fn every_command_has_a_manual_page() {
     assert_eq!((names, listed.lines().count()), (expected.clone(), expected.len()));
     let page = std::fs::read_to_string(out.join("castile-load.1")).unwrap();
     assert_eq!(page, told(&["man", "load"], 80));
-    assert!(page.contains(".SH NAME\ncastile\\-load \\- ") && page.contains("not all was done"), "{page}");
+    assert!(page.contains(".SH NAME\ncastile\\-load \\- ") && page.contains("it did not finish"), "{page}");
     let unknown = castile(&["man", "floor"], 80);
     assert_eq!(unknown.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&unknown.stderr).contains("expected one of describe, gen"));

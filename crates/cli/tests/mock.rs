@@ -69,6 +69,6 @@ fn expressions_look_at_trees_of_bounded_size() {
         let large = mock.echo(&"a".repeat(1 << 20));
         assert!(large.contains("hit"), "{large}");
         let too_large = mock.echo(&"a".repeat(5 << 20));
-        assert!(too_large.contains("XPath expressions look at 4 MiB at most"), "{too_large}");
+        assert!(too_large.contains("XPath expressions read at most 4 MiB"), "{too_large}");
     }
 }

@@ -80,14 +80,14 @@ fn what_cannot_be_built_is_told_and_the_rest_is_built() {
     assert_eq!(output.status.code(), Some(3));
     let expected = "another\n\
                     mvn is missing: apt-get install maven gcc\n\
-                    another: its script build failed (exit status: 1)\n\
+                    another: its build script failed (exit status: 1)\n\
                     broken\n\
-                    broken: its script build failed (exit status: 7)\n\
+                    broken: its build script failed (exit status: 7)\n\
                     right\n\
                     wrong\n\
                     cc is missing: apt-get install gcc\n\
-                    wrong: its script build failed (exit status: 1)\n\
-                    error: not built: another, broken, wrong; what is missing: apt-get install gcc maven\n";
+                    wrong: its build script failed (exit status: 1)\n\
+                    error: not built: another, broken, wrong; install the missing packages: apt-get install gcc maven\n";
     assert_eq!(text(&output.stderr), expected);
 }
 
@@ -130,10 +130,7 @@ fn wrong_answers_are_told_with_what_was_expected_and_the_rest_is_checked() {
     assert_eq!(output.status.code(), Some(1));
     let summary = "wrong or missing answers: absent, wrong";
     assert!(text(&output.stderr).contains(summary), "{}", text(&output.stderr));
-    assert!(
-        told.starts_with("absent: not checked: the peer absent ended before its time (exit status: 1)\n"),
-        "{told}"
-    );
+    assert!(told.starts_with("absent: not checked: the peer absent ended too early (exit status: 1)\n"), "{told}");
     assert!(
         told.contains("  benchmark1 echoInts-1 (message): WRONG: ") && told.contains("status 404, expected 200"),
         "{told}"
@@ -169,7 +166,10 @@ fn peers_are_measured_beside_for_what_they_serve() {
     ];
     assert_eq!(measured, expected);
     let warnings = results["warnings"].to_string();
-    assert!(warnings.contains("Measured cold, so they can do more than measured: right"), "{warnings}");
+    assert!(
+        warnings.contains("Measured before the warm-up was complete, so their real throughput is higher: right"),
+        "{warnings}"
+    );
     assert!(has_ended(checkout.path(), "right"));
 }
 
@@ -200,7 +200,7 @@ fn what_gets_faster_is_warmed_before_its_figures_count() {
     // The planned time includes one second of warm-up for the peer and none for Castile. All runs together take less than another second.
     let planned = told.split_once(", ").and_then(|(_, after)| after.split(';').next()).unwrap();
     assert_eq!(humantime::parse_duration(planned).unwrap().as_secs(), 1, "{told}");
-    assert!(told.contains("benchmark1 · right · warming, lap 1"), "{told}");
+    assert!(told.contains("benchmark1 · right · warm-up, pass 1"), "{told}");
 }
 
 #[test]
@@ -240,13 +240,13 @@ fn a_peer_that_answers_wrongly_or_cannot_start_is_dropped_and_the_rest_goes_on()
     let output = castile(checkout.path(), &[&asked[..], &short].concat());
     let told = text(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{told}");
-    assert!(told.contains("not all was measured") && told.contains("this peer is not built"), "{told}");
+    assert!(told.contains("the measurement is incomplete") && told.contains("this peer is not built"), "{told}");
     assert!(has_ended(checkout.path(), "wrong") && has_ended(checkout.path(), "right"));
     let results = results(checkout.path());
     assert_eq!(results["incomplete"], true);
     let warnings = results["warnings"].to_string();
     for expected in [
-        "absent was dropped, so it has no rows of benchmark1: the peer absent ended before its time (exit status: 1)",
+        "absent was dropped, so it has no rows of benchmark1: the peer absent ended too early (exit status: 1)",
         "wrong was dropped, so it has no rows of benchmark1: benchmark1 echoInts-1 at 127.0.0.1:",
     ] {
         assert!(warnings.contains(expected), "{warnings}");
@@ -269,7 +269,7 @@ fn a_peer_that_dies_is_dropped_and_the_rest_goes_on() {
     let results = results(checkout.path());
     let warnings = results["warnings"].to_string();
     assert!(warnings.contains("mortal was dropped, so "), "{warnings}");
-    assert!(warnings.contains("the peer mortal ended before its time (signal: 9 (SIGKILL))"), "{warnings}");
+    assert!(warnings.contains("the peer mortal ended too early (signal: 9 (SIGKILL))"), "{warnings}");
     assert!(rows(&results, "castile") > rows(&results, "mortal"), "{told}");
 }
 
@@ -302,11 +302,11 @@ fn a_dry_run_counts_and_names_peers() {
     let told = text(&output.stdout);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(
-        told.starts_with("benchmark1 right is warmed, 1s at least\nbenchmark1 wrong is warmed, 1s at least\n"),
+        told.starts_with("benchmark1 right: warm-up of at least 1s\nbenchmark1 wrong: warm-up of at least 1s\n"),
         "{told}"
     );
     assert!(told.contains(" against castile and right and wrong and floor\n"), "{told}");
-    assert!(told.contains(" in all beside 2 peers (right, wrong), and what ends"), "{told}");
+    assert!(told.contains(" with 2 peers (right, wrong), plus the runs that end"), "{told}");
 }
 
 /// Waits until a condition is true, long enough for a busy machine.

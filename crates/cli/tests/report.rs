@@ -49,7 +49,7 @@ fn benches_are_compared_under_their_short_names() {
         "{table}"
     );
     assert!(
-        table.contains("+20.0 %") && table.contains("req/s: more") && table.contains("req/s: none seen"),
+        table.contains("+20.0 %") && table.contains("req/s: more") && table.contains("req/s: no difference"),
         "{table}"
     );
     assert!(
@@ -69,8 +69,8 @@ fn a_difference_of_single_runs_is_told_why_it_is_not_known() {
     let output = report(&[&path("bench.json"), &path("load.json"), "-o", directory.path().to_str().unwrap()]);
     assert!(output.status.success(), "{}", text(output.stderr));
     let table = text(output.stdout);
-    assert!(table.contains("not known"), "{table}");
-    let said = "expected two at least, as `castile bench` makes them (`castile load` makes one): load.json\n";
+    assert!(table.contains("unknown"), "{table}");
+    let said = "expected at least two runs, as `castile bench` makes (`castile load` makes one): load.json\n";
     assert!(table.contains(said), "{table}");
 }
 
@@ -94,6 +94,9 @@ fn what_is_no_bench_is_told() {
     assert_eq!(output.status.code(), Some(2));
     let message = text(output.stderr);
     // The message for any other file was once a JSON error.
-    assert!(message.starts_with("error: ") && message.contains("is no JSON, expected the results.json"), "{message}");
+    assert!(
+        message.starts_with("error: ") && message.contains("is not valid JSON, expected the results.json"),
+        "{message}"
+    );
     assert_eq!(report(&[]).status.code(), Some(2));
 }

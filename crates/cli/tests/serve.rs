@@ -248,7 +248,10 @@ fn the_client_is_who_the_proxy_says() {
     assert_eq!(client(&served, "", header), "");
     for (arguments, said) in [
         (&["--proxy-header", "x-forwarded-for"][..], "expected --trusted-proxy"),
-        (&["--proxy-header", "x-forwarded-host", "--trusted-proxy", "::1"], "found none for --trusted-proxy"),
+        (
+            &["--proxy-header", "x-forwarded-host", "--trusted-proxy", "::1"],
+            "--trusted-proxy requires one --proxy-header",
+        ),
         (
             &["--proxy-header", "forwarded", "--proxy-header", "x-forwarded-for", "--trusted-proxy", "::1"],
             "found forwarded and x-forwarded-for",
@@ -406,7 +409,7 @@ fn tls_is_served_and_reloaded() {
     let mut errors = BufReader::new(served.child.stderr.take().unwrap());
     // Sent as soon as the URL is printed.
     served.signal("-HUP");
-    await_error(&mut errors, "TLS: nothing is new in the files");
+    await_error(&mut errors, "TLS: the files are unchanged");
 
     let client = authority.issue("client", |_| {});
     let mut options = TlsOptions::default();
@@ -420,7 +423,8 @@ fn tls_is_served_and_reloaded() {
     std::fs::write(&key, "").unwrap();
     served.signal("-HUP");
     let expected = format!(
-        "warning: TLS: found no private key that is not encrypted in {key}, but nothing; what was loaded before stays"
+        "warning: TLS: found no private key that is not encrypted in {key}: it contains nothing; the previously loaded files \
+         stay in use"
     );
     await_error(&mut errors, &expected);
     contract_over_tls(&served.address, &options).unwrap();
@@ -450,16 +454,16 @@ fn tls_is_served_and_reloaded() {
     assert!(called.ends_with(unknown), "{called}");
     // The message was once that of rustls, without advice.
     let fetched = refused(&["bundle", &format!("{url}?wsdl"), "--fetch", "-o", &path("again.castile")]);
-    let said = "is not issued by an authority that is trusted; --ca FILE names others\n";
+    let said = "is not issued by a trusted authority; --ca FILE trusts other certificates\n";
     assert!(fetched.ends_with(said), "{fetched}");
 
     // Options without effect are rejected.
     let plain = ["load", &bundle, "--operation", "EchoVoid", "--url", "http://127.0.0.1:1/", "--requests", "1"];
-    let said = "--ca, --client-cert and --server-name are for https, and the URL is http://127.0.0.1:1/";
+    let said = "--ca, --client-cert and --server-name require https, but the URL is http://127.0.0.1:1/";
     assert!(refused(&[&plain, &tls[..]].concat()).contains(said));
-    let said = "--ca and --client-cert are for what is fetched, expected --fetch beside them";
+    let said = "--ca and --client-cert require --fetch";
     assert!(refused(&[&["bundle", &bundle, "-o", &path("again.castile")], &tls[..]].concat()).contains(said));
-    let said = "--ca, --client-cert and --server-name are for the server at --url, expected that";
+    let said = "--ca, --client-cert and --server-name can only be used with --url";
     assert!(refused(&["bench", "wstest", "--ca", &roots, "--out", &path("report")]).contains(said));
 }
 
@@ -487,7 +491,8 @@ fn a_server_s_own_certificate_is_trusted_by_all_commands() {
         (
             &url,
             "other.pem",
-            "the certificate is that of an authority, which is trusted as a server's if it stands among the roots itself",
+            "the certificate is that of an authority, which is only accepted for a server if it is itself one of the \
+             roots",
         ),
         (&plain, "own.pem", "found plain HTTP, expected TLS"),
     ] {

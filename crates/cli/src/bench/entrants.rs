@@ -116,7 +116,7 @@ impl Entrants {
             let (arguments, numbers) = floor.arguments();
             let server = self.start_own(&bench.placement, "floor", None, &arguments)?;
             let mut target = Target::floor(server, numbers);
-            bench.ask_each(&mut target).await.context("the floor is not as it should be")?;
+            bench.ask_each(&mut target).await.context("the check of the HTTP floor failed")?;
             let title = Some(format!("HTTP{over} alone"));
             let language = Some(LANGUAGE.to_owned());
             known.note(
@@ -231,7 +231,7 @@ impl Answers {
     /// Writes the answer files. The floor takes part in loads with one message. If `is_spared` is set, it takes part only once for loads
     /// with the same settings and sizes, because only the size of the content matters to it.
     pub(super) fn of(loads: &[Load], answers: &[Vec<Bytes>], is_spared: bool) -> anyhow::Result<Self> {
-        let directory = tempfile::tempdir().context("no place for the answers of the floor")?;
+        let directory = tempfile::tempdir().context("can't store the answers of the HTTP floor")?;
         let mut files = Vec::new();
         let mut measured = Vec::new();
         for (load, answers) in loads.iter().zip(answers) {

@@ -16,7 +16,7 @@ pub(super) fn text(loads: &[Load], entrants: &Entrants) -> String {
     for loads in suites_of(loads) {
         for (peer, least) in entrants.warmed(loads) {
             // Writing to a `String` can't fail.
-            let _ = writeln!(text, "{} {} is warmed, {} at least", loads[0].case.suite, peer.name, time(least));
+            let _ = writeln!(text, "{} {}: warm-up of at least {}", loads[0].case.suite, peer.name, time(least));
         }
         total += warming(loads, entrants);
         for load in loads {
@@ -48,10 +48,10 @@ pub(super) fn text(loads: &[Load], entrants: &Entrants) -> String {
     let peers: Vec<&str> = entrants.peers.iter().map(|peer| &*peer.name).collect();
     let beside = match peers.len() {
         0 => String::new(),
-        1 => format!(" beside 1 peer ({})", peers[0]),
-        many => format!(" beside {many} peers ({})", peers.join(", ")),
+        1 => format!(" with 1 peer ({})", peers[0]),
+        many => format!(" with {many} peers ({})", peers.join(", ")),
     };
-    let _ = writeln!(text, "{} in all{beside}, and what ends with its last request", time(total));
+    let _ = writeln!(text, "total: {}{beside}, plus the runs that end with their last request", time(total));
     text
 }
 
@@ -81,7 +81,7 @@ fn users(load: &Load) -> String {
     let period = plan.pace.period();
     let pace = match method_of(load) {
         Method::Users => format!(", thinking {}", time(period)),
-        Method::Ramp => format!(", each every {}", time(period)),
+        Method::Ramp => format!(", one request every {} each", time(period)),
         Method::Closed | Method::Open | Method::Sequence => String::new(),
     };
     format!("{connections}{pace}, {keep_alive}")
@@ -93,13 +93,17 @@ fn runs(load: &Load) -> String {
         (Some(after), _) => time(after),
         (None, Some(1)) => "1 request".to_owned(),
         (None, Some(requests)) => format!("{requests} requests"),
-        (None, None) => "without end".to_owned(),
+        (None, None) => "without limit".to_owned(),
     };
     let run = if plan.warmup.is_zero() { window } else { format!("({} + {window})", time(plan.warmup)) };
     let slices = load.slices().map(|each| format!(" in slices of {}", time(each))).unwrap_or_default();
     match (&load.search, load.discard) {
         (Some(search), _) => {
-            format!("steps of {run}, each {:.2} times the last, at most {}", search.growth, search.steps())
+            format!(
+                "steps of {run}, each {:.2} times the previous load, at most {} steps",
+                search.growth,
+                search.steps()
+            )
         }
         (None, 0) => format!("{} × {run}{slices}", load.runs),
         (None, discard) => format!("{} × {run}{slices}, first {discard} discarded", load.runs),

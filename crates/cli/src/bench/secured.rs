@@ -22,7 +22,7 @@ pub(super) struct Secured {
 impl Secured {
     /// Sets up TLS, either with session resumption or with a full handshake for each connection.
     pub(super) fn new(full_handshakes: bool) -> anyhow::Result<Self> {
-        let folder = tempfile::tempdir().context("no place for the certificate of the servers")?;
+        let folder = tempfile::tempdir().context("can't store the certificate of the servers")?;
         for (name, text) in [("certificate.pem", CERTIFICATE), ("key.pem", KEY)] {
             let file = folder.path().join(name);
             std::fs::write(&file, text).with_context(|| file.display().to_string())?;

@@ -57,7 +57,7 @@ pub(super) async fn print(
     };
     match answer {
         Ok(None) => {
-            note!("the request was taken; {} has no response", operation.name());
+            note!("the request was accepted; {} has no response", operation.name());
             Ok(0)
         }
         Ok(Some(response)) => {
@@ -82,7 +82,7 @@ pub(super) async fn print(
             }
             match error {
                 CallError::Protocol { answer: Some(_), .. } => {
-                    Err(anyhow::Error::new(error).context("the contract doesn't allow the answer"))
+                    Err(anyhow::Error::new(error).context("the answer violates the contract"))
                 }
                 CallError::Protocol { .. } if !tap.is_used() => Err(outcome::not_begun(error)),
                 _ => Err(error.into()),
@@ -208,7 +208,7 @@ async fn save(mut attachments: Attachments, folder: Option<&Path>, left: Duratio
         };
         if number > 0 {
             let (came, them) = (problems::counted(number, "attachment"), if number == 1 { "it" } else { "them" });
-            note!("{came}{more} came: --save DIR writes {them}");
+            note!("received {came}{more}: --save DIR writes {them}");
         }
         return Ok(());
     };

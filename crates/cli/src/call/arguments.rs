@@ -28,28 +28,31 @@ pub(super) fn put_all(json: &mut Json, values: &[String], operation: &Operation)
         };
         let (path, value) = if let Some(path) = path.strip_suffix(':') {
             let value = serde_json::from_str(text);
-            (path, value.with_context(|| format!("what stands behind {path}:= is no JSON"))?)
+            (path, value.with_context(|| format!("the text after {path}:= is not valid JSON"))?)
         } else if let Some(path) = path.strip_suffix('@') {
             (path, Json::String(of_file(path, text, operation)?))
         } else {
             (path, Json::String(text.to_owned()))
         };
         if seen.contains(&path) {
-            bail!("found {path} twice, expected {path}[0], {path}[1] and so on for several");
+            bail!("found {path} twice, expected {path}[0], {path}[1] and so on for several values values");
         }
         let is_within = |inner: &&str| inner.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']));
         if let Some(inner) = seen.iter().copied().find(|inner| is_within(inner)) {
-            bail!("found {path} behind {inner}, which is a part of it: expected {path} first, or only one of them");
+            bail!("found {path} after {inner}, which is a part of it, expected {path} first, or only one of them");
         }
         seen.push(path);
         match is_value {
             true if path == CONTENT => *json = value,
-            true => bail!("found {path}, expected $=TEXT: the request of {} is a value by itself", operation.name()),
+            true => bail!(
+                "found {path}, expected $=TEXT: the request of {} is a single value without members",
+                operation.name()
+            ),
             false => put(json, path, value)?,
         }
     }
     if is_value && json.as_object().is_some_and(Map::is_empty) {
-        bail!("found no value, expected $=TEXT: the request of {} is a value by itself", operation.name());
+        bail!("found no value, expected $=TEXT: the request of {} is a single value without members", operation.name());
     }
     Ok(())
 }
@@ -62,7 +65,7 @@ fn of_file(path: &str, file: &str, operation: &Operation) -> anyhow::Result<Stri
         Some(simple) => simple.kind(),
         // An unknown path is reported later, with the list of known paths.
         None if operation.find_in_request(&names).is_err() => SimpleKind::Base64Binary,
-        None => bail!("{path} has no simple type that the content of a file could be of, expected {path}:=JSON"),
+        None => bail!("{path} has no simple type, so its value can't be read from a file, expected {path}:=JSON"),
     };
     let content = files::content(Path::new(file)).with_context(|| path.to_owned())?;
     match kind {
@@ -71,7 +74,7 @@ fn of_file(path: &str, file: &str, operation: &Operation) -> anyhow::Result<Stri
         SimpleKind::Other => String::from_utf8(content).map_err(|error| {
             let at = error.utf8_error().valid_up_to();
             anyhow::anyhow!(
-                "{path}: {file} is no UTF-8 from byte {at} on, expected the text of a value that isn't binary"
+                "{path}: {file} is not UTF-8 from byte {at} on, expected text because the value isn't binary"
             )
         }),
     }
@@ -100,7 +103,7 @@ fn put(json: &mut Json, path: &str, value: Json) -> anyhow::Result<()> {
                     *place = Json::Object(Map::new());
                 }
                 let Json::Object(members) = place else {
-                    bail!("{path}: {} is a value by itself, and has no {name}", shown(&walked));
+                    bail!("{path}: {} is a single value and has no member {name}", shown(&walked));
                 };
                 if !walked.is_empty() {
                     walked.push('.');
@@ -110,13 +113,13 @@ fn put(json: &mut Json, path: &str, value: Json) -> anyhow::Result<()> {
             }
             Step::Item(number) => {
                 if number >= ITEMS {
-                    bail!("{path}: found the item {number}, expected less than {ITEMS}");
+                    bail!("{path}: found the item number {number}, expected less than {ITEMS}");
                 }
                 if place.is_null() {
                     *place = Json::Array(Vec::new());
                 }
                 let Json::Array(items) = place else {
-                    bail!("{path}: {} is a value by itself, and has no items", shown(&walked));
+                    bail!("{path}: {} is a single value and has no items", shown(&walked));
                 };
                 if items.len() <= number {
                     items.resize(number + 1, Json::Null);
@@ -178,22 +181,19 @@ mod tests {
     fn what_is_no_value_is_told() {
         for (values, expected) in [
             (&["a"][..], "found \"a\", expected PATH=TEXT, PATH:=JSON or PATH@=FILE"),
-            (&["=1"], "found the path \"\", expected names with a dot between them, and numbers of items in brackets"),
-            (
-                &["a.=1"],
-                "found the path \"a.\", expected names with a dot between them, and numbers of items in brackets",
-            ),
-            (&["a[x]=1"], "found the item \"x\" in \"a[x]\", expected a number from 0"),
-            (&["a[0=1"], "found the path \"a[0\", of which a bracket is not closed"),
+            (&["=1"], "found the path \"\", expected names separated by dots, and item numbers in brackets"),
+            (&["a.=1"], "found the path \"a.\", expected names separated by dots, and item numbers in brackets"),
+            (&["a[x]=1"], "found the item number \"x\" in \"a[x]\", expected a whole number from 0"),
+            (&["a[0=1"], "found the path \"a[0\", in which a bracket is not closed"),
             (&["a[0]b=1"], "found \"b\" in the path \"a[0]b\", expected a dot before a name"),
-            (&["a[99999]=1"], "a[99999]: found the item 99999, expected less than 10000"),
-            (&["a=1", "a=2"], "found a twice, expected a[0], a[1] and so on for several"),
-            (&["a=1", "a.b=2"], "a.b: a is a value by itself, and has no b"),
-            (&["a=1", "a[0]=2"], "a[0]: a is a value by itself, and has no items"),
+            (&["a[99999]=1"], "a[99999]: found the item number 99999, expected less than 10000"),
+            (&["a=1", "a=2"], "found a twice, expected a[0], a[1] and so on for several values"),
+            (&["a=1", "a.b=2"], "a.b: a is a single value and has no member b"),
+            (&["a=1", "a[0]=2"], "a[0]: a is a single value and has no items"),
         ] {
             assert_eq!(made(values).unwrap_err(), expected, "{values:?}");
         }
-        assert!(made(&["a:={"]).unwrap_err().starts_with("what stands behind a:= is no JSON: "));
+        assert!(made(&["a:={"]).unwrap_err().starts_with("the text after a:= is not valid JSON: "));
     }
 
     #[test]
@@ -222,21 +222,21 @@ mod tests {
                 "plain",
                 &bytes,
                 Err(format!(
-                    "plain: {bytes} is no UTF-8 from byte 1 on, expected the text of a value that isn't binary"
+                    "plain: {bytes} is not UTF-8 from byte 1 on, expected text because the value isn't binary"
                 )),
             ),
             (
                 operation("wildcards"),
                 "extensible",
                 &text,
-                Err("extensible has no simple type that the content of a file could be of, expected extensible:=JSON"
+                Err("extensible has no simple type, so its value can't be read from a file, expected extensible:=JSON"
                     .to_owned()),
             ),
             (
                 operation("mtom"),
                 "photo",
                 &large,
-                Err(format!("photo: {large} has 67108865 bytes, expected 64 MiB at most")),
+                Err(format!("photo: {large} has 67108865 bytes, expected at most 64 MiB")),
             ),
         ] {
             assert_eq!(made_for(operation, &[&format!("{path}@={file}")]), expected, "{path}");

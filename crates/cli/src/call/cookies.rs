@@ -26,7 +26,7 @@ impl Jar {
     pub(super) fn open(transport: &Transport, file: &Path) -> anyhow::Result<Self> {
         if file.try_exists().with_context(|| format!("{} can't be read", file.display()))? {
             let kept = transport.keep_cookies(&files::text(file)?);
-            kept.with_context(|| format!("{} is no file of cookies", file.display()))?;
+            kept.with_context(|| format!("{} is not a cookie file", file.display()))?;
         }
         let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let next = NamedTempFile::new_in(folder).with_context(|| format!("{} can't be written", file.display()))?;

@@ -26,7 +26,7 @@ pub(super) fn request(
     let template = sample::template(contract, service, operation)?;
     let prefix = format!("{}-", output::file_name(name));
     let mut file = tempfile::Builder::new().prefix(&prefix).suffix(".xml").tempfile()?;
-    let says = "Leave the editor to send this request. Without an element here nothing is sent.";
+    let says = "Close the editor to send this request. Delete the element to send nothing.";
     write!(file, "<!-- {says} -->\n{template}\n")
         .and_then(|()| file.flush())
         .context("the request can't be written")?;
@@ -45,7 +45,7 @@ pub(super) fn request(
         let blocks = envelope::blocks(&Any::parse(&text)?)?.unwrap_or_default();
         anyhow::Ok((operation.request_from_xml(&envelope::without_header(&text)?)?, blocks))
     };
-    match read().with_context(|| format!("{name} can't be called with this")) {
+    match read().with_context(|| format!("{name} can't be called with the edited request")) {
         Ok((value, blocks)) => Ok((value, blocks, file)),
         Err(error) => {
             keep(file)?;
@@ -56,8 +56,8 @@ pub(super) fn request(
 
 /// Keeps the temporary file and prints its path.
 pub(super) fn keep(file: NamedTempFile) -> anyhow::Result<()> {
-    let (_, kept) = file.keep().context("the request can't be kept")?;
-    note!("what you wrote is in {}", visible(&output::shell_quoted(&kept.to_string_lossy())));
+    let (_, kept) = file.keep().context("the edited request can't be saved")?;
+    note!("the edited request was saved to {}", visible(&output::shell_quoted(&kept.to_string_lossy())));
     Ok(())
 }
 
@@ -78,9 +78,9 @@ fn edit(file: &Path) -> anyhow::Result<()> {
     let mut words = editor.split_whitespace();
     let program = words.next().unwrap_or("vi");
     let ended = Command::new(program).args(words).arg(file).status();
-    let status = ended.with_context(|| format!("the editor {program:?} can't be run, which VISUAL or EDITOR names"))?;
+    let status = ended.with_context(|| format!("the editor {program:?}, set by VISUAL or EDITOR, can't be run"))?;
     if !status.success() {
-        bail!("the editor {program:?} ended with {status}, so nothing was sent");
+        bail!("the editor {program:?} failed ({status}), so nothing was sent");
     }
     Ok(())
 }

@@ -16,11 +16,11 @@ pub(super) fn content(file: &Path) -> anyhow::Result<Vec<u8>> {
     // The size is checked before reading. Files that aren't regular files don't have one, so the bytes are counted as well.
     let size = opened.metadata().map_or(0, |metadata| metadata.len());
     if size > MOST_OF_FILE {
-        bail!("{shown} has {size} bytes, expected {} MiB at most", MOST_OF_FILE >> 20);
+        bail!("{shown} has {size} bytes, expected at most {} MiB", MOST_OF_FILE >> 20);
     }
     opened.take(MOST_OF_FILE + 1).read_to_end(&mut content).with_context(|| format!("{shown} can't be read"))?;
     if content.len() as u64 > MOST_OF_FILE {
-        bail!("{shown} has more bytes than the {} MiB that may be sent", MOST_OF_FILE >> 20);
+        bail!("{shown} is larger than the limit of {} MiB", MOST_OF_FILE >> 20);
     }
     Ok(content)
 }

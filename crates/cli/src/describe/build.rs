@@ -135,9 +135,7 @@ impl<'d> Build<'d> {
 
     fn check(&self, file: &str) -> anyhow::Result<()> {
         if self.particles.get() > MAX_PARTICLES {
-            anyhow::bail!(
-                "{file} stands for more than {MAX_PARTICLES} elements, groups counted as often as they are used"
-            );
+            anyhow::bail!("{file} has more than {MAX_PARTICLES} elements; each use of a group counts");
         }
         Ok(())
     }

@@ -77,7 +77,7 @@ fn lines(wsdl: &Path, files: &Files, options: &Options) -> Option<usize> {
 
 fn text(costs: &Costs<'_>, shown: usize) -> String {
     let mut out = format!(
-        "{HEAD}{} lines{HEAD:#}  {DIM}alone: the lines of it and of all to which nothing else leads{DIM:#}\n\n\
+        "{HEAD}{} lines{HEAD:#}  {DIM}alone: the lines of it and of all that nothing else uses{DIM:#}\n\n\
          {DIM}{:>9} {:>9}{DIM:#}\n",
         costs.lines, "alone", "lines"
     );
@@ -86,7 +86,7 @@ fn text(costs: &Costs<'_>, shown: usize) -> String {
         let _ = writeln!(out, "{alone:>9} {lines:>9}  {}", visible(name));
     }
     if let more @ 1.. = costs.costs.len().saturating_sub(shown) {
-        let _ = writeln!(out, "{DIM}and {more} more: --all tells them{DIM:#}");
+        let _ = writeln!(out, "{DIM}and {more} more: --all shows them{DIM:#}");
     }
     out.push('\n');
     for (name, lines) in &costs.with_faults {

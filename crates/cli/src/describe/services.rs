@@ -59,13 +59,13 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
     if unreached > 0 {
         let _ = writeln!(
             out,
-            "\n{DIM}the operations above do without {unreached} of the elements and types: --all tells them{DIM:#}"
+            "\n{DIM}{unreached} elements and types are not used by these operations: --all shows them{DIM:#}"
         );
     }
     if tell.types.is_full() {
-        let _ = writeln!(out, "\n{DIM}… the rest is left out: it is more than is shown of a contract{DIM:#}");
+        let _ = writeln!(out, "\n{DIM}… the rest is not shown, because the contract is too large{DIM:#}");
     }
-    let legend: Vec<&str> = ["↑ told above", "↓ told below", "↻ contains itself"]
+    let legend: Vec<&str> = ["↑ shown above", "↓ shown below", "↻ contains itself"]
         .into_iter()
         .filter(|one| out.contains(&one[..3]))
         .collect();
@@ -128,7 +128,7 @@ impl<'c> Tell<'c> {
                 children.extend(self.binding(binding));
             } else {
                 children.push(Node::new(format!(
-                    "{DIM}the operations of the port above, by binding{DIM:#} {}",
+                    "{DIM}the operations of the port above, with binding{DIM:#} {}",
                     split(&binding.name).1
                 )));
             }
@@ -329,6 +329,6 @@ fn protocol(protocol: &Protocol) -> String {
         Protocol::Soap12 { transport } => format!("SOAP 1.2{}", over(transport)),
         Protocol::Http { verb } => format!("HTTP {verb}, not SOAP"),
         Protocol::Other { protocol_namespace } if protocol_namespace.is_empty() => "no protocol".to_owned(),
-        Protocol::Other { protocol_namespace } => format!("neither SOAP nor HTTP: {protocol_namespace}"),
+        Protocol::Other { protocol_namespace } => format!("neither SOAP nor HTTP, but {protocol_namespace}"),
     }
 }

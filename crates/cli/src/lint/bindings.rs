@@ -67,11 +67,11 @@ fn binding(
     let name = named(binding);
     let soap = binding.elements().find(|one| is_soap(*one) && one.local() == "binding");
     let Some(soap) = soap else {
-        findings.at(&rules::R2401, file, binding, format!("binding {name} is none of SOAP"));
+        findings.at(&rules::R2401, file, binding, format!("binding {name} is not a SOAP binding"));
         return;
     };
     if soap.namespace() == SOAP12 {
-        findings.at(&rules::R2401, file, soap, format!("binding {name} is one of SOAP 1.2"));
+        findings.at(&rules::R2401, file, soap, format!("binding {name} is a SOAP 1.2 binding"));
     }
     match soap.find_attribute("", "transport") {
         None => findings.at(&rules::R2701, file, soap, format!("binding {name} has no transport")),
@@ -103,7 +103,7 @@ fn binding(
                 &rules::R2705,
                 file,
                 soap.unwrap_or(operation),
-                format!("{name} has another style than others"),
+                format!("{name} has a different style than other operations"),
             );
         }
         let overloads = known.get(name).map_or(&[][..], Vec::as_slice);
@@ -127,7 +127,7 @@ fn binding(
         bound.check(findings);
         let signature = bound.signature();
         if let Some(first) = signatures.get(&signature) {
-            let message = format!("the requests of {first} and {name} look the same: {signature}");
+            let message = format!("the requests of {first} and {name} have the same content: {signature}");
             findings.at(&rules::R2710, file, operation, message);
         } else {
             signatures.insert(signature, name);
@@ -203,7 +203,7 @@ impl<'d> Bound<'d> {
         let unbound = known.iter().map(|part| part.name).find(|name| !bound.contains(name));
         if let Some(unbound) = unbound.filter(|_| !binds_all && !bound.is_empty()) {
             let message_name = named(self.operation);
-            let text = format!("part {unbound} of the {direction} of {message_name} is bound to nothing");
+            let text = format!("part {unbound} of the {direction} of {message_name} is not bound");
             findings.at(&rules::R2209, self.file, message, text);
         }
     }
@@ -272,7 +272,8 @@ impl<'d> Bound<'d> {
         match soap.find_attribute("", "name") {
             None => findings.at(&rules::R2721, file, soap, format!("a fault of {name} has no name")),
             Some(own) if own.value().trim() != named(fault) => {
-                let message = format!("fault {} of {name} is called {} within", named(fault), own.value());
+                let message =
+                    format!("fault {} of {name} has the name {} in its soap:fault", named(fault), own.value());
                 findings.at_attribute(&rules::R2754, file, own, message);
             }
             Some(_) => {}
@@ -359,7 +360,7 @@ fn services(documents: &Documents, findings: &mut Findings<'_>) {
                     findings.at_attribute(&rules::LOCAL_ADDRESS, file, location, format!("the address is {url}"));
                 }
                 if address.is_some_and(|address| address.namespace() == SOAP11) && !addresses.insert(url) {
-                    let message = format!("port {} has the address of another one: {url}", named(port));
+                    let message = format!("port {} has the same address as another port: {url}", named(port));
                     findings.at_attribute(&rules::R2711, file, location, message);
                 }
             }

@@ -24,7 +24,7 @@ pub(super) fn check(definitions: &Definitions, documents: &Documents, findings: 
         }
         for types in wsdl_children(root, "types") {
             for import in types.elements().filter(|child| child.is(XSD_NAMESPACE, "import")) {
-                findings.at(&rules::R2003, file, import, "xs:import stands in wsdl:types itself");
+                findings.at(&rules::R2003, file, import, "xs:import is a child of wsdl:types");
             }
         }
         // Schemas have their own extensions.
@@ -61,7 +61,7 @@ fn text(file: FileId, text: &str, encoded: &'static Rule, findings: &mut Finding
         let encoding = value[quote.len_utf8().min(value.len())..].split(quote).next().unwrap_or_default();
         let upper = encoding.to_ascii_uppercase();
         if !encoding.is_empty() && !upper.starts_with("UTF-8") && !upper.starts_with("UTF-16") {
-            let message = format!("the encoding is {encoding}");
+            let message = format!("the document encoding is {encoding}");
             findings.add(encoded, Location::at(file, 0), message);
         }
     }
@@ -93,12 +93,12 @@ fn order(file: FileId, root: Element<'_>, findings: &mut Findings<'_>) {
             "documentation" => {}
             "import" => {
                 if after_types || after_others {
-                    findings.at(&rules::R2022, file, child, "an import stands behind other elements of WSDL");
+                    findings.at(&rules::R2022, file, child, "an import comes after other WSDL elements");
                 }
             }
             "types" => {
                 if after_others {
-                    findings.at(&rules::R2023, file, child, "the types stand behind other elements of WSDL");
+                    findings.at(&rules::R2023, file, child, "the types come after other WSDL elements");
                 }
                 after_types = true;
             }
@@ -116,7 +116,7 @@ fn stray_text(file: FileId, element: Element<'_>, findings: &mut Findings<'_>) {
             Node::Text(text) if text.trim().is_empty() => {}
             Node::Text(text) => {
                 let start: String = text.trim().chars().take(40).collect();
-                let message = format!("the text {start:?} stands within <{}>, near here", element.local());
+                let message = format!("<{}> contains the text {start:?}, near here", element.local());
                 return findings.at(&rules::STRAY_TEXT, file, before, message);
             }
         }
@@ -130,12 +130,12 @@ fn import(imported: &HashMap<String, Element<'_>>, (file, import): (FileId, Elem
     }
     let location = import.attribute("location").unwrap_or_default().trim();
     if location.is_empty() {
-        findings.at(&rules::R2007, file, import, "the import has no location");
+        findings.at(&rules::R2007, file, import, "the import has no location attribute attribute");
         return;
     }
     let Some(root) = imported.get(location) else { return };
     if root.is(XSD_NAMESPACE, "schema") {
-        findings.at(&rules::R2001, file, import, format!("{location} is a schema"));
+        findings.at(&rules::R2001, file, import, format!("{location} is a schema, not a WSDL document"));
         return;
     }
     let target = root.attribute("targetNamespace").unwrap_or_default().trim();

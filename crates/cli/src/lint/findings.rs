@@ -54,7 +54,7 @@ impl<'s> Findings<'s> {
         if self.work <= MOST_WORK {
             return true;
         }
-        self.cut(&format!("more than {MOST_WORK} references and elements are to be checked"));
+        self.cut(&format!("the contract has more than {MOST_WORK} references and elements to check"));
         false
     }
 

@@ -39,7 +39,7 @@ fn same_names(documents: &Documents, findings: &mut Findings<'_>) {
             }
             let first = *known.entry((kind, name)).or_insert(target);
             if first != target {
-                findings.at(&rules::SAME_NAME, file, element, format!("namespace {first:?} has a {kind} {name}, too"));
+                findings.at(&rules::SAME_NAME, file, element, format!("namespace {first:?} also has a {kind} {name}"));
             }
         }
     }
@@ -63,7 +63,7 @@ fn known_namespaces(root: Element<'_>) -> HashSet<String> {
 fn part(file: FileId, part: Element<'_>, known: &HashSet<String>, findings: &mut Findings<'_>) {
     let name = named(part);
     if part.attribute("element").is_some() && part.attribute("type").is_some() {
-        findings.at(&rules::R2306, file, part, format!("part {name} has an element and a type"));
+        findings.at(&rules::R2306, file, part, format!("part {name} has both an element and a type"));
     }
     for local in ["element", "type"] {
         let Some((namespace, _)) = refers(part, local).filter(|(namespace, _)| !known.contains(namespace)) else {

@@ -43,7 +43,7 @@ pub(super) fn check(definitions: &Definitions, findings: &mut Findings<'_>) {
         }
     }
     if policies.is_cut() {
-        findings.cut("the policies refer to one another more often than can be followed");
+        findings.cut("the policies have too many references to follow");
     }
 }
 

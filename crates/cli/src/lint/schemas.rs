@@ -89,13 +89,18 @@ fn references(
             // These have their own rules.
             let is_dataset = namespace == XSD_NAMESPACE && local == "schema" && attribute.local() == "ref";
             if is_dataset && element.local() == "element" {
-                findings.at_attribute(&rules::DATASET, file, attribute, "an element is a whole schema");
+                findings.at_attribute(&rules::DATASET, file, attribute, "an element has a schema as its content");
             } else if namespace == XML_NAMESPACE {
                 if !has_xml {
-                    findings.at_attribute(&rules::XML_ATTRIBUTE, file, attribute, format!("{text} is referred to"));
+                    findings.at_attribute(
+                        &rules::XML_ATTRIBUTE,
+                        file,
+                        attribute,
+                        format!("there is a reference to {text}"),
+                    );
                 }
             } else if !known.contains(namespace) {
-                let message = format!("{text} is of namespace {namespace:?}, which the schema doesn't import");
+                let message = format!("{text} is in namespace {namespace:?}, which the schema doesn't import");
                 findings.at_attribute(&rules::R2102, file, attribute, message);
             }
         }
@@ -105,14 +110,14 @@ fn references(
 fn element(file: FileId, element: Element<'_>, arrays: &HashSet<Name>, findings: &mut Findings<'_>) {
     let name = named(element);
     if name.strip_prefix("ArrayOf").is_some_and(|rest| rest.starts_with(char::is_uppercase)) {
-        findings.at(&rules::R2112, file, element, format!("an element is called {name}"));
+        findings.at(&rules::R2112, file, element, format!("an element has the name {name}"));
     }
     let of_array = || {
         let own = element.elements().find(|one| one.is(XSD_NAMESPACE, "complexType"));
         own.map_or_else(|| refers(element, "type").is_some_and(|name| arrays.contains(&name)), is_array)
     };
     if is_repeated(element) && of_array() {
-        let message = format!("{name} is repeated, and holds nothing but one repeated element");
+        let message = format!("{name} is repeated, and contains only one repeated element");
         findings.at(&rules::NESTED_ARRAY, file, element, message);
     }
 }
@@ -174,7 +179,7 @@ fn properties(file: FileId, complex_type: Element<'_>, findings: &mut Findings<'
             // Elements with the same name become one list.
             Some(first) if *first == (kind, name) => {}
             Some((first_kind, first)) => {
-                let message = format!("the {kind} {name} and the {first_kind} {first} are both the property {java:?}");
+                let message = format!("the {kind} {name} and the {first_kind} {first} both get the property {java:?}");
                 findings.at(&rules::JAVA_PROPERTY, file, member, message);
             }
             None => {
@@ -266,7 +271,7 @@ impl JavaNames {
             Entry::Occupied(known) if *known.get() == told => {}
             Entry::Occupied(known) => {
                 let what = if is_class { "class" } else { "method of the ObjectFactory" };
-                let message = format!("{told} and {} are both the {what} {java:?}", known.get());
+                let message = format!("{told} and {} both get the {what} {java:?}", known.get());
                 findings.add(&rules::JAVA_CLASS, place, message);
             }
             Entry::Vacant(entry) => {

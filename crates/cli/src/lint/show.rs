@@ -53,7 +53,7 @@ pub(super) fn text(findings: &Findings<'_>, contract: &str, all: bool) -> String
     cut.sort_unstable();
     for (rule, count) in cut {
         let shown = shown.get(rule).copied().unwrap_or_default();
-        let _ = writeln!(out, "{rule}: {} more, which are counted and not kept", count - shown);
+        let _ = writeln!(out, "{rule}: {} more, which are only counted", count - shown);
     }
     let [errors, warnings, notes] = findings.totals();
     let kinds = [(errors, "error", ERROR), (warnings, "warning", WARNING), (notes, "note", NOTE)];

@@ -45,7 +45,7 @@ impl Feed {
         let bytes = std::fs::read(path).with_context(|| format!("{shown} can't be read"))?;
         let text = String::from_utf8(bytes).map_err(|error| {
             let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()].iter().filter(|&&b| b == b'\n').count();
-            anyhow::anyhow!("{shown}:{line}: found bytes that are no UTF-8")
+            anyhow::anyhow!("{shown}:{line}: found bytes that are not UTF-8")
         })?;
         let text = text.trim_start_matches('\u{feff}');
         let mut feed = Feed {
@@ -58,7 +58,7 @@ impl Feed {
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("csv") => feed.read_csv(text)?,
             Some("jsonl" | "ndjson") => feed.read_json_lines(text)?,
-            _ => bail!("{shown}: found another ending, expected .csv or .jsonl"),
+            _ => bail!("{shown}: found a different file extension, expected .csv or .jsonl"),
         }
         if feed.lines.is_empty() {
             bail!("{shown} has no rows");
@@ -92,7 +92,7 @@ impl Feed {
         type Object = serde_json::Map<String, serde_json::Value>;
         for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
             let object: Object =
-                serde_json::from_str(text).map_err(|error| self.wrong(line, &format!("no JSON object: {error}")))?;
+                serde_json::from_str(text).map_err(|error| self.wrong(line, &format!("not a JSON object: {error}")))?;
             if self.columns.is_empty() {
                 self.columns = object.keys().cloned().collect();
             }
@@ -108,7 +108,11 @@ impl Feed {
                                 "{name}: found an array, an object or null, expected a string, a number, true or false"
                             ),
                         )),
-                        None => return Err(self.wrong(line, &format!("found no {name}, which the first line has"))),
+                        None => {
+                            return Err(
+                                self.wrong(line, &format!("found no {name}, expected the members of the first line"))
+                            );
+                        }
                     };
                 self.push(&value);
             }
@@ -220,10 +224,10 @@ mod tests {
         for (name, text, expected) in [
             ("a.csv", "id,name\n1,x\n2\n", "a.csv:3: found 1 values, expected 2 as in the first row"),
             ("a.csv", "id\n", "a.csv has no rows"),
-            ("a.jsonl", "{\"id\":1}\n[1]\n", "a.jsonl:2: no JSON object"),
+            ("a.jsonl", "{\"id\":1}\n[1]\n", "a.jsonl:2: not a JSON object"),
             ("a.jsonl", "{\"id\":1}\n{}\n", "a.jsonl:2: found no id"),
             ("a.jsonl", "{\"id\":null}\n", "a.jsonl:1: id: found an array, an object or null"),
-            ("a.txt", "id\n", "a.txt: found another ending"),
+            ("a.txt", "id\n", "a.txt: found a different file extension"),
         ] {
             let error = read(name, text).unwrap_err();
             assert!(error.contains(expected), "{error}");

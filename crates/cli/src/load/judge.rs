@@ -144,7 +144,7 @@ impl Judge {
             return Ok(());
         }
         let told: Vec<String> = problems.iter().take(TOLD).map(ToString::to_string).collect();
-        Err(format!("not valid by the schema: {}", told.join("; ")))
+        Err(format!("not valid against the schema: {}", told.join("; ")))
     }
 
     fn expressions(
@@ -164,7 +164,7 @@ impl Judge {
         let tree = Tree::read(text)?;
         for expression in expressions {
             if !expression.holds(&tree)? {
-                return Err(format!("{} does not hold of the answer: {}", expression.text(), quoted(text.as_bytes())));
+                return Err(format!("{} is false for the answer: {}", expression.text(), quoted(text.as_bytes())));
             }
         }
         for extract in extracts {
@@ -189,8 +189,8 @@ pub(super) fn can_be_valid(service: &Service) -> anyhow::Result<()> {
     let knows = |shape: &Shape| !matches!(shape, Shape::Content | Shape::Call { is_encoded: true, .. });
     match service.operations.iter().find(|operation| !operation.output.as_ref().is_none_or(knows)) {
         Some(operation) => anyhow::bail!(
-            "the schema doesn't say what the answers of {} are, since they are encoded or have no element of their own: \
-             leave out --expect-valid",
+            "the schema doesn't define the answers of {}, because they are encoded or have no element of their own: \
+             remove --expect-valid",
             operation.name
         ),
         None => Ok(()),

@@ -195,10 +195,10 @@ impl Sources<'_> {
         let text = match is_whole {
             false => envelope::write(service.version, self.blocks, &own),
             true if envelope::is_envelope(root.namespace()) != Some(service.version) => {
-                bail!("{shown} is an envelope of another version of SOAP than the port speaks: see --port")
+                bail!("{shown} is an envelope of a different SOAP version than the port uses: see --port")
             }
             true if !self.blocks.is_empty() => {
-                bail!("{shown} is a whole envelope, which --soap-header can't add to, expected a payload")
+                bail!("{shown} is a complete envelope, to which --soap-header can't add, expected a payload")
             }
             true => own.clone(),
         };
@@ -294,7 +294,7 @@ fn operation_of(service: &Service, text: &str, shown: &str) -> anyhow::Result<us
             let root = root.map_or("nothing".to_owned(), |root| root.to_string());
             let names: Vec<_> = service.operations.iter().map(|operation| &*operation.name).collect();
             let which = if several.is_some() { "more than one" } else { "none" };
-            bail!("{shown} holds {root}, which {which} of {} takes: write OPERATION={shown}", names.join(", "))
+            bail!("{shown} contains {root}, which {which} of {} accepts: write OPERATION={shown}", names.join(", "))
         }
     }
 }
@@ -318,7 +318,7 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
         if let Some(problem) = judge::problems_of_header(definitions, &text).into_iter().next() {
             let path = problem.path.strip_prefix("Envelope/Header/").unwrap_or(&problem.path);
             let of = if message.is_whole() { &message.source } else { "--soap-header" };
-            let doubt = format!("{of}: no valid header block: {path}: {} [{}]", problem.message, problem.rule);
+            let doubt = format!("{of}: not a valid header block: {path}: {} [{}]", problem.message, problem.rule);
             // Most messages have the same header blocks.
             if !doubts.contains(&doubt) {
                 doubts.push(doubt);
@@ -327,12 +327,12 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
         if let Some(problem) = judge::problems(definitions, shape, &text).into_iter().next() {
             let (source, name) = (&message.source, &mix.service.operations[number].name);
             doubts.push(match &message.origin {
-                None => format!("{source} is no valid message of {name}: {problem}"),
+                None => format!("{source} is not a valid message of {name}: {problem}"),
                 Some(origin) => {
                     let offset = message.template.origin(problem.offset, value);
                     let place = origin.place(message.template.text(), offset);
                     format!(
-                        "{source}:{}:{}: no valid message of {name}: {}",
+                        "{source}:{}:{}: not a valid message of {name}: {}",
                         place.line,
                         place.column,
                         origin.words(&problem)

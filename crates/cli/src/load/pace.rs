@@ -125,13 +125,11 @@ impl Arguments {
         let has_arrivals = self.rate.is_some() || !self.stages.is_empty();
         match criterion.metric {
             Metric::ServerCpu if self.server_pid.is_none() => {
-                bail!(
-                    "found {option} {criterion}, expected --server-pid beside it: without it nothing is known of the CPU time of the server"
-                )
+                bail!("{option} {criterion} requires --server-pid, which gives the CPU time of the server")
             }
             Metric::Dropped | Metric::DropRate if !has_arrivals || self.when_busy == Busy::Wait => bail!(
-                "found {option} {criterion}, expected --rate or --stage beside it, and not --when-busy wait: else no request \
-                 is dropped"
+                "{option} {criterion} requires --rate or --stage, without --when-busy wait: otherwise no request is \
+                 dropped"
             ),
             _ => Ok(()),
         }
@@ -142,7 +140,7 @@ impl Arguments {
         for source in &self.sources {
             if source.is_ipv4() != server.is_ipv4() {
                 let version = if server.is_ipv4() { "IPv4" } else { "IPv6" };
-                bail!("found --source {source}, expected an address of {version}, as {server} is");
+                bail!("found --source {source}, expected an {version} address, because {server} is one");
             }
             let bound = TcpListener::bind((*source, 0));
             bound.with_context(|| format!("found --source {source}, expected an address of this machine"))?;
@@ -177,10 +175,10 @@ impl Arguments {
             && most < first
         {
             let of = if self.rate.is_some() { "--rate" } else { "--users" };
-            bail!("found --most {most}, expected at least {first}, which --until begins with: {of} {first}");
+            bail!("found --most {most}, expected at least {first}, the load at which --until begins: {of} {first}");
         }
         if !is_open && (self.poisson || self.in_flight.is_some() || self.when_busy == Busy::Wait) {
-            bail!("--poisson, --in-flight and --when-busy are for --rate and --stage");
+            bail!("--poisson, --in-flight and --when-busy require --rate or --stage");
         }
         let connections = if is_open { self.in_flight } else { self.users };
         let connections = connections.unwrap_or(if is_open { IN_FLIGHT } else { USERS });
@@ -252,7 +250,7 @@ pub(crate) fn hold(name: &str, users: usize, files: Option<u64>) -> anyhow::Resu
             "found {name} {users}, expected at most {most}: each is a connection, and the system allows this process {files} \
              open files (`ulimit -Hn` shows the limit)"
         ),
-        _ => bail!("found {name} {users}, expected at most {MOST_USERS}: a driver has no more"),
+        _ => bail!("found {name} {users}, expected at most {MOST_USERS}, the limit of the driver"),
     }
 }
 
@@ -311,7 +309,10 @@ fn goal(text: &str) -> Result<Goal, String> {
         // All other metrics grow with the load.
         true => {
             let meant = text.replace('<', ">");
-            Err(format!("expected what is not to be, as {meant}: the highest load without it is looked for"))
+            Err(format!(
+                "expected the condition that ends the search, such as {meant}: the search finds the highest load at \
+                 which it is false"
+            ))
         }
         false => Ok(Goal::Until(criterion)),
     }
@@ -399,7 +400,8 @@ mod tests {
         assert_eq!(goal("rps<500"), Ok(Goal::Until("rps<500".parse().unwrap())));
         assert_eq!(
             goal("p99<50ms").unwrap_err(),
-            "expected what is not to be, as p99>50ms: the highest load without it is looked for"
+            "expected the condition that ends the search, such as p99>50ms: the search finds the highest load at \
+             which it is false"
         );
     }
 

@@ -68,7 +68,7 @@ pub(super) fn check(definitions: &Definitions, shape: &Shape, envelope: &str, fe
             }
             if let Err(problem) = value.read(&text) {
                 let columns = columns.join(", ");
-                problems.push(feed.wrong_row(row, &format!("{columns}: {problem}, where {} is filled", value.path)));
+                problems.push(feed.wrong_row(row, &format!("{columns}: {problem}, in {}", value.path)));
             }
         }
         if problems.len() >= MOST {
@@ -84,7 +84,7 @@ pub(super) fn check(definitions: &Definitions, shape: &Shape, envelope: &str, fe
 impl Value {
     fn read(&self, text: &str) -> Result<(), String> {
         if let Some(bad) = text.chars().find(|c| !castile_xml::escape::is_char(*c)) {
-            return Err(format!("found the character {bad:?}, which XML can't carry"));
+            return Err(format!("found the character {bad:?}, which is not allowed in XML"));
         }
         match &self.definition {
             None => Ok(()),

@@ -10,7 +10,7 @@ use crate::{envelope, shape};
 /// Returns a sample payload of an operation. It contains every element once to a few levels, and only required elements below.
 pub(super) fn payload(service: &Service, operation: &Operation) -> anyhow::Result<String> {
     let made = operation.input.sample(shape::sampler(service.definitions), service.version);
-    made.with_context(|| format!("no sample can be made of {}: give it a --message", operation.name))
+    made.with_context(|| format!("no sample can be made of {}, expected --message", operation.name))
 }
 
 /// Returns the header blocks of a request: the given ones, and samples of the other blocks in the contract.
@@ -23,10 +23,7 @@ pub(super) fn blocks(service: &Service, operation: &Operation, given: &[String])
         if !names.contains(name) {
             let made = shape::sampler(service.definitions).element(id);
             blocks.push(made.with_context(|| {
-                format!(
-                    "no sample can be made of {name}, a header block of {}: give it as --soap-header",
-                    operation.name
-                )
+                format!("no sample can be made of {name}, a header block of {}, expected --soap-header", operation.name)
             })?);
         }
     }

@@ -87,11 +87,14 @@ impl Mix {
         match place {
             Place::Column(column) => {
                 let name = self.feed.as_ref().map_or("", |(feed, _)| &feed.columns()[column]);
-                format!("{{{{{name}}}}} has no value that can be written there")
+                format!("{{{{{name}}}}} has no value that can be written at this place")
             }
             Place::Extracted(value) => {
                 let name = &self.values[value];
-                format!("{{{{{name}}}}} has no value that can be written there, or no answer to this user has had one")
+                format!(
+                    "{{{{{name}}}}} has no value that can be written at this place, or no answer to this user has had \
+                     one"
+                )
             }
         }
     }

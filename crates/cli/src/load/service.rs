@@ -110,7 +110,7 @@ impl Service {
         address: Option<String>,
         named: &[Named],
     ) -> anyhow::Result<Self> {
-        let Protocol::Soap { version, .. } = &binding.protocol else { bail!("the port speaks no SOAP") };
+        let Protocol::Soap { version, .. } = &binding.protocol else { bail!("the port doesn't use SOAP") };
         let operations = named.iter().filter_map(|one| {
             let found = operation(binding, &one.name)?;
             note_of_others(binding, name, &one.name, named);
@@ -166,9 +166,9 @@ fn not_found(
     if ports.is_empty() && all().next().is_none() {
         let bindings: Vec<&str> = definitions.bindings.iter().map(|binding| binding.name.local()).collect();
         return match bindings.is_empty() {
-            true => "the contract has no port and no binding, so nothing says how its operations are called".to_owned(),
+            true => "the contract has no port and no binding, so its operations can't be called".to_owned(),
             false => format!(
-                "the contract has no port that says where to send, expected --url and operations of one of its bindings: {}",
+                "the contract has no port with an address, expected --url and operations of one of its bindings: {}",
                 bindings.join(", ")
             ),
         };
@@ -176,7 +176,7 @@ fn not_found(
     if ports.is_empty() {
         let known = all().map(|(service, port)| {
             let is_soap = matches!(definitions[port.binding].protocol, Protocol::Soap { .. });
-            let other = if is_soap { "" } else { ", which speaks no SOAP" };
+            let other = if is_soap { "" } else { ", which doesn't use SOAP" };
             format!("{} of {}{other}", port.name, service.name.local())
         });
         let asked: Vec<(&str, &str)> = asked.into_iter().filter_map(|(what, name)| Some((what, name?))).collect();
@@ -188,8 +188,8 @@ fn not_found(
         let told: Vec<String> = asked.iter().map(|(what, name)| format!("{what} {name:?}")).collect();
         let found = match (absent, told.is_empty()) {
             (Some((what, name)), _) => format!("found {what} {name:?}, which the contract doesn't have"),
-            (None, true) => "found no port that speaks SOAP".to_owned(),
-            (None, false) => format!("found {}, which is no port that speaks SOAP", told.join(" with ")),
+            (None, true) => "found no SOAP port".to_owned(),
+            (None, false) => format!("found {}, which is not a SOAP port", told.join(" with ")),
         };
         return format!("{found}, expected one of {}", known.collect::<Vec<_>>().join(", "));
     }
@@ -222,11 +222,11 @@ impl Operation {
         Named { name, weight }: &Named,
     ) -> anyhow::Result<Self> {
         if !is_called(operation) {
-            bail!("{name} is begun by the service, expected an operation that a client calls");
+            bail!("{name} is started by the service, expected an operation that a client calls");
         }
         let input = operation.input.as_ref().with_context(|| format!("{name} has no input"))?;
         if !input.attachments.is_empty() {
-            bail!("{name} takes attachments, which this command can't send");
+            bail!("{name} has attachments, which this command can't send");
         }
         let action = match &operation.soap_action {
             Some(action) => action.clone(),
@@ -234,7 +234,7 @@ impl Operation {
         };
         // The action becomes part of a header field, in quotes.
         if action.contains(|c: char| c.is_control() || c == '"') {
-            bail!("{name} has the action {action:?}, which no HTTP header can carry");
+            bail!("{name} has the action {action:?}, which is not allowed in an HTTP header");
         }
         Ok(Operation {
             name: name.clone(),

@@ -407,7 +407,7 @@ impl Xml {
             Wrong { path: String::new(), place, message: error.message().to_string() }
         })?;
         if text[..document.root().offset()].contains("<!DOCTYPE") {
-            return Err("found a document type declaration, which messages may not have".to_owned().into());
+            return Err("found a document type declaration, which is not allowed in messages".to_owned().into());
         }
         let mut texts = Vec::new();
         let template = Template::of_texts(text.to_owned(), |pieces| {
@@ -450,7 +450,7 @@ impl Xml {
     fn with<'v>(&self, value: impl Fn(usize) -> &'v str) -> Result<String, String> {
         let mut out = Vec::new();
         let written = self.template.write(&mut out, |place| Some(value(place)));
-        written.map_err(|_| "a place is filled with characters that XML can't carry".to_owned())?;
+        written.map_err(|_| "the value of a placeholder has characters that are not allowed in XML".to_owned())?;
         Ok(String::from_utf8_lossy(&out).into_owned())
     }
 
@@ -499,7 +499,7 @@ pub(super) fn expect_namespace<'e>(text: &str, declared: impl Iterator<Item = &'
     let alike: Vec<&Element> = declared.filter(|element| element.name == local).collect();
     match alike.first() {
         Some(known) if alike.iter().all(|element| element.namespace != namespace) => {
-            Err(format!("found <{local}> of {namespace:?}, expected that of {:?}", known.namespace).into())
+            Err(format!("found <{local}> in namespace {namespace:?}, expected namespace {:?}", known.namespace).into())
         }
         _ => Ok(()),
     }
@@ -599,7 +599,7 @@ fn unprinted<'j>(json: &'j Json, operation: &Operation) -> Result<&'j Json, Wron
         (Some(held), None) => Ok(held),
         (Some(_), Some(_)) => {
             let names: Vec<&str> = members.keys().map(String::as_str).collect();
-            Err(format!("found the faults {}, expected what one of them holds", names.join(" and ")).into())
+            Err(format!("found the faults {}, expected the content of one of them", names.join(" and ")).into())
         }
         (None, _) => Ok(json),
     }

@@ -15,7 +15,7 @@ use crate::template;
 const MOST: usize = 16 << 20;
 
 /// The error for `{{` without `}}`, which may be a typo.
-pub(super) const UNCLOSED: &str = "found {{ that no }} closes";
+pub(super) const UNCLOSED: &str = "found {{ without a closing }}";
 
 /// The source of a placeholder's value.
 #[derive(Clone, Debug)]
@@ -58,7 +58,7 @@ impl Names<'_> {
             ("xpath", text) if !text.is_empty() => self.expression(text).map(Place::XPath),
             ("url", "") => Ok(Place::Url(None)),
             ("url", path) if path.starts_with('/') && !path.starts_with("//") => Ok(Place::Url(Some(path.to_owned()))),
-            ("url", path) => Err(format!("found the path {path:?} behind url, expected one that begins with a slash")),
+            ("url", path) => Err(format!("found the path {path:?} after url, expected one that begins with a slash")),
             ("key", "") => Ok(Place::Key),
             ("now", "") => Ok(Place::Now),
             ("today", "") => Ok(Place::Today),
@@ -87,7 +87,7 @@ impl Names<'_> {
                 let name = names.get(wrong.known).copied().unwrap_or_default();
                 let expected: Vec<&str> = wrong.expected.iter().map(String::as_str).collect();
                 Err(match expected.is_empty() {
-                    true => format!("{within} has no {name}: it is a value by itself"),
+                    true => format!("{within} has no {name}: it is a single value without members"),
                     false => {
                         format!("{within} has no {name}, expected one of {}", castile_xsd::candidates(name, &expected))
                     }
@@ -97,7 +97,7 @@ impl Names<'_> {
     }
 
     pub(super) fn expression(self, text: &str) -> Result<Expression, String> {
-        let remedy = |prefix: &str| format!("{prefix} = \"URI\" below [prefixes] in the rules adds it");
+        let remedy = |prefix: &str| format!("add {prefix} = \"URI\" below [prefixes] in the rules");
         Expression::new(text, self.prefixes, remedy).map_err(|error| error.to_string())
     }
 
@@ -249,13 +249,11 @@ impl<'f> Facts<'f> {
             None => Ok(None),
             Some(json) => match text_of(&json) {
                 Some(text) => Ok(Some(text)),
-                None if json.is_array() => Err("a place in a text is filled with several values, expected one: [0] \
-                    behind a path is the first of them"
-                    .to_owned()),
-                None => {
-                    Err("a place in a text is filled with a value that has others in it, expected a value by itself"
+                None if json.is_array() => {
+                    Err("a placeholder in a text has several values, expected one: [0] after a path selects the first"
                         .to_owned())
                 }
+                None => Err("a placeholder in a text has a value with members, expected a single value".to_owned()),
             },
         }
     }

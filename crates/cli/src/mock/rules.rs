@@ -204,7 +204,7 @@ impl<'d> Reader<'d> {
         if has_json && has_xml {
             self.used.extend([json.clone(), xml]);
             let shown = self.data.shown(&json);
-            self.problems.push(format!("{shown}: found {name}.xml beside it, expected one answer of {name}"));
+            self.problems.push(format!("{shown}: found also {name}.xml, expected only one answer of {name}"));
             return None;
         }
         let file = if has_json { json } else { xml };
@@ -301,7 +301,7 @@ impl<'d> Reader<'d> {
         let Some((text, document)) = self.document() else { return store };
         let Some(item) = document.as_table().get(ENTRY) else { return store };
         match item.as_array_of_tables() {
-            None => self.tell(text, Bad::value(ENTRY, item, "tables, each behind [[entry]]")),
+            None => self.tell(text, Bad::value(ENTRY, item, "tables, each with the header [[entry]]")),
             Some(tables) => {
                 for table in tables {
                     if let Err(bad) = create(&mut store, table) {
@@ -326,7 +326,7 @@ impl<'d> Reader<'d> {
                     continue;
                 }
                 ("rule", None) => {
-                    self.tell(text, Bad::value(key, item, "tables, each behind [[rule]]"));
+                    self.tell(text, Bad::value(key, item, "tables, each with the header [[rule]]"));
                     continue;
                 }
                 _ => {
@@ -416,7 +416,7 @@ impl<'d> Reader<'d> {
                 stored(item, of, wrongs).map(|stored| Stored { otherwise, ..stored })
             }
             (None, Some(item)) => {
-                wrongs.0.push(Bad::at(item, "found otherwise without store, which it is for"));
+                wrongs.0.push(Bad::at(item, "found otherwise without store, expected both"));
                 None
             }
             (None, None) => None,
@@ -440,7 +440,7 @@ impl<'d> Reader<'d> {
             // TOML makes nested tables of unquoted names with dots.
             Json::Object(members) if !members.is_empty() => {
                 let quoted = leaf(path, &members);
-                let expected = format!("a text or a number: a path with dots stands in quotes, as \"{quoted}\" does");
+                let expected = format!("a text or a number: a path with dots needs quotes, such as \"{quoted}\"");
                 return Err(Bad::value(path, item, &expected));
             }
             Json::Object(_) | Json::Array(_) => return Err(Bad::value(path, item, "a text or a number")),
@@ -477,8 +477,8 @@ impl<'d> Reader<'d> {
             let item = table.get(key)?;
             let name = of.names.operation.name();
             let message = match (has_fault, has_response) {
-                (true, _) => format!("found {key} beside a fault, expected an answer that they go with"),
-                (false, false) => format!("found {key}, but {name} has no response that they go with"),
+                (true, _) => format!("found {key} with a fault, expected {key} with an answer"),
+                (false, false) => format!("found {key}, but {name} has no response"),
                 (false, true) => return Some(item),
             };
             wrongs.0.push(Bad::at(item, message));
@@ -559,7 +559,8 @@ impl<'d> Reader<'d> {
         let by_name = file.and_then(|(item, file)| Some((item, beside::media_type(file)?)));
         let media_type = given.or(by_name);
         if let (Some((item, file)), None, None) = (file, media_type, table.get("type")) {
-            let message = "whose name doesn't say what it is: expected a type, such as type = \"image/jpeg\"";
+            let message =
+                "whose media type can't be derived from the name: expected a type, such as type = \"image/jpeg\"";
             wrongs.0.push(Bad::at(item, format!("found {file:?}, {message}")));
         }
         let well_formed = media_type.filter(|(item, media_type)| {
@@ -589,7 +590,7 @@ impl<'d> Reader<'d> {
     /// Reads a file that is attached to an answer.
     fn attached_file(&mut self, file: &str, item: &Item) -> Result<Bytes, Bad> {
         if Path::new(file).file_name() != Some(file.as_ref()) || file.contains(['/', '\\']) {
-            return Err(Bad::at(item, format!("found {file:?}, expected a file beside the rules")));
+            return Err(Bad::at(item, format!("found {file:?}, expected a file in the folder of the rules")));
         }
         self.used.insert(file.to_owned());
         self.data.any_file(file).map_err(|problem| Bad::at(item, problem))
@@ -647,7 +648,7 @@ impl<'d> Reader<'d> {
         let told = unused.map(|name| {
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
             let expected = castile_xsd::candidates(stem, operations);
-            format!("{} answers nothing: no rule names it, and operations are {expected}", self.data.shown(name))
+            format!("{} is not used: no rule refers to it, and operations are {expected}", self.data.shown(name))
         });
         told.collect()
     }
@@ -695,9 +696,9 @@ fn stored(item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Option<Stored> {
     });
     let action = action?;
     match (key_item, action) {
-        (Some(item), Action::List) => wrongs.0.push(Bad::at(item, "found a key, which a list has not")),
+        (Some(item), Action::List) => wrongs.0.push(Bad::at(item, "found a key, which list doesn't allow")),
         (None, Action::List) | (Some(_), _) => {}
-        (None, _) => wrongs.0.push(Bad::at(item, "found no key, such as key = \"{{request.number}}\"")),
+        (None, _) => wrongs.0.push(Bad::at(item, "found no key, expected one such as key = \"{{request.number}}\"")),
     }
     let value = match (value_item, action) {
         (None, Action::Create | Action::Update) => {
@@ -705,7 +706,7 @@ fn stored(item: &Item, of: &Of<'_>, wrongs: &mut Wrongs) -> Option<Stored> {
             wrongs.keep(Node::new(&request, of.names, &mut String::new()).map_err(within(item)))
         }
         (Some(item), Action::Get | Action::Delete | Action::List) => {
-            wrongs.0.push(Bad::at(item, "found a value, which only create and update have"));
+            wrongs.0.push(Bad::at(item, "found a value, which only create and update allow"));
             None
         }
         _ => value,
@@ -719,7 +720,7 @@ fn declared<'o>(part: &str, of: &Of<'o>) -> Result<&'o Attachment, String> {
     let parts: Vec<&str> = of.attachments.iter().map(|known| known.part.as_str()).collect();
     let name = of.names.operation.name();
     of.attachments.iter().find(|known| known.part == part).ok_or_else(|| match parts.is_empty() {
-        true => format!("found the part {part:?}, but the response of {name} has none beside its envelope"),
+        true => format!("found the part {part:?}, but the response of {name} has no attachments"),
         false => format!("found the part {part:?}, expected one of {}", castile_xsd::candidates(part, &parts)),
     })
 }
@@ -782,8 +783,8 @@ fn qname(name: &str) -> Option<QName> {
 fn expect_file_name(name: &str, item: &Item) -> Result<(), Bad> {
     match name.ends_with(".json") || name.ends_with(".xml") {
         true if !name.contains(['/', '\\']) => Ok(()),
-        true => Err(Bad::at(item, format!("found {name:?}, expected a file beside the rules"))),
-        false => Err(Bad::at(item, format!("found {name:?}, expected a file whose name ends in .json or .xml"))),
+        true => Err(Bad::at(item, format!("found {name:?}, expected a file in the folder of the rules"))),
+        false => Err(Bad::at(item, format!("found {name:?}, expected a file name that ends in .json or .xml"))),
     }
 }
 
@@ -808,7 +809,7 @@ fn value(item: &Item) -> Result<Json, Bad> {
         }
         Item::None => None,
     };
-    found.ok_or_else(|| Bad::value("it", item, "texts, numbers, true or false, and tables and arrays of them"))
+    found.ok_or_else(|| Bad::value("it", item, "texts, numbers, true or false, or tables and arrays of these"))
 }
 
 fn of_value(value: &Toml) -> Option<Json> {

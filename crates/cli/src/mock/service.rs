@@ -126,7 +126,7 @@ impl Dispatch for Mock {
                     .answer(request, |raw, mocked, shared, version| {
                         let value = mocked.operation.request_from_xml(&envelope(&raw, version, &[]));
                         if let (Err(error), true) = (&value, shared.is_verbose) {
-                            note!("{}: answered nonetheless: {error}", mocked.operation.name());
+                            note!("{}: answered in spite of an error: {error}", mocked.operation.name());
                         }
                         Message::Raw(raw, value.ok())
                     })
@@ -247,7 +247,7 @@ impl Came {
         };
         if envelope.len() > MOST_OF_TREE {
             let (found, most) = (envelope.len(), MOST_OF_TREE >> 20);
-            return Err(format!("it has {found} bytes, and XPath expressions look at {most} MiB at most"));
+            return Err(format!("it has {found} bytes, but XPath expressions read at most {most} MiB"));
         }
         Tree::read(&envelope)
     }
@@ -312,7 +312,7 @@ impl Mocked {
         let answer = self.made(shared, came, number, &mut latency);
         let wrong = |message: String| {
             let name = self.operation.name();
-            Fault::receiver(format!("the mock has no answer to this request of {name}: {message}"))
+            Fault::receiver(format!("the mock has no answer for this request of {name}: {message}"))
         };
         (latency, answer.unwrap_or_else(|message| Err(wrong(message))))
     }
@@ -425,10 +425,10 @@ pub(super) fn sample_of(
 ) -> anyhow::Result<Value> {
     let name = operation.name();
     let (definitions, bound) =
-        contract.bound(service, operation).with_context(|| format!("nothing is known of {name}"))?;
+        contract.bound(service, operation).with_context(|| format!("the contract has no operation {name}"))?;
     let Some((_, shape)) = sample::message(bound, true) else { return Ok(Value::Empty) };
     let payload = shape.sample(shape::sampler(definitions), service.description().version);
-    let payload = payload.context("no sample can be made of the schema, and there is no file with an answer")?;
+    let payload = payload.context("no sample can be made from the schema, and there is no file with an answer")?;
     Ok(operation.response_from_xml(&payload)?)
 }
 

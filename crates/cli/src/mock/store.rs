@@ -76,7 +76,7 @@ impl Store {
                 entry.map(|entry| entry.value.clone()).ok_or_else(absent)
             }
             Action::Create => match found {
-                Some(_) => Err(format!("{key:?} is in {kind} already")),
+                Some(_) => Err(format!("{key:?} exists already in {kind}")),
                 None => {
                     let number = self.next;
                     self.put(kind, key, number, value.unwrap_or(Json::Null))?;
@@ -109,10 +109,10 @@ impl Store {
         let entries = self.entries + usize::from(known.is_none());
         let all = self.bytes - known.unwrap_or(0) + bytes;
         if entries > MOST_ENTRIES {
-            return Err(format!("the mock keeps {MOST_ENTRIES} entries, and there are as many"));
+            return Err(format!("the store of the mock is full: it has {MOST_ENTRIES} entries"));
         }
         if all > MOST_BYTES {
-            return Err(format!("the mock keeps {} MiB, and there are nearly as many", MOST_BYTES >> 20));
+            return Err(format!("the store of the mock is full: the limit is {} MiB", MOST_BYTES >> 20));
         }
         (self.entries, self.bytes) = (entries, all);
         let kind = self.kinds.entry(kind.to_owned()).or_default();
@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(act(Action::Update, "a", Some(1)), absent());
         assert_eq!(act(Action::Create, "b", Some(1)), Ok("1".to_owned()));
         assert_eq!(act(Action::Create, "a", Some(2)), Ok("2".to_owned()));
-        assert_eq!(act(Action::Create, "a", Some(3)), Err("\"a\" is in orders already".to_owned()));
+        assert_eq!(act(Action::Create, "a", Some(3)), Err("\"a\" exists already in orders".to_owned()));
         assert_eq!(act(Action::Update, "b", Some(4)), Ok("4".to_owned()));
         assert_eq!(act(Action::List, "", None), Ok("[4,2]".to_owned()));
         assert_eq!(act(Action::Delete, "a", None), Ok("2".to_owned()));
@@ -152,18 +152,18 @@ mod tests {
         let large = Json::from("x".repeat(MOST_BYTES / 2));
         store.act(Action::Create, "k", "1", Some(large.clone())).unwrap();
         let refused = store.act(Action::Create, "k", "2", Some(large)).unwrap_err();
-        assert!(refused.starts_with("the mock keeps 64 MiB"), "{refused}");
+        assert!(refused.starts_with("the store of the mock is full: the limit is 64 MiB"), "{refused}");
         let refused = store.act(Action::List, "k", "", None).unwrap_err();
         // A short text takes more memory as a value.
         let many = Json::from(vec![0; MOST_BYTES / 64]);
         let refused_too = store.act(Action::Create, "k", "3", Some(many)).unwrap_err();
-        assert!(refused_too.starts_with("the mock keeps 64 MiB"), "{refused_too}");
+        assert!(refused_too.starts_with("the store of the mock is full: the limit is 64 MiB"), "{refused_too}");
         assert!(refused.starts_with("the entries of k have more than 16 MiB"), "{refused}");
         store.act(Action::Delete, "k", "1", None).unwrap();
         for number in 0..MOST_ENTRIES {
             store.act(Action::Create, "k", &number.to_string(), None).unwrap();
         }
         let refused = store.act(Action::Create, "l", "1", None).unwrap_err();
-        assert!(refused.starts_with("the mock keeps 10000 entries"), "{refused}");
+        assert!(refused.starts_with("the store of the mock is full: it has 10000 entries"), "{refused}");
     }
 }

@@ -154,10 +154,10 @@ impl Peer {
         const LOOK: Duration = Duration::from_millis(20);
 
         let mut command = Command::new(self.script("build")?);
-        let castile = std::env::current_exe().context("can't find this program for peers to ask it for their data")?;
-        let (said, says) = std::io::pipe().context("can't listen to its script build")?;
+        let castile = std::env::current_exe().context("can't find this program, which gives the peers their data")?;
+        let (said, says) = std::io::pipe().context("can't read the output of its build script")?;
         command.env("CASTILE", castile).stdin(Stdio::null()).stderr(says);
-        let mut process = Process::start(&format!("{}: its script build", self.name), command)?;
+        let mut process = Process::start(&format!("{}: its build script", self.name), command)?;
         let packages = listen(said);
         let status = loop {
             match process.ended() {
@@ -168,7 +168,7 @@ impl Peer {
         let packages = packages.await?;
         if !status.success() {
             missing.extend(packages);
-            bail!("{}: its script build failed ({status})", self.name);
+            bail!("{}: its build script failed ({status})", self.name);
         }
         Ok(())
     }

@@ -101,7 +101,7 @@ impl Contract {
             true => problems::warn_of_defects(&shown, diagnostics.len()),
             false => problems::report(&shown, &diagnostics, Severity::Error)?,
         }
-        let Some(of) = of else { bail!("{shown} is no contract") };
+        let Some(of) = of else { bail!("{shown} is not a contract") };
         let messages = match &of {
             Of::Schema(_) => Vec::new(),
             Of::Definitions(definitions) => messages(definitions),

@@ -72,7 +72,7 @@ pub(super) fn judge(
                     problems.add(
                         "VersionMismatch",
                         offset,
-                        format!("found an envelope of {namespace:?}, expected {one:?} or {two:?}"),
+                        format!("found an envelope in namespace {namespace:?}, expected {one:?} or {two:?}"),
                     );
                     return Ok(Found {
                         kind: None,
@@ -85,7 +85,8 @@ pub(super) fn judge(
         }
         Ok(Some(_)) if asked.expects_messages() => {
             bail!(
-                "found a document by itself, expected an envelope: --operation, --request and --response are for messages"
+                "found a document without an envelope, expected a message, because --operation, --request or \
+                 --response is given"
             )
         }
         _ => {
@@ -282,7 +283,7 @@ impl<'a, 'c> Walk<'a, 'c> {
                 Token::Instruction { target, .. } => {
                     let start = self.text.get(..reader.offset()).and_then(|read| read.rfind("<?"));
                     let message =
-                        format!("found the processing instruction {target}, which no message of SOAP may have");
+                        format!("found the processing instruction {target}, which is not allowed in SOAP messages");
                     self.problems.add("SOAP 1.1 §3, 1.2 §5", start.unwrap_or(offset), message);
                 }
                 Token::End => return Ok(()),
@@ -365,7 +366,7 @@ impl<'a, 'c> Walk<'a, 'c> {
             }
             Payload::Fault => {
                 let message =
-                    format!("found {} behind the fault, expected the end of the body", shown(namespace, local));
+                    format!("found {} after the fault, expected the end of the body", shown(namespace, local));
                 self.problems.add("SOAP 1.1 §4.4, 1.2 §5.4", offset, message);
             }
             Payload::Known(Message { shape: Shape::Elements(elements), .. }) => {
@@ -384,8 +385,7 @@ impl<'a, 'c> Walk<'a, 'c> {
                 }
             }
             Payload::Known(Message { shape: Shape::Call { is_encoded: false, .. }, .. }) => {
-                let message =
-                    format!("found {} behind the call, expected the end of the body", shown(namespace, local));
+                let message = format!("found {} after the call, expected the end of the body", shown(namespace, local));
                 self.problems.add("WSDL 1.1 §3.5", offset, message);
             }
             Payload::Known(_) | Payload::Unknown => {}
@@ -472,7 +472,7 @@ impl<'a, 'c> Walk<'a, 'c> {
         let Some(number) = names.iter().position(|name| *name == local) else {
             let known = similar(local, names.iter().copied(), 1);
             let message = match (known.first(), &*names) {
-                (Some(near), _) => format!("{local} is no part of the call; did you mean {near}?"),
+                (Some(near), _) => format!("{local} is not a part of the call; did you mean {near}?"),
                 (None, []) => format!("found {local}, expected a call without parts"),
                 (None, names) => format!("found {local}, expected {}", names.join(", ")),
             };
@@ -487,7 +487,7 @@ impl<'a, 'c> Walk<'a, 'c> {
             self.problems.add("WSDL 1.1 §3.5", offset, format!("found the part {local} twice, expected it once"));
         } else if number < self.last_part {
             let later = names[self.last_part];
-            let message = format!("found {local} behind {later}, expected the order {}", names.join(", "));
+            let message = format!("found {local} after {later}, expected the order {}", names.join(", "));
             self.problems.add("R2301", offset, message);
         }
         self.last_part = self.last_part.max(number);
@@ -540,10 +540,10 @@ impl<'a, 'c> Walk<'a, 'c> {
         let message = match ContentId::from_url(url) {
             Some(id) => match (self.package.part(&id), self.package.is_package) {
                 (Some(_), _) => return Some(id),
-                (None, true) => format!("{url} names no part that came"),
-                (None, false) => format!("{url} names a part, and the message came without any"),
+                (None, true) => format!("{url} refers to no received part"),
+                (None, false) => format!("{url} refers to a part, but the message has no parts"),
             },
-            None => format!("found the reference {url:?}, expected a URL of a part, as cid:1@example.org"),
+            None => format!("found the reference {url:?}, expected a URL of a part, such as cid:1@example.org"),
         };
         let rule = if is_include { "XOP 1.0 §2.1" } else { "SOAP Messages with Attachments §3" };
         self.problems.add(rule, offset, message);
@@ -563,7 +563,7 @@ impl<'a, 'c> Walk<'a, 'c> {
         let (expected, found) = (message.attachments.len(), self.package.parts.len());
         if expected > found {
             let names = message.attachments.join(", ");
-            let what = format!("{found} attachments came, expected {expected}: {names}");
+            let what = format!("found {found} attachments, expected {expected}: {names}");
             self.problems.add("WSDL 1.1 §5", self.payload_offset, what);
         }
     }
@@ -595,7 +595,7 @@ impl<'t> Inlined<'t> {
                     None => {
                         let most = MOST_INCLUDED >> 20;
                         let message =
-                            format!("more than {most} MiB of attachments are included: this one was not judged");
+                            format!("more than {most} MiB of attachments are included: this one was not validated");
                         problems.add("limit", start, message);
                     }
                 }
@@ -637,7 +637,7 @@ fn encoded(
     // An operation may have another binding.
     let Some(root) = roots.find(|root| root.is_encoded && root.element.namespace == wrapper.namespace()) else {
         bail!(
-            "{} is in SOAP encoding by a binding that is not read: another one of its port type comes first",
+            "{} has SOAP encoding in a binding that is not used, because another binding of its port type comes first",
             message.operation
         );
     };

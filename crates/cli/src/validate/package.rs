@@ -138,7 +138,7 @@ fn head(bytes: &[u8]) -> anyhow::Result<Option<(usize, Option<String>)>> {
     }
     let field = |name: &str| fields.iter().find(|(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value);
     if let Some(coding) = field("transfer-encoding").or(field("content-encoding")) {
-        bail!("its body is coded ({coding}), expected it as it was before");
+        bail!("its body has the content encoding {coding}, expected the decoded body");
     }
     Ok(Some((end, field("content-type").cloned())))
 }

@@ -153,7 +153,7 @@ fn read_response<R: FromPayload, D: FaultDetail>(
     included: Option<&Included>,
 ) -> Result<Result<(R, Blocks), Fault<D>>, Error> {
     let Some(expected) = &operation.response else {
-        let message = format!("{} has no response that could be read", operation.name);
+        let message = format!("{} has no response to read", operation.name);
         return Err(Error::at(0, ErrorKind::Document, message));
     };
     if message.is_empty() {

@@ -75,7 +75,7 @@ impl Envelope {
         if let Some((payload, root)) = reader.cached_prologue() {
             let version = Version::of_namespace(reader.namespace(root));
             // Only envelopes of a known version are cached, see below.
-            let version = version.ok_or_else(|| expected(0, "<Envelope>", "found another beginning"))?;
+            let version = version.ok_or_else(|| expected(0, "<Envelope>", "found a different root element"))?;
             return Ok((Envelope { version, header: Vec::new() }, Some(payload)));
         }
         let Some(root) = next_tag(reader)? else {
@@ -139,7 +139,8 @@ impl Envelope {
             reader.skip_element()?;
             block.bytes.end = reader.offset();
             if block.bytes.end > MOST_HEADER_BYTES {
-                let message = format!("a header that ends behind {MOST_HEADER_BYTES} bytes, which is the limit");
+                let message =
+                    format!("a header that ends after more than {MOST_HEADER_BYTES} bytes, which is the limit");
                 return Err(Error::at(block.bytes.start, ErrorKind::Document, message));
             }
             self.header.push(block);
@@ -173,7 +174,7 @@ impl Envelope {
         };
         let names = std::iter::once(first).chain(missed).take(MOST_NOT_UNDERSTOOD).map(name).collect();
         let (namespace, local) = (&first.namespace, &first.local);
-        let message = format!("the header block <{local}> of {} must be understood, and is not", Named(namespace));
+        let message = format!("the header block <{local}> of {} must be understood, but is not", Named(namespace));
         Err(Error::at(first.bytes.start, ErrorKind::MustUnderstand, message).of_header(names))
     }
 
@@ -246,7 +247,7 @@ fn check_attributes(reader: &Reader<'_>, tag: StartTag<'_>, version: Version) ->
         None => Ok(()),
         Some(attribute) => {
             let (name, local) = (attribute.name.local(), tag.name.local());
-            let message = format!("found the attribute {}, which <{local}> must not have", quoted(name));
+            let message = format!("found the attribute {}, which <{local}> may not have", quoted(name));
             Err(Error::at(attribute.offset, ErrorKind::Document, message))
         }
     }
@@ -260,7 +261,7 @@ fn check_encoding(reader: &Reader<'_>, version: Version) -> Result<(), Error> {
     match unknown {
         None => Ok(()),
         Some(attribute) => {
-            let message = format!("the encoding {} is not known", quoted(attribute.value));
+            let message = format!("the encoding {} is unknown", quoted(attribute.value));
             Err(Error::at(attribute.offset, ErrorKind::DataEncodingUnknown, message))
         }
     }

@@ -21,7 +21,7 @@ pub(crate) use headers::Beside;
 pub use reason::{Reason, ReasonText};
 
 /// The reason of the fault when the memory budget is exhausted.
-const TOO_LITTLE_MEMORY: &str = "too little memory is left for this message at this time, try again later";
+const TOO_LITTLE_MEMORY: &str = "too little memory is left for this message, try again later";
 
 /// A fault that a service returns instead of a response. A fault is a value; it is not an error of the library.
 ///
@@ -126,7 +126,7 @@ impl FaultDetail for NoDetail {
     const ELEMENTS: &'static [Element] = &[];
 
     fn read(_: &mut Decoder<'_>, _: usize) -> Result<Self, castile_databinding::Error> {
-        unreachable!("there is no element to be read")
+        unreachable!("there is no element to read")
     }
 
     fn write(&self, _: &mut Encoder) {

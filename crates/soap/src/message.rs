@@ -60,6 +60,6 @@ fn find<'a>(reader: &mut CachedReader<'a>, root: &'static Root) -> Result<Option
     if root.begins(payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()))) {
         return Ok(payload);
     }
-    let message = format!("the body does not hold <{}>", root.element.name);
+    let message = format!("the body doesn't contain <{}>", root.element.name);
     Err(Error::at(payload.map_or_else(|| end_tag(reader), |tag| tag.offset), ErrorKind::Document, message))
 }

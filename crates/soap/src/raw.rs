@@ -95,7 +95,7 @@ impl Raw {
     pub fn tokens(&self) -> Result<Tokens<'_>, Error> {
         match &self.content {
             Kind::Here { message, payload, limits } => Tokens::new(message, payload.clone(), *limits),
-            Kind::Coming(_) => Err(unwritable("what comes while it is sent can't be read before")),
+            Kind::Coming(_) => Err(unwritable("a streamed payload can't be read")),
         }
     }
 
@@ -137,7 +137,7 @@ impl Raw {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take()
-                .ok_or_else(|| unwritable("what comes while it is sent was sent before")),
+                .ok_or_else(|| unwritable("a streamed payload can be sent only once")),
         }
     }
 }

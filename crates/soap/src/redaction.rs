@@ -148,7 +148,7 @@ impl Redaction {
 
 /// Describes a message that can't be parsed. The error is not shown, because it may quote the message.
 fn unread(message: &[u8]) -> String {
-    format!("{} bytes that are no XML", message.len())
+    format!("{} bytes that are not XML", message.len())
 }
 
 /// Returns whether a local name is one of the secret names.
@@ -301,8 +301,8 @@ mod tests {
                 "<t:Entropy xmlns:t='http://docs.oasis-open.org/ws-sx/ws-trust/200512'><t:BinarySecret>k</t:BinarySecret></t:Entropy>",
                 "<t:Entropy xmlns:t='http://docs.oasis-open.org/ws-sx/ws-trust/200512'><t:BinarySecret>***</t:BinarySecret></t:Entropy>",
             ),
-            ("<a><key>1</a>", "13 bytes that are no XML"),
-            ("", "0 bytes that are no XML"),
+            ("<a><key>1</a>", "13 bytes that are not XML"),
+            ("", "0 bytes that are not XML"),
             (
                 &format!(
                     "{wsse}<w:Password Type='t'>p</w:Password><w:Nonce>n</w:Nonce></w:UsernameToken></w:Security>"

@@ -343,7 +343,7 @@ fn clients_without_it_name_the_block_that_they_dont_understand() {
     let answer = client::response::<Note, Trouble>(&OPERATIONS[0], message.as_bytes(), None, &Options::default());
     let error = answer.unwrap_err().to_string();
     let expected =
-        "the header block <Action> of \"http://www.w3.org/2005/08/addressing\" must be understood, and is not";
+        "the header block <Action> of \"http://www.w3.org/2005/08/addressing\" must be understood, but is not";
     assert!(error.contains(expected), "{error}");
 }
 

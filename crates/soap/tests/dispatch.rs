@@ -131,7 +131,7 @@ fn a_response_that_cant_be_written_is_a_fault() {
     assert_fault(
         note("unwritable"),
         "Server",
-        "Envelope/Body/answer/text: a value that XML 1.0 can't carry (line 1, column 111)",
+        "Envelope/Body/answer/text: a value with characters that XML 1.0 doesn't allow (line 1, column 111)",
     );
 }
 

@@ -78,7 +78,7 @@ fn what_cant_be_decoded_is_the_senders_fault() {
         (
             "",
             declared("klingon", "").into_bytes(),
-            "the encoding \"klingon\" is not known; UTF-8 and UTF-16 always are (byte 0)".into(),
+            "the encoding \"klingon\" is unknown; UTF-8 and UTF-16 are always supported (byte 0)".into(),
         ),
         (
             "",

@@ -68,7 +68,8 @@ fn blocks_that_must_be_understood_are() {
     ] {
         let message = with_header(&format!("<x/>\n<h:h xmlns:h='urn:h' {attributes}/>"));
         if is_refused {
-            let reason = "Envelope/Header/h: the header block <h> of \"urn:h\" must be understood, and is not (line 2, column 1)";
+            let reason = "Envelope/Header/h: the header block <h> of \"urn:h\" must be understood, but is not (line \
+                2, column 1)";
             assert_fault(message, "MustUnderstand", reason);
         } else {
             assert_eq!(ask("", &message[..]), (false, OK.replace("TEXT", "t")), "{attributes}");
@@ -83,7 +84,8 @@ fn blocks_that_must_be_understood_are() {
 fn other_envelopes_are_of_another_version() {
     let reason = |found: &str| {
         format!(
-            "Envelope: found an envelope of {found}, where \"{ENVELOPE}\" or \"{SOAP12}\" was expected (line 1, column 1)"
+            "Envelope: found an envelope of {found}, where \"{ENVELOPE}\" or \"{SOAP12}\" was expected \
+             (line 1, column 1)"
         )
     };
     for (message, found) in
@@ -278,7 +280,7 @@ fn attributes_that_soap12_forbids() {
             ("Body", envelope(&format!("<e:Body {attribute}>{PAYLOAD}</e:Body>"))),
         ] {
             let expected =
-                format!("found the attribute \"{local}\", which &lt;{element}&gt; must not have (line 1, column");
+                format!("found the attribute \"{local}\", which &lt;{element}&gt; may not have (line 1, column");
             assert_fault12(&message, &FaultCode::Sender, &expected);
             // SOAP 1.1 allows these attributes.
             assert_eq!(ask("", &message[..]), (false, OK.replace("TEXT", "t")), "{message}");
@@ -296,7 +298,7 @@ fn encodings_of_payloads() {
         let (reply, answer) = ask12(&message(style));
         assert!(!reply.is_fault(), "{answer}");
     }
-    assert_fault12(&message("urn:poison"), &FaultCode::DataEncodingUnknown, "the encoding \"urn:poison\" is not known");
+    assert_fault12(&message("urn:poison"), &FaultCode::DataEncodingUnknown, "the encoding \"urn:poison\" is unknown");
 }
 
 #[test]

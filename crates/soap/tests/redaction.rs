@@ -255,7 +255,7 @@ fn changed_messages_show_no_secret() {
         bytes += text.len();
         let Some(is_elsewhere) = is_elsewhere(&text) else {
             unread += 1;
-            assert_eq!(shown, format!("{} bytes that are no XML", text.len()), "{text:?}");
+            assert_eq!(shown, format!("{} bytes that are not XML", text.len()), "{text:?}");
             return;
         };
         if !is_elsewhere {
@@ -456,7 +456,7 @@ fn messages_are_read_in_their_charset() {
             None,
             declared("latin1").replace('7', "***"),
         ),
-        (latin, None, "20 bytes that are no XML".to_owned()),
+        (latin, None, "20 bytes that are not XML".to_owned()),
     ] {
         let mut request = RequestMessage::new(Version::Soap11, message);
         request.charset = charset.map(|label| Charset::of_label(label).unwrap());

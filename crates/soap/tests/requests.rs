@@ -275,7 +275,7 @@ fn options_say_which_blocks_are_understood() {
     for version in Version::ALL {
         let block = |name: &str| format!("<o:{name} xmlns:o='urn:o' e:mustUnderstand='1'/>");
         let (answer, message) = ask(version, &block("known"), "nothing");
-        let reason = "the header block <known> of \"urn:o\" must be understood, and is not";
+        let reason = "the header block <known> of \"urn:o\" must be understood, but is not";
         assert!(answer.unwrap_err().contains(reason) && message.contains("soap:MustUnderstand"), "{message}");
         let (answer, _) = ask_with(&options, version, &block("known"), "nothing");
         assert_eq!(answer.unwrap(), "nothing");

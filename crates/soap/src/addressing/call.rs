@@ -21,9 +21,8 @@ impl Call {
     /// # Errors
     /// Returns [`ErrorKind::Unwritable`] if the system has no random numbers.
     pub fn new(version: Version, operation: &Operation, to: &str) -> Result<Self, Error> {
-        let message_id = new_message_id().map_err(|error| {
-            Error::new(ErrorKind::Unwritable, format!("the message can't be given a name at random: {error}"))
-        })?;
+        let message_id = new_message_id()
+            .map_err(|error| Error::new(ErrorKind::Unwritable, format!("no random message ID can be made: {error}")))?;
         let reply_to = operation.response.as_ref().map(|_| EndpointReference::new(version.anonymous()));
         let properties = Properties {
             version,

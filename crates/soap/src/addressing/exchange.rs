@@ -94,8 +94,11 @@ impl Exchange {
         // Contracts may have two actions for one operation.
         let is_other = || !operation.is_some_and(|operation| operation.is_meant_by(soap_action));
         if !soap_action.is_empty() && soap_action != action && is_other() {
-            let why =
-                format!("the action is {}, where {} of the protocol was expected", quoted(action), quoted(soap_action));
+            let why = format!(
+                "the action is {}, where {} of the HTTP request was expected",
+                quoted(action),
+                quoted(soap_action)
+            );
             return Err(self.refuse(envelope, FaultKind::ActionMismatch, "Action", why));
         }
         let Some(operation) = operation else {
@@ -127,14 +130,14 @@ impl Exchange {
             }
             let address = match (self.destination(endpoint.as_ref()), responses) {
                 (Destination::Back, Responses::NonAnonymous) => {
-                    let why = format!("<{local}> is the anonymous address, where another one was expected");
+                    let why = format!("<{local}> is the anonymous address, where a different one was expected");
                     return Err(self.refuse(envelope, FaultKind::OnlyNonAnonymousAddressSupported, local, why));
                 }
                 (Destination::Back | Destination::Nowhere, _) => continue,
                 (Destination::Elsewhere(address), _) => address,
             };
             if !is_absolute(address) {
-                let why = format!("the address {} of <{local}> is no absolute URI", quoted(address));
+                let why = format!("the address {} of <{local}> is not an absolute URI", quoted(address));
                 return Err(self.refuse(envelope, FaultKind::InvalidAddress, local, why));
             }
             if responses == Responses::Anonymous || !self.allows(address) {

@@ -170,7 +170,8 @@ impl Received {
         let value = value.map_err(|error| match self.text {
             Text::Beginning(_) if error.kind() == ErrorKind::Document && error.is_at(text.len()) => {
                 let message = format!(
-                    "a reference to what stands behind the header, which is followed in messages of up to {MOST_REFERRED_TO} bytes"
+                    "a reference to an element after the header, which is only supported in messages of up to \
+                     {MOST_REFERRED_TO} bytes"
                 );
                 Error::at(text.len(), ErrorKind::Document, message)
             }

@@ -58,11 +58,11 @@ def problems(attack, row, result, output):
         yield f"it was called wrongly: {result['output'][-200:]!r}"
     cpu, memory, size = (attack.quantity(key, default) for key, default in (("cpu", CPU), ("memory", "200 MB"), ("output", "100 KB")))
     if row["cpu"] > cpu:
-        yield f"processor time of {row['cpu']:.1f} s, at most {cpu:.1f} s are allowed"
+        yield f"processor time of {row['cpu']:.1f} s, expected at most {cpu:.1f} s"
     if row["memory"] > memory:
-        yield f"memory of {row['memory'] / 1e6:.0f} MB, at most {memory / 1e6:.0f} MB are allowed"
+        yield f"memory of {row['memory'] / 1e6:.0f} MB, expected at most {memory / 1e6:.0f} MB"
     if row["output_size"] > size:
-        yield f"output of {row['output_size']:,} characters, at most {size:,.0f} are allowed"
+        yield f"output of {row['output_size']:,} characters, expected at most {size:,.0f}"
     for pattern in attack.get("lacks", []):
         if found := re.search(pattern, output, re.MULTILINE):
             yield f"what it writes holds {found[0][:100]!r}"

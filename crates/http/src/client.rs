@@ -230,7 +230,7 @@ where
                 (_, Some(found)) => {
                     let found = shown(&String::from_utf8_lossy(found.as_bytes()));
                     let has = format!("the answer {status} from {from} has the content encoding {found}");
-                    let message = format!("{has}, which was not asked for");
+                    let message = format!("{has}, which was not requested");
                     (ErrorKind::ContentEncoding, quoting(message, as_text(&text)))
                 }
                 (Ok(Err(why)), None)
@@ -244,7 +244,7 @@ where
                         format!("the answer from {from} is {status}, expected 200, or 500 or 400 with a fault");
                     if let Some(to) = headers.get(header::LOCATION).filter(|_| status.is_redirection()) {
                         let to = String::from_utf8_lossy(to.as_bytes());
-                        message = format!("{message}; it sends the message on to {}", shown_reference(&to));
+                        message = format!("{message}; it redirects the message to {}", shown_reference(&to));
                     }
                     (ErrorKind::Status(status), quoting(message, &said))
                 }
@@ -282,7 +282,7 @@ fn as_text(bytes: &[u8]) -> &str {
 pub async fn within<F: Future>(url: &Uri, limit: Duration, call: F) -> Result<F::Output, Error> {
     timeout::within(limit, call).await.map_err(|_| {
         let from = shown_url(url);
-        let message = format!("no answer from {from} within {limit:?}, which is the limit of this call");
+        let message = format!("no answer from {from} within {limit:?}, the time limit of this call");
         Error::new(ErrorKind::Timeout, message).about(url)
     })
 }
@@ -334,7 +334,7 @@ async fn request(
     let Written { message, parts, packaging } = written;
     let packaging = package::packaging(packaging, &parts);
     let (mut content_type, soap_action) = request_headers(version, action).map_err(|error| {
-        let message = format!("the action {action:?} doesn't fit in a header");
+        let message = format!("the action {action:?} has characters that are not allowed in a header");
         Error::new(ErrorKind::Request, message).because(error)
     })?;
     let mut body = match packaging {
@@ -342,7 +342,8 @@ async fn request(
         Some(packaging) => {
             let action = Some(action).filter(|action| version == Version::Soap12 && !action.is_empty());
             let packed = package::pack(packaging, version, action, message, parts);
-            let unpacked = |error| Error::new(ErrorKind::Package, "the request can't be packed").because(error);
+            let unpacked =
+                |error| Error::new(ErrorKind::Package, "the package of the request can't be made").because(error);
             let (of_package, body) = packed.map_err(unpacked)?;
             content_type = of_package;
             body
@@ -411,7 +412,7 @@ fn body_failed(url: &Uri, failure: Failure, limit: usize) -> Error {
                 Some(declared) => format!("{declared} bytes"),
                 None => "more bytes".to_owned(),
             };
-            let message = format!("the reply from {from} has {found}, at most {limit} are allowed");
+            let message = format!("the reply from {from} has {found}, expected at most {limit}");
             Error::new(ErrorKind::TooLarge, message)
         }
         Failure::BrokenOff { after, source } => match source.downcast::<Error>() {

@@ -77,11 +77,14 @@ pub(crate) enum Unsound {
 impl fmt::Display for Unsound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unsound::Corrupt { .. } => f.write_str("the body is said to be gzip, and is not"),
-            Unsound::BrokenOff => f.write_str("the gzip stream of the body ends before its end"),
-            Unsound::Surplus => f.write_str("found more bytes behind the end of the body's gzip stream"),
+            Unsound::Corrupt { .. } => f.write_str("the body is declared as gzip, but is not"),
+            Unsound::BrokenOff => f.write_str("the gzip stream of the body is truncated"),
+            Unsound::Surplus => f.write_str("found bytes after the end of the body's gzip stream"),
             Unsound::Ratio { most } => {
-                write!(f, "the body grows more than {most} times as gzip is taken off, which is the limit")
+                write!(
+                    f,
+                    "the decompressed body is more than {most} times larger than its gzip stream, which is the limit"
+                )
             }
         }
     }
@@ -423,22 +426,18 @@ mod tests {
     async fn what_is_no_gzip_is_told() {
         let packed = compressed(b"<a/>").await;
         let unpacked = async |bytes: Vec<u8>| decoded(Full::new(Bytes::from(bytes)), 100).await.unwrap_err();
-        assert_eq!(unpacked(b"<a/>".to_vec()).await, "the body is said to be gzip, and is not");
-        assert_eq!(unpacked(Vec::new()).await, "the gzip stream of the body ends before its end");
+        assert_eq!(unpacked(b"<a/>".to_vec()).await, "the body is declared as gzip, but is not");
+        assert_eq!(unpacked(Vec::new()).await, "the gzip stream of the body is truncated");
         for end in 1..packed.len() {
-            assert_eq!(
-                unpacked(packed[..end].to_vec()).await,
-                "the gzip stream of the body ends before its end",
-                "{end}"
-            );
+            assert_eq!(unpacked(packed[..end].to_vec()).await, "the gzip stream of the body is truncated", "{end}");
         }
         let twice = [&packed[..], &packed].concat();
-        assert_eq!(unpacked(twice).await, "found more bytes behind the end of the body's gzip stream");
+        assert_eq!(unpacked(twice).await, "found bytes after the end of the body's gzip stream");
         let mut wrong = packed.clone();
         // The checksum.
         let at = wrong.len() - 5;
         wrong[at] ^= 1;
-        assert_eq!(unpacked(wrong).await, "the body is said to be gzip, and is not");
+        assert_eq!(unpacked(wrong).await, "the body is declared as gzip, but is not");
     }
 
     #[tokio::test]
@@ -452,7 +451,10 @@ mod tests {
                 Err(error) => break error.to_string(),
             }
         };
-        assert_eq!(error, "the body grows more than 100 times as gzip is taken off, which is the limit");
+        assert_eq!(
+            error,
+            "the decompressed body is more than 100 times larger than its gzip stream, which is the limit"
+        );
         assert!(came < 2 << 20, "{came}");
         // A small body may grow by any factor.
         let small = compressed(&vec![b' '; 60_000]).await;

@@ -106,11 +106,7 @@ impl fmt::Display for Unread {
             Unread::Package(message) => return f.write_str(message),
             Unread::Repeated { name } => return write!(f, "found two values of the parameter {name}, expected one"),
             Unread::Charset { found } => {
-                return write!(
-                    f,
-                    "found charset \"{}\", expected one that is known, such as utf-8 or utf-16",
-                    shown(found)
-                );
+                return write!(f, "found charset \"{}\", expected a known one, such as utf-8 or utf-16", shown(found));
             }
         };
         let [soap11, soap12] = Version::ALL.map(Version::media_type);

@@ -89,7 +89,7 @@ async fn only_those_who_are_known_get_in() {
         &[good, good],
     ] {
         let (status, challenges, body) = asked(&basic(), credentials).await;
-        assert_eq!((status, body.as_str()), (StatusCode::UNAUTHORIZED, "found no credentials that are known here\n"));
+        assert_eq!((status, body.as_str()), (StatusCode::UNAUTHORIZED, "found no valid credentials\n"));
         assert_eq!(challenges, ["Basic realm=\"a \\\"realm\\\"\", charset=\"UTF-8\""]);
     }
     assert_eq!(asked(&bearer(), &["Bearer bad"]).await.1, ["Bearer realm=\"r\""]);

@@ -191,7 +191,7 @@ async fn a_message_without_room_is_answered_503() {
         },);
         let ((), (head, body)) = (sent, response);
         assert!(head.starts_with("http/1.1 503 ") && head.contains("\r\nretry-after: 1\r\n"), "{head}");
-        assert_eq!(body, "the server has too little memory at this time, try again later\n");
+        assert_eq!(body, "the server has too little memory, try again later\n");
     }
     sleep(milliseconds(10)).await;
     assert_eq!(budget.used(), 0);

@@ -102,7 +102,7 @@ fn a_host_that_is_not_found_in_time_is_given_up() {
     let mut options = Options::default();
     options.connect_timeout = Duration::from_millis(200);
     options.request_timeout = Duration::from_secs(10);
-    let (url, waited) = ("http://localhost:1/", "none was made within 200ms");
+    let (url, waited) = ("http://localhost:1/", "there was none within 200ms");
     for (proxies, expected) in [
         (Proxies::none(), format!("no connection to {url}: {waited}")),
         (
@@ -159,7 +159,7 @@ async fn a_server_in_the_same_process_is_a_transport() {
     assert_eq!(reply.received.message, "[action]");
     let error = client::call(echo(), &url, Version::Soap11, "", "<a/>", 3).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
-    assert_eq!(error.to_string(), "the reply from http://in.process/ has 4 bytes, at most 3 are allowed");
+    assert_eq!(error.to_string(), "the reply from http://in.process/ has 4 bytes, expected at most 3");
     assert_eq!(error.url(), Some(&url));
 }
 
@@ -190,19 +190,22 @@ async fn another_content_type_is_an_error_with_its_text() {
         (
             "500 No\r\ncontent-type: text/xml; charset=klingon",
             ErrorKind::ContentType,
-            "the answer from URL can't be read: found charset \"klingon\", expected one that is known, such as utf-8 or utf-16: \
+            "the answer from URL can't be read: found charset \"klingon\", expected a known one, such as utf-8 or \
+             utf-16: \
              sign in\\u{1b}"
                 .to_owned(),
         ),
         (
             "200 OK\r\ncontent-type: text/xml\r\ncontent-encoding: utf-8",
             ErrorKind::ContentEncoding,
-            "the answer 200 OK from URL has the content encoding utf-8, which was not asked for: sign in\\u{1b}".to_owned(),
+            "the answer 200 OK from URL has the content encoding utf-8, which was not requested: sign \
+             in\\u{1b}"
+                .to_owned(),
         ),
         (
             "200 OK\r\ncontent-type: text/xml\r\ncontent-encoding: gzip",
             ErrorKind::ContentEncoding,
-            "the answer from URL can't be read: the body is said to be gzip, and is not: sign in\\u{1b}".to_owned(),
+            "the answer from URL can't be read: the body is declared as gzip, but is not: sign in\\u{1b}".to_owned(),
         ),
     ] {
         let response = format!("HTTP/1.1 {head}\r\ncontent-length: 10\r\n\r\n sign in\u{1b}\n");
@@ -410,7 +413,7 @@ async fn an_attachment_of_an_answer_that_drips_is_given_up() {
     let attachment = reply.received.attachments.next().await.unwrap().unwrap();
     let error = attachment.collect(1 << 20).await.unwrap_err();
     let said = std::error::Error::source(&error).unwrap().to_string();
-    assert!(said.starts_with(&format!("the reply from {url} comes too slowly: ")), "{said}");
+    assert!(said.starts_with(&format!("the reply from {url} arrives too slowly: ")), "{said}");
     let mut reply = call(within(1_000, 10), &url, "", "<a/>").await.unwrap();
     let attachment = reply.received.attachments.next().await.unwrap().unwrap();
     assert!(tokio::time::timeout(Duration::from_secs(3), attachment.collect(1 << 20)).await.is_err());
@@ -423,13 +426,13 @@ async fn a_content_encoding_that_is_not_known_is_named() {
     )
     .await;
     assert_eq!(error.kind(), ErrorKind::ContentEncoding);
-    assert_eq!(said, "the answer 200 OK from URL has the content encoding br, which was not asked for: <a/>");
+    assert_eq!(said, "the answer 200 OK from URL has the content encoding br, which was not requested: <a/>");
     let (error, said) = failure_at(
         "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nContent-Encoding: gzip\r\nContent-Length: 4\r\n\r\n<a/>",
     )
     .await;
     assert_eq!(error.kind(), ErrorKind::ContentEncoding);
-    assert_eq!(said, "the answer from URL can't be read: the body is said to be gzip, and is not: <a/>");
+    assert_eq!(said, "the answer from URL can't be read: the body is declared as gzip, but is not: <a/>");
     let nothing = "HTTP/1.1 202 Accepted\r\nContent-Encoding: gzip\r\nContent-Length: 0\r\n\r\n";
     assert!(call(Transport::new(), &canned(nothing).await, "", "<a/>").await.is_ok());
     let identity =

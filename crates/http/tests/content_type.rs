@@ -35,7 +35,7 @@ async fn a_charset_that_is_not_known_is_refused() {
     request.headers_mut().insert("content-type", "text/xml; charset=klingon".parse().unwrap());
     let response = ask(&echo(), request).await;
     assert_eq!(response.status(), StatusCode::UNSUPPORTED_MEDIA_TYPE);
-    assert_eq!(response.body(), "found charset \"klingon\", expected one that is known, such as utf-8 or utf-16\n");
+    assert_eq!(response.body(), "found charset \"klingon\", expected a known one, such as utf-8 or utf-16\n");
 }
 
 #[tokio::test]

@@ -57,7 +57,7 @@ async fn one_in_a_package_is_read() {
     request.headers_mut().insert("content-type", "multipart/related; boundary=b; type=\"text/xml\"".parse().unwrap());
     let response = ask(&echo(), request).await;
     assert_eq!(response.status(), StatusCode::BAD_REQUEST);
-    assert_eq!(response.body(), "the body is said to be gzip, and is not\n");
+    assert_eq!(response.body(), "the body is declared as gzip, but is not\n");
 }
 
 #[tokio::test]
@@ -66,13 +66,13 @@ async fn what_is_refused_says_why() {
     let bomb = packed(&vec![b' '; 4 << 20]);
     let cut = packed(b"<a/>").slice(..15);
     for (endpoint, request, status, text) in [
-        (echo(), post("gzip", &b"<a/>"[..]), 400, "the body is said to be gzip, and is not\n"),
-        (echo(), post("gzip", cut), 400, "the gzip stream of the body ends before its end\n"),
+        (echo(), post("gzip", &b"<a/>"[..]), 400, "the body is declared as gzip, but is not\n"),
+        (echo(), post("gzip", cut), 400, "the gzip stream of the body is truncated\n"),
         (
             echo(),
             post("gzip", bomb.clone()),
             413,
-            "the body grows more than 100 times as gzip is taken off, which is the limit\n",
+            "the decompressed body is more than 100 times larger than its gzip stream, which is the limit\n",
         ),
         (
             echo_with(|options| options.gzip_ratio = 2_000),
@@ -85,7 +85,7 @@ async fn what_is_refused_says_why() {
             echo_with(small),
             post("gzip", packed(&[b' '; 1_001])),
             413,
-            "the message has more than the 1000 bytes that are allowed\n",
+            "the message has more than 1000 bytes, which is the limit\n",
         ),
         (
             echo(),

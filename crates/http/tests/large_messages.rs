@@ -240,7 +240,7 @@ async fn a_contract_that_nobody_makes_is_a_failure_in_words() {
     let response = support::ask(&endpoint, http::Request::get("/?wsdl").body(String::new()).unwrap()).await;
     assert_eq!(response.status(), 500);
     assert_eq!(response.headers()["content-type"], "text/plain; charset=utf-8");
-    assert_eq!(response.body(), "the server failed to make what was asked for\n");
+    assert_eq!(response.body(), "the server failed to make the response\n");
 }
 
 /// Regression: after changing other options, the endpoint had workers.

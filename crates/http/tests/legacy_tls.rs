@@ -191,5 +191,5 @@ async fn whom_a_client_trusts_is_no_matter_of_age() {
     tls.identity = None;
     tls.legacy.as_mut().unwrap().ciphers = "none such".into();
     let error = Tls::with_options(tls).unwrap_err().to_string();
-    assert_eq!(error, "found the ciphers \"none such\", expected a list as `openssl ciphers` takes it");
+    assert_eq!(error, "found the ciphers \"none such\", expected a list in the format of `openssl ciphers`");
 }

@@ -12,7 +12,7 @@ async fn a_message_may_be_as_large_as_allowed() {
     assert_eq!(ask(&endpoint, post("<a/>")).await.status(), StatusCode::OK);
     let response = ask(&endpoint, post("<ab/>")).await;
     assert_eq!(response.status(), StatusCode::PAYLOAD_TOO_LARGE);
-    assert_eq!(response.body(), "the message has 5 bytes, at most 4 are allowed\n");
+    assert_eq!(response.body(), "the message has 5 bytes, expected at most 4\n");
 }
 
 /// The client continues to send after the rejection. It must still receive the response, not a reset connection.
@@ -24,7 +24,7 @@ async fn the_refusal_reaches_a_client_that_is_still_sending() {
     client.send(vec![b'x'; 1_000_000]).await;
     let (head, body) = client.response().await;
     assert!(head.starts_with("http/1.1 413 "));
-    assert_eq!(body, "the message has 1000000 bytes, at most 4 are allowed\n");
+    assert_eq!(body, "the message has 1000000 bytes, expected at most 4\n");
     assert_eq!(client.rest().await, "");
 }
 
@@ -36,5 +36,5 @@ async fn a_message_of_unknown_length_is_refused_when_it_has_grown_too_large() {
     client.send(format!("{head}3\r\nabc\r\n3\r\ndef\r\n")).await;
     let (head, body) = client.response().await;
     assert!(head.starts_with("http/1.1 413 "));
-    assert_eq!(body, "the message has more than the 4 bytes that are allowed\n");
+    assert_eq!(body, "the message has more than 4 bytes, which is the limit\n");
 }

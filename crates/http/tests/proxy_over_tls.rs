@@ -166,8 +166,8 @@ async fn a_proxy_that_is_not_trusted_is_named() {
     for url in ["https://service.example/", "http://service.example/"] {
         let error = ask(&through, url).await.unwrap_err();
         let expected = format!(
-            "no connection to {url}: no connection to the proxy {}: the certificate is not issued by an authority that is \
-             trusted",
+            "no connection to {url}: no connection to the proxy {}: the certificate is not issued by a trusted \
+             authority",
             proxy.address
         );
         assert_eq!((error.kind(), error.to_string()), (ErrorKind::Connect, expected));

@@ -241,7 +241,7 @@ async fn a_token_that_fits_in_no_header_is_told_to_all() {
     assert_eq!(call(&transport, &server.url).await.unwrap_err().kind(), ErrorKind::Credentials);
     let (first, second) = tokio::join!(call(&transport, &server.url), call(&transport, &server.url));
     for result in [first, second] {
-        assert_eq!(result.unwrap_err().to_string(), "found a token with characters that a header can't hold");
+        assert_eq!(result.unwrap_err().to_string(), "found a token with characters that are not allowed in a header");
     }
     assert_eq!(asked.load(Ordering::Relaxed), 2);
     call(&transport, &server.url).await.unwrap();
@@ -326,14 +326,14 @@ async fn a_redirect_is_told_or_followed_as_it_is() {
     let error = call(&transport(|_| {}), &server.url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::FOUND));
     let expected = format!(
-        "the answer from {}/ is 302 Found, expected 200, or 500 or 400 with a fault; it sends the message on to /x",
+        "the answer from {}/ is 302 Found, expected 200, or 500 or 400 with a fault; it redirects the message to /x",
         server.url
     );
     assert_eq!(error.to_string(), expected);
     // The error doesn't show the login.
     let server = Script::new(&[&redirect(302, "http://Aladdin:open%20sesame@h/x")]).await;
     let error = call(&transport(|_| {}), &server.url).await.unwrap_err();
-    assert!(error.to_string().ends_with("; it sends the message on to http://h/x"), "{error}");
+    assert!(error.to_string().ends_with("; it redirects the message to http://h/x"), "{error}");
 
     let server = Script::new(&[&redirect(301, "/x"), &redirect(307, "y"), OK]).await;
     let following = transport(|options| options.redirects = Redirects::SameOrigin);
@@ -346,7 +346,12 @@ async fn a_redirect_is_told_or_followed_as_it_is() {
     let server = Script::new(&[&redirect(308, "/x"); 10].map(String::as_str)).await;
     let error = call(&following, &server.url).await.unwrap_err();
     let target = format!("{}/x", server.url);
-    assert_eq!(error.to_string(), format!("{target} sends the message on, to {target}, for the sixth time"));
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "{target} redirects the message to {target}; this is the sixth redirect, and at most five are followed"
+        )
+    );
     assert_eq!(error.status(), Some(StatusCode::PERMANENT_REDIRECT));
     assert_eq!(error.url().unwrap(), &target[..]);
     assert_eq!(server.requests().len(), 6);
@@ -376,7 +381,7 @@ async fn credentials_stay_with_their_origin() {
         })
     };
     let error = call(&with(Redirects::SameOrigin), &server.url).await.unwrap_err();
-    assert!(error.to_string().ends_with("which is another origin than those that are allowed"), "{error}");
+    assert!(error.to_string().ends_with("which is not an allowed origin"), "{error}");
     assert_eq!(other.requests().len(), 0);
     let allowed = with(Redirects::SameOriginAnd(vec![other.url.parse().unwrap()]));
     let own = |options: &mut ExchangeOptions| {
@@ -597,7 +602,7 @@ async fn an_answer_of_gzip_is_limited_as_others() {
     });
     let error = call(&transport(|_| {}), &url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::TooLarge);
-    assert_eq!(error.to_string(), format!("the reply from {url} has more bytes, at most 1048576 are allowed"));
+    assert_eq!(error.to_string(), format!("the reply from {url} has more bytes, expected at most 1048576"));
 }
 
 #[tokio::test]
@@ -686,7 +691,7 @@ async fn a_login_in_a_url_is_refused_and_not_repeated() {
         }
     }
     let error = client::url("http://u:secret-password@host/x").unwrap_err();
-    assert!(error.to_string().ends_with("expected one without: `Credentials::basic` sends a login"), "{error}");
+    assert!(error.to_string().ends_with("expected one without: use `Credentials::basic` to send a login"), "{error}");
     let error = call(&transport(|_| {}), "http://u:secret-password@127.0.0.1:1/x").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Request);
     assert!(!format!("{error:?}").contains("secret-password"), "{error:?}");
@@ -698,8 +703,8 @@ async fn a_login_in_a_url_is_refused_and_not_repeated() {
 #[tokio::test]
 async fn connections_for_tls_are_tunnels() {
     for (answer, expected) in [
-        ("HTTP/1.1 407 No\r\n\r\n", "made no connection: tunnel error: proxy authorization required"),
-        ("HTTP/1.1 502 No\r\n\r\n", "made no connection: tunnel error: unsuccessful"),
+        ("HTTP/1.1 407 No\r\n\r\n", "made can't connect: tunnel error: proxy authorization required"),
+        ("HTTP/1.1 502 No\r\n\r\n", "made can't connect: tunnel error: unsuccessful"),
         // After the tunnel is open, the proxy doesn't answer the TLS handshake.
         ("HTTP/1.1 200 OK\r\n\r\n", "no TLS handshake within 500ms"),
     ] {
@@ -737,7 +742,7 @@ async fn a_server_that_speaks_tls_is_recognised() {
     let server = Script::new(&["\u{15}\u{3}\u{3}\0\u{2}\u{2}\n"]).await;
     let error = call(&transport(|_| {}), &server.url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Exchange);
-    assert!(error.to_string().ends_with("what the server sent is no HTTP/1.1; it may expect https"), "{error}");
+    assert!(error.to_string().ends_with("the server's answer is not HTTP/1.1; it may expect https"), "{error}");
 }
 
 /// A transport that isn't ours, over a client of hyper.

@@ -219,7 +219,7 @@ async fn the_slowest_sender_makes_room() {
     let mut new = started(&host, MESSAGE).await;
     let (head, body) = slow.response().await;
     assert!(head.starts_with("http/1.1 408 ") && head.contains("connection: close\r\n"), "{head}");
-    assert_eq!(body, "the server receives too much at once, and this came most slowly\n");
+    assert_eq!(body, "the server receives too many messages at once, and this one was the slowest\n");
     assert_eq!(slow.rest().await, "");
     fast.send("x".repeat(95_000)).await;
     assert_eq!(fast.response().await.1.len(), 100_000);

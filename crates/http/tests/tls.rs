@@ -197,8 +197,11 @@ async fn what_a_client_does_not_trust_is_said_in_the_first_line() {
     };
     let cases = [
         (AUTHORITY.issue("b.example", |_| {}), "the certificate is for \"b.example\", expected \"localhost\""),
-        (AUTHORITY.issue("localhost", expired), "the certificate expired at Tue, 01 Jan 2002 00:00:00 GMT, and it is "),
-        (OTHER_AUTHORITY.issue("localhost", |_| {}), "the certificate is not issued by an authority that is trusted"),
+        (
+            AUTHORITY.issue("localhost", expired),
+            "the certificate expired at Tue, 01 Jan 2002 00:00:00 GMT, and the current time is ",
+        ),
+        (OTHER_AUTHORITY.issue("localhost", |_| {}), "the certificate is not issued by a trusted authority"),
     ];
     for (issued, expected) in cases {
         let host = Host::start(&tls(|options| options.identity = identity(&issued))).await;
@@ -232,7 +235,7 @@ async fn the_platforms_roots_may_be_extended() {
     assert_eq!(ask(&transport, &host.url("localhost")).await.unwrap(), ANONYMOUS);
     // No platform trusts this authority.
     let error = ask(&Transport::new(), &host.url("localhost")).await.unwrap_err().to_string();
-    assert!(error.contains(": the certificate is not issued by an authority that is trusted"), "{error}");
+    assert!(error.contains(": the certificate is not issued by a trusted authority"), "{error}");
 }
 
 /// Certificates made by `openssl req -x509`, or by servers for themselves, declare themselves an authority. Regression:
@@ -257,7 +260,7 @@ async fn a_certificate_that_is_its_own_authority_is_trusted_if_it_is_named() {
     }
     let error = ask(&transport(|_| {}), &host.url("localhost")).await.unwrap_err().to_string();
     assert!(
-        error.contains(": the certificate is that of an authority, which is trusted as a server's if it stands"),
+        error.contains(": the certificate is that of an authority, which is only accepted for a server"),
         "{error}"
     );
 
@@ -358,7 +361,7 @@ async fn a_broken_file_leaves_what_was_loaded() {
         format!("the private key in {} is not that of the certificate in {}", key.display(), chain.display());
     assert_eq!((error.kind(), error.to_string()), (ErrorKind::Tls, expected));
     std::fs::write(&key, "").unwrap();
-    let expected = format!("found no private key that is not encrypted in {}, but nothing", key.display());
+    let expected = format!("found no private key that is not encrypted in {}: it contains nothing", key.display());
     assert_eq!(tls.reload().unwrap_err().to_string(), expected);
     assert!(host.connect(&config(TLS13)).await.is_ok());
 }
@@ -439,7 +442,7 @@ async fn certificates_of_one_name_are_not_searched() {
         assert_eq!(answer.is_ok(), is_taken, "{count}: {answer:?}");
     }
     let issued = AUTHORITY.issue("localhost", |_| {});
-    for (count, expected) in [(2, None), (3, Some("found more than 2 certificates of issuers of one name"))] {
+    for (count, expected) in [(2, None), (3, Some("found more than 2 certificates of issuers with the same name"))] {
         let chain = issued.chain.clone() + &(0..count).map(|_| alike()).collect::<String>();
         let own = Identity::new(Pem::bytes(chain), Pem::bytes(&issued.key));
         let host = Host::start(&tls(|options| options.identity = own)).await;
@@ -506,7 +509,7 @@ async fn handshakes_that_fail_are_told() {
     let mut gone = TcpStream::connect(host.address).await.unwrap();
     gone.write_all(b"\x16\x03\x01").await.unwrap();
     drop(gone);
-    told("the client left before it was done").await;
+    told("the client closed the connection during the handshake").await;
     let silent = TcpStream::connect(host.address).await.unwrap();
     told("it was not done in time").await;
     drop(silent);
@@ -535,7 +538,10 @@ async fn handshakes_that_fail_are_counted_and_logged() {
         }
         sleep(Duration::from_millis(10)).await;
     }
-    assert!(line.ends_with("Z 127.0.0.1 TLS handshake failed: the client left before it was done\n"), "{line}");
+    assert!(
+        line.ends_with("Z 127.0.0.1 TLS handshake failed: the client closed the connection during the handshake\n"),
+        "{line}"
+    );
     let counted = metrics.encode();
     assert!(counted.contains("\ncastile_tls_handshake_failures_total 1\n"), "{counted}");
     assert!(!counted.contains("\ncastile_requests_total{"), "{counted}");
@@ -581,7 +587,7 @@ async fn handshakes_that_fail_behind_a_proxy_are_told() {
         }
         sleep(Duration::from_millis(10)).await;
     }
-    assert_eq!(*failures.0.lock().unwrap(), ["-: the client left before it was done"]);
+    assert_eq!(*failures.0.lock().unwrap(), ["-: the client closed the connection during the handshake"]);
 }
 
 #[tokio::test]
@@ -706,7 +712,7 @@ async fn what_can_not_be_used_is_named() {
     let mut options = TlsOptions::new(identity(&LOCALHOST));
     options.client_certificates = ClientCertificates::Required(ClientRoots::new(wrong.clone()));
     let error = Tls::with_options(options).unwrap_err().to_string();
-    assert_eq!(error, "item 1 in PEM of 59 bytes can't be used: found no X.509 certificate, expected one in DER");
+    assert_eq!(error, "item 1 in PEM of 59 bytes can't be used: expected an X.509 certificate in DER");
 
     let mut options = ClientOptions::default();
     options.server_name = Some("a b".to_owned());
@@ -715,7 +721,7 @@ async fn what_can_not_be_used_is_named() {
     options.server_name = None;
     options.roots = Roots::Only(Vec::new());
     let error = client::Tls::with_options(options).unwrap_err().to_string();
-    assert_eq!(error, "found no root, expected one at least");
+    assert_eq!(error, "found no root certificate, expected at least one");
 }
 
 /// The handshake counts as connecting.

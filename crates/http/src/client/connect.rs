@@ -111,7 +111,7 @@ impl Connector {
     async fn connect(&mut self, url: Uri, deadline: Instant) -> Result<TokioIo<TcpStream>, BoxError> {
         match timeout_at(deadline, self.tcp.call(url)).await {
             Ok(connected) => Ok(connected?),
-            Err(_) => Err(Error::new(ErrorKind::Connect, format!("none was made within {:?}", self.limit)).into()),
+            Err(_) => Err(Error::new(ErrorKind::Connect, format!("there was none within {:?}", self.limit)).into()),
         }
     }
 
@@ -214,7 +214,7 @@ impl Service<Uri> for Reached {
     }
 
     fn call(&mut self, _: Uri) -> Self::Future {
-        ready(self.0.take().ok_or_else(|| "it is used already".into()))
+        ready(self.0.take().ok_or_else(|| "it is already in use".into()))
     }
 }
 
@@ -226,7 +226,7 @@ async fn through<E: Into<BoxError>>(
 ) -> Result<Stream, BoxError> {
     let made_none = |why: &str| {
         let name = proxy.authority().map_or("", Authority::as_str);
-        Error::new(ErrorKind::Connect, format!("the proxy {name} made no connection{why}"))
+        Error::new(ErrorKind::Connect, format!("the proxy {name} could not connect{why}"))
     };
     match timeout_at(deadline, asking).await {
         Ok(Ok(stream)) => Ok(stream),

@@ -151,7 +151,7 @@ impl Cookies {
                 Some((url, text))
             });
             // The error doesn't quote the line, which is often a secret.
-            let wrong = || format!("line {} is no cookie, expected URL, tab, NAME=VALUE; Path=PATH", number + 1);
+            let wrong = || format!("line {} is not a cookie, expected URL, tab, NAME=VALUE; Path=PATH", number + 1);
             read.push(cookie.ok_or_else(|| Error::new(ErrorKind::Credentials, wrong()))?);
         }
         for (url, text) in read {
@@ -328,7 +328,7 @@ mod tests {
         for wrong in ["", "a=1", "http://a\t", "http://a\ta", "/a\ta=1", "# Netscape HTTP Cookie File"] {
             let cookies = Cookies::default();
             let error = cookies.read(&format!("http://a:80\ts=1; Path=/\n{wrong}\n")).unwrap_err().to_string();
-            assert_eq!(error, "line 2 is no cookie, expected URL, tab, NAME=VALUE; Path=PATH", "{wrong:?}");
+            assert_eq!(error, "line 2 is not a cookie, expected URL, tab, NAME=VALUE; Path=PATH", "{wrong:?}");
             assert_eq!(cookies.written(), "", "{wrong:?}");
         }
     }

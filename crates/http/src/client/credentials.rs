@@ -144,7 +144,7 @@ fn bearer(token: &str) -> Result<HeaderValue, Error> {
 }
 
 fn unfit() -> Error {
-    Error::new(ErrorKind::Request, "found a token with characters that a header can't hold")
+    Error::new(ErrorKind::Request, "found a token with characters that are not allowed in a header")
 }
 
 /// A function that issues a token.

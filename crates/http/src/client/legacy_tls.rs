@@ -63,13 +63,12 @@ fn builder(options: &TlsOptions, legacy: &Legacy) -> Result<SslConnectorBuilder,
     let mut builder = SslConnector::builder(SslMethod::tls_client()).map_err(unusable)?;
     let Legacy { ciphers, groups, min_version, allows_insecure_renegotiation } = legacy;
     builder.set_cipher_list(ciphers).map_err(|error| {
-        let message = format!("found the ciphers {ciphers:?}, expected a list as `openssl ciphers` takes it");
+        let message = format!("found the ciphers {ciphers:?}, expected a list in the format of `openssl ciphers`");
         Error::new(ErrorKind::Tls, message).because(error)
     })?;
     if let Some(groups) = groups {
         builder.set_groups_list(groups).map_err(|error| {
-            let message =
-                format!("found the groups {groups:?}, expected names that OpenSSL knows, separated by colons");
+            let message = format!("found the groups {groups:?}, expected names known to OpenSSL, separated by colons");
             Error::new(ErrorKind::Tls, message).because(error)
         })?;
     }
@@ -120,7 +119,7 @@ fn trust(builder: &mut SslConnectorBuilder, roots: &Roots) -> Result<(), Error> 
     match roots {
         Roots::Platform | Roots::PlatformAnd(_) => store.set_default_paths().map_err(unusable)?,
         Roots::Only(only) if only.is_empty() => {
-            return Err(Error::new(ErrorKind::Tls, "found no root, expected one at least"));
+            return Err(Error::new(ErrorKind::Tls, "found no root certificate, expected at least one"));
         }
         Roots::Only(_) => {}
     }
@@ -156,7 +155,7 @@ fn unusable(error: ErrorStack) -> Error {
 /// Returns the messages of OpenSSL without error numbers and source locations.
 fn said(error: &ErrorStack) -> String {
     let reasons: Vec<&str> = error.errors().iter().filter_map(openssl::error::Error::reason).collect();
-    if reasons.is_empty() { "it doesn't say why".to_owned() } else { reasons.join(", ") }
+    if reasons.is_empty() { "it doesn't give a reason".to_owned() } else { reasons.join(", ") }
 }
 
 fn reason<S>(error: &openssl::ssl::Error, stream: &SslStream<S>) -> String {

@@ -51,18 +51,17 @@ impl Redirects {
         };
         if target.authority().is_some_and(|authority| authority.as_str().contains('@')) {
             let from = shown_url(url);
-            let message = format!(
-                "the answer from {from} is {status}, and sends the message on to a URL, which has a login in it"
-            );
+            let message =
+                format!("the answer from {from} is {status}, and redirects the message to a URL that contains a login");
             return Err(Error::new(ErrorKind::Status(status), message));
         }
         let refused = |why: &str| {
             let (from, target) = (shown_url(url), shown(&target.to_string()));
-            let message = format!("the answer from {from} is {status}, and sends the message on to {target}, {why}");
+            let message = format!("the answer from {from} is {status}, and redirects the message to {target}, {why}");
             Err(Error::new(ErrorKind::Status(status), message))
         };
         if url.scheme() == Some(&Scheme::HTTPS) && target.scheme() != Some(&Scheme::HTTPS) {
-            return refused("which is not https as before");
+            return refused("which is not https as the first URL is");
         }
         let allowed = match self {
             Redirects::SameOriginAnd(others) => &others[..],
@@ -70,7 +69,7 @@ impl Redirects {
         };
         let to = origin(&target);
         if to.is_none() || (origin(url) != to && !allowed.iter().any(|other| origin(other) == to)) {
-            return refused("which is another origin than those that are allowed");
+            return refused("which is not an allowed origin");
         }
         Ok(Some(target))
     }
@@ -180,8 +179,8 @@ mod tests {
                 Err(error) => error.to_string().rsplit_once(", ").unwrap().1.to_owned(),
             }
         };
-        let another = "which is another origin than those that are allowed";
-        let clear = "which is not https as before";
+        let another = "which is not an allowed origin";
+        let clear = "which is not https as the first URL is";
         for status in [301, 302, 307, 308] {
             assert_eq!(to(&never, "http://a/x", status, "/y"), "-");
             assert_eq!(to(&same, "http://a/x", status, "/y"), "http://a/y");
@@ -193,7 +192,10 @@ mod tests {
             assert_eq!(to(&others, "https://a/x", status, "http://b:81/y"), clear);
             assert_eq!(to(&others, "http://a/x", status, "file://b/y"), another);
         }
-        assert_eq!(to(&same, "http://a/x", 302, "http://user:password@a/"), "which has a login in it");
+        assert_eq!(
+            to(&same, "http://a/x", 302, "http://user:password@a/"),
+            "and redirects the message to a URL that contains a login"
+        );
         // The error quotes only the beginning of a long URL.
         let mut answer = HeaderMap::new();
         let long = format!("http://b/{}", "x".repeat(60_000));

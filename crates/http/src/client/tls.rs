@@ -158,7 +158,7 @@ impl Tls {
 }
 
 /// A connection with TLS. It is stored in a box.
-#[cfg_attr(feature = "openssl", allow(clippy::large_enum_variant, reason = "it is in a box as a whole"))]
+#[cfg_attr(feature = "openssl", allow(clippy::large_enum_variant, reason = "it is boxed as a whole"))]
 #[derive(Debug)]
 pub(super) enum Secured<S> {
     Rustls(TlsStream<Sniffed<S>>),
@@ -299,8 +299,9 @@ fn verifier(roots: &Roots) -> Result<FewOfServers, Error> {
             // All of them were checked before.
             store.add_parsable_certificates(trusted.clone());
             let verifier = WebPkiServerVerifier::builder_with_provider(store.into(), provider()).build();
-            verifier
-                .map_err(|error| Error::new(ErrorKind::Tls, "found no root, expected one at least").because(error))?
+            verifier.map_err(|error| {
+                Error::new(ErrorKind::Tls, "found no root certificate, expected at least one").because(error)
+            })?
         }
     };
     Ok(FewOfServers { inner, trusted })

@@ -193,7 +193,10 @@ impl Shared {
                         if tried.redirects > redirects::MOST {
                             let target = shown(&target.to_string());
                             let from = shown_url(url);
-                            let message = format!("{from} sends the message on, to {target}, for the sixth time");
+                            let message = format!(
+                                "{from} redirects the message to {target}; this is the sixth redirect, and at most \
+                                 five are followed"
+                            );
                             let error = Error::new(ErrorKind::Status(status), message);
                             return Err(error.answered(status, headers.clone()));
                         }
@@ -458,7 +461,7 @@ impl Paced {
         self.pause();
         let Paced { came, waited, .. } = self;
         let (from, waited) = (shown_url(url), waited.as_secs_f64());
-        let message = format!("the reply from {from} comes too slowly: {came} bytes in {waited:.1} s");
+        let message = format!("the reply from {from} arrives too slowly: {came} bytes in {waited:.1} s");
         Error::new(ErrorKind::Timeout, message).about(url)
     }
 }
@@ -522,7 +525,7 @@ fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option
     let to = shown_url(url);
     let (kind, message) = match error.is_connect() {
         true => (ErrorKind::Connect, format!("no connection to {to}")),
-        false => (ErrorKind::Exchange, format!("the exchange with {to} broke off before a response came")),
+        false => (ErrorKind::Exchange, format!("the exchange with {to} broke off before a response arrived")),
     };
     let mut causes = std::iter::successors(std::error::Error::source(&error), |cause| cause.source());
     if let Some(ours) = causes.find_map(|cause| cause.downcast_ref::<Error>()) {
@@ -536,9 +539,9 @@ fn failed(error: legacy::Error, url: &Uri, #[cfg(feature = "tls")] known: Option
     let of_http = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<hyper::Error>());
     let message = match of_http.is_some_and(hyper::Error::is_parse) {
         true if url.scheme_str() == Some("http") => {
-            format!("{message}: what the server sent is no HTTP/1.1; it may expect https")
+            format!("{message}: the server's answer is not HTTP/1.1; it may expect https")
         }
-        true => format!("{message}: what the server sent is no HTTP/1.1"),
+        true => format!("{message}: the server's answer is not HTTP/1.1"),
         false => format!("{message}: {}", root(&error)),
     };
     Error::new(kind, message).because(error)

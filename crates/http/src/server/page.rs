@@ -181,8 +181,8 @@ impl Page<'_> {
             out.put("<dt>Address</dt><dd><code>%</code></dd>", &[address]);
         }
         let version = match version {
-            Version::Soap12 => "1.2; 1.1 is answered as well",
-            _ => "1.1; 1.2 is answered as well",
+            Version::Soap12 => "1.2; 1.1 is supported too",
+            _ => "1.1; 1.2 is supported too",
         };
         out.put("<dt>SOAP</dt><dd>%</dd><dt>Namespace</dt><dd><code>%</code></dd>", &[version, namespace]);
         if !documents.is_empty() {
@@ -242,7 +242,7 @@ impl Page<'_> {
         let Some(bound) = bound.nth(self.same_before(operation)) else { return out.raw("</section>") };
         let blocks = self.blocks(bound, operation.blocks);
         if operation.request.is_empty() && !operation.input.is_empty() {
-            out.raw("<p class=\"dim\">The schema gives no example.</p>");
+            out.raw("<p class=\"dim\">No example can be made from the schema.</p>");
         } else {
             let message = envelope(self.description.version, &blocks, operation.request);
             self.request(operation.name, bound.action, &message, out);
@@ -270,7 +270,7 @@ impl Page<'_> {
         let text = |header: &HeaderValue| String::from_utf8_lossy(header.as_bytes()).into_owned();
         let (content_type, soap_action) = (text(&content_type), soap_action.as_ref().map(text));
         out.put(
-            "<h3>Send one</h3><pre class=\"request\" tabindex=\"0\" data-operation=\"%\" data-type=\"%\"",
+            "<h3>Send a request</h3><pre class=\"request\" tabindex=\"0\" data-operation=\"%\" data-type=\"%\"",
             &[name, &content_type],
         );
         if let Some(action) = &soap_action {
@@ -289,7 +289,7 @@ impl Page<'_> {
             command += &format!(" -H {}", shell_quoted(&format!("SOAPAction: {action}")));
         }
         out.put(
-            "<details><summary>The same in a shell</summary><pre class=\"curl\" tabindex=\"0\">% --data-binary ",
+            "<details><summary>Send it from a shell</summary><pre class=\"curl\" tabindex=\"0\">% --data-binary ",
             &[&command],
         );
         out.put("<span class=\"data\">%</span></pre></details>", &[&shell_quoted(message)]);
@@ -328,7 +328,7 @@ impl Page<'_> {
 }
 
 fn ended(mut out: Html) -> String {
-    out.raw("</main><footer class=\"dim\">Made of the contract by Castile.</footer><script>");
+    out.raw("</main><footer class=\"dim\">Generated from the contract by Castile.</footer><script>");
     out.raw(SCRIPT);
     out.raw("</script></body></html>\n");
     out.finish()

@@ -220,8 +220,8 @@ impl fmt::Display for Refusal {
             Refusal::Method { .. } => {
                 f.write_str("this is a SOAP endpoint: POST a message to it, or GET its contract with ?wsdl")
             }
-            Refusal::OnlyGet => f.write_str("only GET and HEAD are answered here"),
-            Refusal::Unauthorized { .. } => f.write_str("found no credentials that are known here"),
+            Refusal::OnlyGet => f.write_str("only GET and HEAD are allowed here"),
+            Refusal::Unauthorized { .. } => f.write_str("found no valid credentials"),
             Refusal::Path { found } => write!(f, "no service at {}", shown(found)),
             Refusal::ContentType(unread) => unread.fmt(f),
             Refusal::ContentEncoding { found, takes_gzip } => {
@@ -235,20 +235,20 @@ impl fmt::Display for Refusal {
             Refusal::Authority { of } => write!(f, "the {of} is not host[:port] (RFC 9110 §7.2)"),
             Refusal::Target => f.write_str("the target is neither a path nor an absolute URL (RFC 9112 §3.2)"),
             Refusal::TransferCoding => {
-                f.write_str("found a transfer coding before chunked, expected chunked alone (RFC 9112 §6.1)")
+                f.write_str("found a transfer coding before chunked, expected only chunked (RFC 9112 §6.1)")
             }
             Refusal::ChunkedTwice => f.write_str("the body is chunked twice, expected once (RFC 9112 §6.1)"),
             Refusal::TooLarge { declared: Some(found), limit } => {
-                write!(f, "the message has {found} bytes, at most {limit} are allowed")
+                write!(f, "the message has {found} bytes, expected at most {limit}")
             }
             Refusal::TooLarge { declared: None, limit } => {
-                write!(f, "the message has more than the {limit} bytes that are allowed")
+                write!(f, "the message has more than {limit} bytes, which is the limit")
             }
             Refusal::Limit { message } => f.write_str(message),
             Refusal::BrokenOff { after, reason } => write!(f, "the message broke off after {after} bytes: {reason}"),
             Refusal::Stalled(stalled) => stalled.fmt(f),
             Refusal::HandlerTimeout { limit } => write!(f, "the service did not answer within {limit:?}"),
-            Refusal::Unmade => f.write_str("the server failed to make what was asked for"),
+            Refusal::Unmade => f.write_str("the server failed to make the response"),
             Refusal::Overload => f.write_str("too many requests at once, try again later"),
             Refusal::Exhausted => Stalled::Exhausted.fmt(f),
         }

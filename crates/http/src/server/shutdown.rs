@@ -8,7 +8,7 @@ use castile_xml::excerpt;
 
 /// The requests that [`Server::serve`](super::Server::serve) did not answer when it ended.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[must_use = "it says which requests were not answered"]
+#[must_use = "it lists the requests that were not answered"]
 #[non_exhaustive]
 pub struct Shutdown {
     /// The requests that were not answered within the grace time, in no particular order.

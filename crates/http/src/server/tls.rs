@@ -471,7 +471,7 @@ impl<T: Connection> TlsStream<T> {
             State::Refused(refused) => ready!(refused.poll_end(cx)),
             State::Nobody(_) | State::Handshake(_) => return Poll::Pending,
         }
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the client was refused")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the client was rejected")))
     }
 }
 
@@ -479,7 +479,7 @@ impl<T: Connection> TlsStream<T> {
 fn failure(error: &io::Error) -> Option<String> {
     match error.kind() {
         _ if error.get_ref().is_some_and(|error| error.is::<NoHeader>()) => None,
-        io::ErrorKind::UnexpectedEof => Some("the client left before it was done".to_owned()),
+        io::ErrorKind::UnexpectedEof => Some("the client closed the connection during the handshake".to_owned()),
         _ => Some(reason(error).unwrap_or_else(|| error.to_string())),
     }
 }

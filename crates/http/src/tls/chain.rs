@@ -45,7 +45,7 @@ fn issuers<'c>(
         let found = shown.len() + 1;
         let Most { certificates, bytes: allowed } = most;
         return Err(Error::General(format!(
-            "found {found} certificates of {bytes} bytes, expected {certificates} of {allowed} bytes at most"
+            "found {found} certificates of {bytes} bytes, expected at most {certificates} of {allowed} bytes"
         )));
     }
     let mut issuers: Vec<CertificateDer<'c>> = Vec::new();
@@ -62,7 +62,7 @@ fn issuers<'c>(
         let name = read.roots.first().map(|root| root.subject.to_vec()).unwrap_or_default();
         if names.iter().filter(|other| **other == name).count() >= OF_ONE_NAME {
             return Err(Error::General(format!(
-                "found more than {OF_ONE_NAME} certificates of issuers of one name, expected a chain"
+                "found more than {OF_ONE_NAME} certificates of issuers with the same name, expected a chain"
             )));
         }
         names.push(name);

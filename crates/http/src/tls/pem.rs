@@ -65,7 +65,7 @@ impl Pem {
         let found: Result<Vec<T>, _> = T::pem_slice_iter(&text).collect();
         match found {
             Ok(found) if found.is_empty() => {
-                let message = format!("found no {what} in {self}, but {}", sections(&text));
+                let message = format!("found no {what} in {self}: it contains {}", sections(&text));
                 Err(Error::new(ErrorKind::Tls, message))
             }
             Ok(found) => Ok(found),
@@ -83,7 +83,7 @@ impl Pem {
             Source::File(path) => {
                 // Reading a pipe could block forever.
                 if !std::fs::metadata(path)?.is_file() {
-                    return Err(io::Error::other("it is no regular file"));
+                    return Err(io::Error::other("it is not a regular file"));
                 }
                 let mut text = Vec::new();
                 File::open(path)?.take(LARGEST_PEM + 1).read_to_end(&mut text)?;
@@ -139,7 +139,7 @@ fn broken(error: &pem::Error) -> String {
             format!("found no line -----END {}-----", castile_xml::excerpt(&String::from_utf8_lossy(end_marker), 40))
         }
         pem::Error::IllegalSectionStart { .. } => "a line begins with -----BEGIN and doesn't end in -----".to_owned(),
-        pem::Error::Base64Decode(_) => "what stands between BEGIN and END is not base64".to_owned(),
+        pem::Error::Base64Decode(_) => "the text between BEGIN and END is not base64".to_owned(),
         error => error.to_string(),
     }
 }
@@ -151,11 +151,11 @@ mod tests {
     #[test]
     fn errors_say_what_was_found() {
         let cases = [
-            ("", "found no certificate in PEM of LEN bytes, but nothing"),
-            ("text", "found no certificate in PEM of LEN bytes, but 4 bytes without a line -----BEGIN …-----"),
+            ("", "found no certificate in PEM of LEN bytes: it contains nothing"),
+            ("text", "found no certificate in PEM of LEN bytes: it contains 4 bytes without a line -----BEGIN …-----"),
             (
                 "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n-----BEGIN X-----\n-----END X-----",
-                "found no certificate in PEM of LEN bytes, but PRIVATE KEY, X",
+                "found no certificate in PEM of LEN bytes: it contains PRIVATE KEY, X",
             ),
             (
                 "-----BEGIN CERTIFICATE-----\nAAAA\n",
@@ -163,7 +163,7 @@ mod tests {
             ),
             (
                 "-----BEGIN CERTIFICATE-----\n!\n-----END CERTIFICATE-----\n",
-                "PEM of LEN bytes is broken: what stands between BEGIN and END is not base64",
+                "PEM of LEN bytes is broken: the text between BEGIN and END is not base64",
             ),
             ("-----BEGIN \n", "PEM of LEN bytes is broken: a line begins with -----BEGIN and doesn't end in -----"),
         ];
@@ -179,7 +179,7 @@ mod tests {
     fn only_files_are_read() {
         let folder = std::env::temp_dir();
         let error = Pem::file(&folder).certificates().unwrap_err().to_string();
-        assert_eq!(error, format!("{} can't be read: it is no regular file", folder.display()));
+        assert_eq!(error, format!("{} can't be read: it is not a regular file", folder.display()));
     }
 
     #[test]

@@ -65,8 +65,7 @@ pub(crate) fn advice(error: &(dyn Error + 'static)) -> Option<&'static str> {
         ),
         _ => false,
     };
-    is_of_old_servers
-        .then_some("TLS that is no longer safe is spoken with `TlsOptions::legacy` alone (feature `openssl`)")
+    is_of_old_servers.then_some("unsafe versions of TLS require `TlsOptions::legacy` (feature `openssl`)")
 }
 
 /// Returns whether a certificate may be rejected because its key or algorithm is too old.
@@ -101,15 +100,15 @@ pub(crate) fn of(error: &rustls::Error) -> String {
 
 fn of_certificate(error: &CertificateError) -> String {
     match error {
-        CertificateError::UnknownIssuer => "the certificate is not issued by an authority that is trusted".to_owned(),
+        CertificateError::UnknownIssuer => "the certificate is not issued by a trusted authority".to_owned(),
         CertificateError::ExpiredContext { time, not_after } => {
-            format!("the certificate expired at {}, and it is {}", date(*not_after), date(*time))
+            format!("the certificate expired at {}, and the current time is {}", date(*not_after), date(*time))
         }
         CertificateError::NotValidYetContext { time, not_before } => {
-            format!("the certificate is valid from {} on, and it is {}", date(*not_before), date(*time))
+            format!("the certificate is valid from {} on, and the current time is {}", date(*not_before), date(*time))
         }
         CertificateError::ExpiredRevocationListContext { time, next_update } => {
-            format!("the revocation list was due anew at {}, and it is {}", date(*next_update), date(*time))
+            format!("the revocation list expired at {}, and the current time is {}", date(*next_update), date(*time))
         }
         CertificateError::NotValidForNameContext { expected, presented } => {
             let names: Vec<String> = presented.iter().map(|name| format!("{:?}", name_of(name))).collect();
@@ -120,23 +119,27 @@ fn of_certificate(error: &CertificateError) -> String {
         CertificateError::UnknownRevocationStatus => "no revocation list covers the certificate".to_owned(),
         // A key that is too short doesn't match any signature.
         CertificateError::BadSignature => {
-            "found a signature that is not made with the key of its certificate, or an RSA key of less than 2,048 bits".to_owned()
+            "found a signature that was not made with the key of its certificate, or an RSA key of less than 2,048 \
+             bits"
+                .to_owned()
         }
         CertificateError::UnsupportedSignatureAlgorithmContext { .. } => {
-            "the certificate is signed with an algorithm that is not allowed, as SHA-1 is".to_owned()
+            "the certificate is signed with an algorithm that is not allowed, such as SHA-1".to_owned()
         }
         CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext { .. } => {
             "the certificate has, or is signed with, a kind of key that is not allowed".to_owned()
         }
         CertificateError::Other(other) if other.to_string() == AS_AUTHORITY => {
-            "the certificate is that of an authority, which is trusted as a server's if it stands among the roots itself".to_owned()
-        }
-        CertificateError::Other(other) if other.to_string() == OF_OLD_VERSION => {
-            "found X.509 of version 1 or 2, expected a certificate of version 3, which has extensions: `openssl x509 -req` makes one with \
-             -extfile"
+            "the certificate is that of an authority, which is only accepted for a server if it is itself one of the \
+             roots"
                 .to_owned()
         }
-        CertificateError::BadEncoding => "found no X.509 certificate, expected one in DER".to_owned(),
+        CertificateError::Other(other) if other.to_string() == OF_OLD_VERSION => {
+            "found an X.509 certificate of version 1 or 2, expected version 3, which has extensions: `openssl x509 \
+             -req` makes one with -extfile"
+                .to_owned()
+        }
+        CertificateError::BadEncoding => "expected an X.509 certificate in DER".to_owned(),
         // The wrapper of rustls adds no information.
         CertificateError::Other(other) => other.to_string(),
         other => other.to_string(),
@@ -160,7 +163,7 @@ fn of_alert(alert: AlertDescription) -> Option<&'static str> {
         AlertDescription::CertificateExpired => "our certificate is expired",
         AlertDescription::CertificateRevoked => "our certificate is revoked",
         AlertDescription::UnrecognisedName => "it doesn't know the server name",
-        AlertDescription::ProtocolVersion => "it speaks no version of TLS that is allowed here",
+        AlertDescription::ProtocolVersion => "it supports no version of TLS that is allowed here",
         AlertDescription::HandshakeFailure | AlertDescription::InsufficientSecurity => {
             "no cipher or key exchange is allowed on both sides, or it expects a client certificate"
         }
@@ -230,8 +233,8 @@ mod tests {
             -----END CERTIFICATE-----";
         let old = CertificateDer::from_pem_slice(OLD.as_bytes()).unwrap();
         let error = ParsedCertificate::try_from(&old).err().unwrap();
-        let expected = "found X.509 of version 1 or 2, expected a certificate of version 3, which has extensions: `openssl x509 -req` \
-                        makes one with -extfile";
+        let expected = "found an X.509 certificate of version 1 or 2, expected version 3, which has extensions: \
+            `openssl x509 -req` makes one with -extfile";
         assert_eq!(of(&error), expected);
     }
 
@@ -246,7 +249,7 @@ mod tests {
                     signature_algorithm_id: vec![6, 9],
                     supported_algorithms: Vec::new(),
                 },
-                "signed with an algorithm that is not allowed, as SHA-1 is",
+                "signed with an algorithm that is not allowed, such as SHA-1",
             ),
             (
                 CertificateError::UnsupportedSignatureAlgorithmForPublicKeyContext {

@@ -101,23 +101,18 @@ impl Collector for Servers {
             gauge.encode(encoder.encode_descriptor(name, help, unit, gauge.metric_type())?)
         };
         let sum = |of: fn(&Load) -> usize| loads.iter().map(of).fold(0, usize::saturating_add);
-        gauge("connections", "Connections that are open", None, sum(|load| load.connections))?;
-        gauge("requests_at_work", "Requests at work", None, sum(|load| load.requests_at_work))?;
-        gauge(
-            "requests_queued",
-            "Requests that wait until they may be at work",
-            None,
-            sum(|load| load.requests_queued),
-        )?;
+        gauge("connections", "Open connections", None, sum(|load| load.connections))?;
+        gauge("requests_at_work", "Requests that are being processed", None, sum(|load| load.requests_at_work))?;
+        gauge("requests_queued", "Requests that wait to be processed", None, sum(|load| load.requests_queued))?;
         let [memory, disk] = [0, 1].map(|index| distinct(budgets.iter().map(|budgets| &budgets[index])));
         let sum = |budgets: &[&Budget], of: fn(&Budget) -> usize| {
             budgets.iter().map(|budget| of(budget)).fold(0, usize::saturating_add)
         };
         let bytes = Some(&Unit::Bytes);
-        gauge("memory_used", "How much of the budget is used", bytes, sum(&memory, Budget::used))?;
-        gauge("memory_limit", "How large the budget is", bytes, sum(&memory, Budget::limit))?;
-        gauge("disk_used", "How much of the budget for files is used", bytes, sum(&disk, Budget::used))?;
-        gauge("disk_limit", "How large the budget for files is", bytes, sum(&disk, Budget::limit))
+        gauge("memory_used", "Used bytes of the memory budget", bytes, sum(&memory, Budget::used))?;
+        gauge("memory_limit", "Size of the memory budget", bytes, sum(&memory, Budget::limit))?;
+        gauge("disk_used", "Used bytes of the disk budget", bytes, sum(&disk, Budget::used))?;
+        gauge("disk_limit", "Size of the disk budget", bytes, sum(&disk, Budget::limit))
     }
 }
 
@@ -201,14 +196,14 @@ impl Metrics {
         let requests = Family::default();
         let durations = Family::new_with_constructor((|| Histogram::new(BOUNDS)) as fn() -> Histogram);
         let (steps, received, sent) = (Family::default(), Family::default(), Family::default());
-        registry.register("requests", "Requests that are over", requests.clone());
-        let help = "How long requests took, from their head to the end of their answer";
+        registry.register("requests", "Completed requests", requests.clone());
+        let help = "Duration of requests, from their head to the end of their answer";
         registry.register_with_unit("request_duration", help, Unit::Seconds, durations.clone());
-        registry.register_with_unit("request_step", "How long each step took, in sum", Unit::Seconds, steps.clone());
-        registry.register_with_unit("received", "Messages that came", Unit::Bytes, received.clone());
-        registry.register_with_unit("sent", "Bodies of answers that were sent", Unit::Bytes, sent.clone());
+        registry.register_with_unit("request_step", "Total duration of each step", Unit::Seconds, steps.clone());
+        registry.register_with_unit("received", "Bytes of received messages", Unit::Bytes, received.clone());
+        registry.register_with_unit("sent", "Bytes of sent response bodies", Unit::Bytes, sent.clone());
         let handshake_failures = Counter::default();
-        registry.register("tls_handshake_failures", "TLS handshakes that failed", handshake_failures.clone());
+        registry.register("tls_handshake_failures", "Failed TLS handshakes", handshake_failures.clone());
         let (servers, found) = (Servers::default(), RwLock::default());
         registry.register_collector(Box::new(servers.clone()));
         Metrics(Arc::new(Shared {

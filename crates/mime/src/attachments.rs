@@ -194,7 +194,7 @@ impl Attachments {
         while let Some(mut attachment) = self.next().await? {
             while let Some(data) = attachment.data().await? {
                 left = left.checked_sub(data.len()).ok_or_else(|| {
-                    let message = format!("attachments that nobody takes have more than {limit} bytes");
+                    let message = format!("unread attachments have more than {limit} bytes");
                     Error::new(ErrorKind::Limit, message).in_part(attachment.head.number())
                 })?;
             }
@@ -262,7 +262,7 @@ impl Attachment {
     pub async fn collect_with(mut self, limit: usize) -> Result<(Bytes, Option<Share>), Error> {
         let part = self.head.number();
         let too_long = || {
-            let message = format!("an attachment has more bytes than the {limit} that are left for it");
+            let message = format!("an attachment has more than the remaining {limit} bytes");
             Error::new(ErrorKind::Limit, message).in_part(part)
         };
         if let Content::Kept(kept) = &mut self.content
@@ -382,7 +382,7 @@ impl Gathered {
 
 #[cold]
 fn missing(url: &str, ids: &[ContentId]) -> Error {
-    let message = format!("no attachment is named by {}, {}", shown(url.as_bytes()), among(ids));
+    let message = format!("no attachment has the name {}, {}", shown(url.as_bytes()), among(ids));
     Error::new(ErrorKind::Missing, message)
 }
 

@@ -64,5 +64,5 @@ impl AsRef<[u8]> for Charged {
 
 #[cold]
 pub(crate) fn refused(what: &str, exhausted: castile_budget::Exhausted) -> Error {
-    Error::new(ErrorKind::Exhausted, format!("there is too little {what} for what must wait: {exhausted}"))
+    Error::new(ErrorKind::Exhausted, format!("there is too little {what} to store a part: {exhausted}"))
 }

@@ -149,7 +149,7 @@ impl<'a> Scanner<'a> {
                     if behind.is_empty() {
                         return Ok(value);
                     }
-                    let message = format!("found {} behind a quoted value, expected \";\"", shown(behind.as_bytes()));
+                    let message = format!("found {} after a quoted value, expected \";\"", shown(behind.as_bytes()));
                     return Err(Error::new(ErrorKind::ContentType, message).at(start as u64));
                 }
                 '\\' => value.extend(chars.next().map(|(_, c)| c)),
@@ -219,7 +219,7 @@ mod tests {
             ("a/b; c", "found \"c\", expected a parameter and its value (byte 5)"),
             ("a/b; =c", "found \"=c\", expected a parameter and its value (byte 5)"),
             ("a/b; c=\"d", "a quoted value doesn't end, expected \"\\\"\" (byte 7)"),
-            ("a/b; c=\"d\"e", "found \"e\" behind a quoted value, expected \";\" (byte 7)"),
+            ("a/b; c=\"d\"e", "found \"e\" after a quoted value, expected \";\" (byte 7)"),
             ("a/b; c=d; C=e", "a second parameter \"c\", where one was expected (byte 10)"),
         ] {
             assert_eq!(MediaType::parse(value).unwrap_err().to_string(), message, "{value}");

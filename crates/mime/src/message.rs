@@ -79,7 +79,7 @@ impl Message {
         let message = match related.start() {
             Some(start) => {
                 let start = shown(start.as_str().as_bytes());
-                format!("no part has the Content-ID {start} that start names, {}", among(&source.content_ids()))
+                format!("no part has the Content-ID {start} of the parameter start, {}", among(&source.content_ids()))
             }
             None => "the body has no parts".to_owned(),
         };
@@ -94,7 +94,7 @@ impl Message {
     /// [`ErrorKind::ContentType`] if neither the root part nor the package has a valid one.
     pub fn envelope(&self, related: &Related) -> Result<(Packaging, MediaType), Error> {
         let absent = |which: &str| {
-            let message = format!("the root part has no {which}, and neither has the package");
+            let message = format!("neither the root part nor the package has a {which}");
             Error::new(ErrorKind::ContentType, message).in_part(self.head.number())
         };
         let of_root = match (self.head.media_type()?, related.root_type()) {
@@ -105,7 +105,7 @@ impl Message {
             return Ok((Packaging::Attachments, of_root));
         }
         let within = of_root.parameter("type").or(related.start_info());
-        let within = within.ok_or_else(|| absent("media type within that of XOP"))?;
+        let within = within.ok_or_else(|| absent("media type of the XOP content"))?;
         Ok((Packaging::Mtom, MediaType::parse(within)?))
     }
 

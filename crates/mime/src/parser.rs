@@ -199,7 +199,7 @@ impl Parser {
         let (place, expected) = match &self.state {
             State::Preamble => ("before the first part", "the boundary"),
             State::Head(_) => ("in the head of a part", "an empty line"),
-            State::Delimiter(_) => ("behind a boundary", "the end of the line"),
+            State::Delimiter(_) => ("after a boundary", "the end of the line"),
             _ => ("in the content of a part", "the boundary"),
         };
         let boundary = shown(self.boundary.as_str().as_bytes());
@@ -340,7 +340,7 @@ impl Parser {
         self.offset += self.input.len() as u64;
         self.input.clear();
         if self.offset - start > most {
-            let message = format!("more than {most} bytes behind the last boundary");
+            let message = format!("more than {most} bytes after the last boundary");
             return Err(Error::new(ErrorKind::Limit, message).at(start + most));
         }
         if self.is_over { Err(self.too_large()) } else { Ok(()) }

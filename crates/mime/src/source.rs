@@ -123,7 +123,7 @@ impl Inner {
 
     fn poll_data(&mut self, part: u32, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
         if self.open != Some(part) {
-            let message = "the rest of a part that was passed over is asked for";
+            let message = "the rest of a skipped part can't be read";
             return Poll::Ready(Err(Error::new(ErrorKind::Passed, message).in_part(part)));
         }
         match self.poll_event(cx) {

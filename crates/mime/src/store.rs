@@ -85,7 +85,7 @@ impl Store {
     pub(crate) async fn push(&mut self, keeping: &mut Keeping, data: &[u8]) -> Result<(), Error> {
         self.stored += data.len() as u64;
         if self.stored > self.limits.stored {
-            let message = format!("parts that must wait have more than {} bytes together", self.limits.stored);
+            let message = format!("stored parts have more than {} bytes together", self.limits.stored);
             return Err(Error::new(ErrorKind::Limit, message));
         }
         let is_in_file = self.end > keeping.start || !keeping.block.is_empty();
@@ -128,7 +128,7 @@ impl Store {
         let (file, end) = (self.file.clone(), self.end);
         let disk = self.charges().map(|charges| charges.disk.clone());
         if let Some(disk) = &disk {
-            disk.grow(block.len()).map_err(|exhausted| refused("room on the disk", exhausted))?;
+            disk.grow(block.len()).map_err(|exhausted| refused("disk space", exhausted))?;
         }
         let written = off_the_loop(move || {
             let file = match file {
@@ -217,5 +217,5 @@ async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + 
 
 #[cold]
 fn failed(verb: &str, error: io::Error) -> Error {
-    Error::new(ErrorKind::System, format!("the temporary file for parts that must wait can't be {verb}")).because(error)
+    Error::new(ErrorKind::System, format!("the temporary file for stored parts can't be {verb}")).because(error)
 }

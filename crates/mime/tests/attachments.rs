@@ -163,7 +163,7 @@ fn none_at_all() {
     let mut attachments = Attachments::none();
     assert!(run(attachments.next()).unwrap().is_none());
     let error = run(attachments.by_url("cid:a")).unwrap_err();
-    assert_eq!(error.to_string(), "no attachment is named by \"cid:a\", and no part has a Content-ID");
+    assert_eq!(error.to_string(), "no attachment has the name \"cid:a\", and no part has a Content-ID");
     assert!(run(attachments.collect(0)).unwrap().is_empty());
 }
 
@@ -261,11 +261,11 @@ fn media_types_of_envelopes() {
         assert_eq!(envelope(package, root).unwrap(), (expected.0, expected.1.to_owned()), "{package} {root}");
     }
     for (package, root, message) in [
-        ("", "", "the root part has no media type, and neither has the package (part 1)"),
+        ("", "", "neither the root part nor the package has a media type (part 1)"),
         (
             "; type=\"application/xop+xml\"",
             "",
-            "the root part has no media type within that of XOP, and neither has the package (part 1)",
+            "neither the root part nor the package has a media type of the XOP content (part 1)",
         ),
         ("", "Content-Type: xml\r\n", "found \"xml\", expected a media type such as text/xml (part 1)"),
     ] {

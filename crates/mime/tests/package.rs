@@ -132,7 +132,7 @@ fn content_of_known_and_unknown_length() {
         (coming(&["ab", "", "c"], None), false, Ok("abc")),
         (coming(&[], Some(0)), true, Ok("")),
         (coming(&["ab"], Some(3)), true, Err("the content of a part ends 1 bytes early (part 2)")),
-        (coming(&["ab", "cd"], Some(3)), true, Err("the content of a part is longer than its body said (part 2)")),
+        (coming(&["ab", "cd"], Some(3)), true, Err("the content of a part is longer than its body declared (part 2)")),
         (coming(&["ab", "!", "cd"], None), false, Err("the content of a part broke off (part 2)")),
     ] {
         let mut package = Package::new(Packaging::Attachments, "text/xml", "<E/>".into()).unwrap();

@@ -89,7 +89,7 @@ impl Segment {
                     *due = match due.checked_sub(data.len() as u64) {
                         Some(rest) => rest,
                         None => {
-                            let message = "the content of a part is longer than its body said";
+                            let message = "the content of a part is longer than its body declared";
                             return Poll::Ready(Some(Err(wrong(message.to_owned()))));
                         }
                     };

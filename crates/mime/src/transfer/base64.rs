@@ -83,7 +83,7 @@ impl Base64 {
 fn decode(characters: &[u8], ended: bool, out: &mut Vec<u8>) -> Result<bool, (usize, String)> {
     let behind = |index: usize| {
         let found = shown(&characters[index..=index]);
-        (index, format!("found {found} behind the padding of base64, expected the end of the part"))
+        (index, format!("found {found} after the padding of base64, expected the end of the part"))
     };
     if ended && !characters.is_empty() {
         return Err(behind(0));

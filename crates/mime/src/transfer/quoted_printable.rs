@@ -104,7 +104,7 @@ impl QuotedPrintable {
             }
             (_, byte) => {
                 return Err(format!(
-                    "found {} behind \"=\" in quoted-printable, expected two digits or the end of the line",
+                    "found {} after \"=\" in quoted-printable, expected two digits or the end of the line",
                     shown(&[byte])
                 ));
             }

@@ -59,8 +59,8 @@ fn what_is_no_base64() {
         ("QUJD QU!D", 7, "found \"!\", expected base64"),
         ("QU\r\n\r\nJDQ!==", 9, "found \"!\", expected base64"),
         ("Q\u{fc}==", 1, "found \"\u{fffd}\", expected base64"),
-        ("QQ==\r\nQQ==", 6, "found \"Q\" behind the padding of base64, expected the end of the part"),
-        ("QQ== =", 5, "found \"=\" behind the padding of base64, expected the end of the part"),
+        ("QQ==\r\nQQ==", 6, "found \"Q\" after the padding of base64, expected the end of the part"),
+        ("QQ== =", 5, "found \"=\" after the padding of base64, expected the end of the part"),
         ("QQ=Q", 2, "found \"=\", expected base64"),
         ("Q===", 1, "found \"=\", expected base64"),
         ("====", 0, "found \"=\", expected base64"),
@@ -110,10 +110,10 @@ fn quoted_printable_of_others() {
     }
     for (encoded, at, message) in [
         ("ab=4", 4, "quoted-printable ends with \"=4\", expected a second digit"),
-        ("ab=4g", 4, "found \"g\" behind \"=\" in quoted-printable, expected two digits or the end of the line"),
-        ("ab==", 3, "found \"=\" behind \"=\" in quoted-printable, expected two digits or the end of the line"),
-        ("= a", 2, "found \"a\" behind \"=\" in quoted-printable, expected two digits or the end of the line"),
-        ("=\r\r", 2, "found \"\\r\" behind \"=\" in quoted-printable, expected two digits or the end of the line"),
+        ("ab=4g", 4, "found \"g\" after \"=\" in quoted-printable, expected two digits or the end of the line"),
+        ("ab==", 3, "found \"=\" after \"=\" in quoted-printable, expected two digits or the end of the line"),
+        ("= a", 2, "found \"a\" after \"=\" in quoted-printable, expected two digits or the end of the line"),
+        ("=\r\r", 2, "found \"\\r\" after \"=\" in quoted-printable, expected two digits or the end of the line"),
         (&" ".repeat(999), 998, "white space of more than 998 bytes in quoted-printable"),
     ] {
         let invalid = decode_all(TransferEncoding::QuotedPrintable, encoded.as_bytes()).unwrap_err();

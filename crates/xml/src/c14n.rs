@@ -238,5 +238,5 @@ fn check_namespaces(reader: &Reader<'_>, offset: usize) -> Result<(), Error> {
 
 #[cold]
 fn absent(offset: usize, purpose: &str) -> Error {
-    Error::new(ErrorKind::Absent, offset, format!("no element begins here, where one to {purpose} was expected"))
+    Error::new(ErrorKind::Absent, offset, format!("no element begins here, where an element to {purpose} was expected"))
 }

@@ -217,7 +217,7 @@ fn declared(text: &str) -> Option<&str> {
 
 #[cold]
 fn not_known(label: &str) -> Error {
-    let message = format!("the encoding \"{}\" is not known; UTF-8 and UTF-16 always are", shown(label));
+    let message = format!("the encoding \"{}\" is unknown; UTF-8 and UTF-16 are always supported", shown(label));
     Error::new(ErrorKind::Encoding, 0, message)
 }
 
@@ -299,7 +299,7 @@ mod tests {
             (
                 b"<?xml version='1.0' encoding='klingon'?>",
                 None,
-                "the encoding \"klingon\" is not known; UTF-8 and UTF-16 always are (byte 0)",
+                "the encoding \"klingon\" is unknown; UTF-8 and UTF-16 are always supported (byte 0)",
             ),
             (
                 b"\0<\0a",
@@ -319,7 +319,7 @@ mod tests {
                 "the encoding \"latin1\" is declared, but the bytes are UTF-8 (byte 0)",
             ),
             (b"ab\x82", Some("shift_jis"), "byte 0x82 is not Shift_JIS, the encoding that was expected (byte 2)"),
-            (b"<\0\0\0", None, "the encoding \"UTF-32\" is not known; UTF-8 and UTF-16 always are (byte 0)"),
+            (b"<\0\0\0", None, "the encoding \"UTF-32\" is unknown; UTF-8 and UTF-16 are always supported (byte 0)"),
         ] {
             let charset = charset.map(|label| Charset::of_label(label).unwrap());
             assert_eq!(decode(bytes, charset).unwrap_err().to_string(), message);

@@ -39,7 +39,7 @@ pub(crate) fn reference(input: &str, at: usize, name_length: usize) -> Result<(c
     let name = &input[at + 1..at + 1 + length];
     match name.strip_prefix('#').map(character) {
         Some(Some(c)) => Ok((c, at + length + 2)),
-        Some(None) => failure(format!("\"&{};\" stands for no character that XML allows", shown(name))),
+        Some(None) => failure(format!("\"&{};\" is not a character that XML allows", shown(name))),
         None => failure(format!("reference to an entity \"{}\" that is not declared", shown(name))),
     }
 }

@@ -145,7 +145,7 @@ impl Writer {
     pub fn declaration(&mut self) -> Result<(), Error> {
         let at = self.begin()?;
         if self.stage != Stage::Start {
-            return Err(self.misplaced(at, "an XML declaration", "behind the beginning of the document"));
+            return Err(self.misplaced(at, "an XML declaration", "after the beginning of the document"));
         }
         self.stage = Stage::Prolog;
         self.out.extend_from_slice(b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>");
@@ -258,7 +258,7 @@ impl Writer {
         }
         let at = self.out.len();
         if self.waiting > 0 {
-            let message = "found something else where a start tag was expected that the declarations are for";
+            let message = "found declarations that no start tag follows";
             return Err(self.fail(at, (ErrorKind::Syntax, message.into())));
         }
         Ok(at)
@@ -271,7 +271,7 @@ impl Writer {
             Stage::Content => Ok(at),
             Stage::Tag => Ok(self.close_tag()),
             Stage::Start | Stage::Prolog => Err(self.misplaced(at, what, "where the root element was expected")),
-            Stage::Epilog => Err(self.misplaced(at, what, "behind the root element")),
+            Stage::Epilog => Err(self.misplaced(at, what, "after the root element")),
         }
     }
 
@@ -345,7 +345,7 @@ fn check_verbatim(text: &str, what: &str) -> Result<(), Problem> {
 #[cold]
 fn unwritable(text: &str, place: usize, what: &str) -> Problem {
     let c = text[place..].chars().next().map_or(0, u32::from);
-    (ErrorKind::Syntax, format!("found U+{c:04X} at byte {place} of {what}, which can't carry it"))
+    (ErrorKind::Syntax, format!("found U+{c:04X} at byte {place} of {what}, which is not allowed there"))
 }
 
 /// Returns a name in quotes, for error messages.

@@ -24,7 +24,7 @@ fn mixed(cursor: &mut Cursor<'_>) -> Result<()> {
             return if cursor.take("*") || !names {
                 Ok(())
             } else {
-                Err(cursor.unexpected("\"*\"", "behind mixed content with elements"))
+                Err(cursor.unexpected("\"*\"", "after mixed content with elements"))
             };
         }
         cursor.expect("|", PLACE)?;
@@ -61,7 +61,7 @@ fn children(cursor: &mut Cursor<'_>) -> Result<()> {
                 Some(found @ (b'|' | b',')) => {
                     if *separator.get_or_insert(found) != found {
                         let message =
-                            "\"|\" and \",\" in one group of a content model, which takes another pair of parentheses";
+                            "\"|\" and \",\" in one group of a content model, which needs another pair of parentheses";
                         return Err(Error::new(ErrorKind::Syntax, cursor.at, message));
                     }
                     cursor.at += 1;

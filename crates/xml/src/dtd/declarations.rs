@@ -103,7 +103,7 @@ impl Subset {
         let is_the_same = matches!(kind, EntityKind::Internal(text)
             if Some(&**text) == plain || references.iter().any(|reference| text.eq_ignore_ascii_case(reference)));
         (!is_parameter && !is_the_same)
-            .then(|| format!("a declaration of the entity \"{name}\" that changes what it stands for"))
+            .then(|| format!("a declaration of the entity \"{name}\" that changes its value"))
     }
 
     /// Reads what follows `<!ATTLIST`.

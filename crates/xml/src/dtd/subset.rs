@@ -184,7 +184,7 @@ impl Subset {
         cursor.need_space(PLACE)?;
         let (public, start) = cursor.literal(PLACE)?;
         if let Some(at) = public.find(|c| !is_public_id_char(c)) {
-            let message = "a character in a public identifier that may not stand there";
+            let message = "a character that is not allowed in a public identifier";
             return Err(Error::new(ErrorKind::Syntax, start + at, message));
         }
         let spaced = cursor.space();
@@ -220,8 +220,8 @@ pub(super) fn replacement_text(value: &str, start: usize) -> Result<String> {
                 at += 1 + usize::from(rest[length..].starts_with("\r\n"));
             }
             Some(b'%') => {
-                let message =
-                    "\"%\" in an entity value: parameter entities are not for declarations in an internal subset";
+                let message = "\"%\" in an entity value: parameter entities are not allowed within declarations of an \
+                    internal subset";
                 return Err(Error::new(ErrorKind::WellFormedness, start + at, message));
             }
             Some(_) if value[at..].starts_with("&#") => {

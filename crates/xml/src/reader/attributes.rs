@@ -247,14 +247,17 @@ impl<'a> Reader<'a> {
             ("xmlns", _) => return reject("the prefix \"xmlns\" can't be declared".into()),
             ("xml", XML_NAMESPACE) => {}
             ("xml", _) => {
-                return reject(format!("the prefix \"xml\" is bound to \"{value}\"; it stands for {XML_NAMESPACE}"));
+                return reject(format!(
+                    "the prefix \"xml\" is bound to \"{value}\", where {XML_NAMESPACE} was expected"
+                ));
             }
-            (_, XML_NAMESPACE) => return reject(format!("{XML_NAMESPACE} is bound to another prefix than \"xml\"")),
+            (_, XML_NAMESPACE) => return reject(format!("{XML_NAMESPACE} is bound to a prefix other than \"xml\"")),
             (_, XMLNS_NAMESPACE) => return reject(format!("{XMLNS_NAMESPACE} can't be bound to a prefix")),
             ("", _) => {}
             (_, "") => {
                 return reject(format!(
-                    "the prefix \"{prefix}\" is bound to nothing; only the default namespace can be undeclared"
+                    "the prefix \"{prefix}\" is declared with an empty namespace; only the default namespace can be \
+                     undeclared"
                 ));
             }
             _ => {}
@@ -276,7 +279,7 @@ impl<'a> Reader<'a> {
             None => Ok(()),
             Some(index) => {
                 let raw = &self.memory.attributes[index];
-                let message = format!("the attribute \"{}\" stands twice in one tag", self.raw_name(raw).as_str());
+                let message = format!("the attribute \"{}\" occurs twice in one tag", self.raw_name(raw).as_str());
                 Err(Error::new(ErrorKind::WellFormedness, raw.name as usize, message))
             }
         }

@@ -97,7 +97,7 @@ impl<'a> Reader<'a> {
             return Ok(self.leave_entity());
         }
         if !self.end_is_due && !inside && self.input.as_bytes()[self.at..].starts_with(b"</") {
-            let message = format!("the entity \"{}\" has an end tag whose start tag is not in it", entity.name);
+            let message = format!("the entity \"{}\" has an end tag without a start tag", entity.name);
             return Err(Error::new(ErrorKind::WellFormedness, place, message));
         }
         match self.next_unwatched() {

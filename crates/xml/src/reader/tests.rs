@@ -151,7 +151,7 @@ fn many_attributes_are_told_apart() {
     };
     assert!(tokens(&tag("a40=''")).is_ok());
     let error = tokens(&tag("a17=''")).unwrap_err();
-    assert_eq!(error.message(), "the attribute \"a17\" stands twice in one tag");
+    assert_eq!(error.message(), "the attribute \"a17\" occurs twice in one tag");
     assert_eq!(error.offset(), tag("").len() - 2);
 }
 
@@ -167,7 +167,7 @@ fn a_second_attribute_of_one_name_is_found_wherever_it_stands() {
             for prefix in ["", "p:", "q:"] {
                 let again = format!("{prefix}{}", name(again));
                 let error = tokens(&tag(again.clone())).unwrap_err();
-                assert_eq!(error.message(), format!("the attribute \"{again}\" stands twice in one tag"));
+                assert_eq!(error.message(), format!("the attribute \"{again}\" occurs twice in one tag"));
             }
         }
     }

@@ -136,7 +136,7 @@ impl<'a> Reader<'a> {
             return Err(Error::new(
                 ErrorKind::Doctype,
                 self.at,
-                "a document type declaration; messages may not have one",
+                "a document type declaration, which is not allowed in messages",
             ));
         }
         Err(self.syntax(self.at, "\"<!\" that begins neither a comment nor a CDATA section"))
@@ -201,7 +201,7 @@ impl<'a> Reader<'a> {
         }
         if target.eq_ignore_ascii_case("xml") {
             if self.stage != Stage::Start || target != "xml" {
-                return Err(self.syntax(self.at, "an XML declaration that does not stand at the very beginning"));
+                return Err(self.syntax(self.at, "an XML declaration that is not at the beginning of the document"));
             }
             self.is_standalone = self.xml_declaration(target_end, data)?;
             self.leave_start();
@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
 
     fn check_encoding(&self, offset: usize, name: &str) -> Result<(), Error> {
         if !is_encoding_name(name) {
-            return Err(self.syntax(offset, "an XML declaration whose encoding has no name of an encoding"));
+            return Err(self.syntax(offset, "an XML declaration whose encoding is not the name of an encoding"));
         }
         if self.is_decoded || name.eq_ignore_ascii_case("utf-8") {
             return Ok(());

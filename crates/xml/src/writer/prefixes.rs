@@ -41,7 +41,7 @@ impl Prefixes {
         check_binding(prefix, namespace).map_err(error)?;
         if let Some(other) = self.planned.iter().find(|planned| planned.prefix == prefix) {
             let (other, namespace) = (quoted(&other.namespace), quoted(namespace));
-            let message = format!("the prefix {prefix:?} is planned for {other}, and now for {namespace}");
+            let message = format!("the prefix {prefix:?} is planned for {other}, and can't be planned for {namespace}");
             return Err(error((ErrorKind::Namespace, message)));
         }
         if prefix != "xml" {
@@ -75,11 +75,11 @@ pub(super) fn check_binding(prefix: &str, namespace: &str) -> Result<(), Problem
     let problem = if !prefix.is_empty() && !is_ncname(prefix) {
         format!("found {}, where a prefix was expected", quoted(prefix))
     } else if prefix == "xmlns" || namespace == XMLNS_NAMESPACE {
-        format!("nothing may be bound to the prefix xmlns, nor to {XMLNS_NAMESPACE:?}")
+        format!("the prefix xmlns and the namespace {XMLNS_NAMESPACE:?} can't be declared")
     } else if (prefix == "xml") != (namespace == XML_NAMESPACE) {
-        format!("the prefix xml, and no other, is bound to {XML_NAMESPACE:?}")
+        format!("only the prefix xml can be bound to {XML_NAMESPACE:?}, and to no other namespace")
     } else if !prefix.is_empty() && namespace.is_empty() {
-        format!("the prefix {} can't stand for no namespace", quoted(prefix))
+        format!("the prefix {} can't be declared with an empty namespace", quoted(prefix))
     } else {
         return check_namespace(namespace);
     };

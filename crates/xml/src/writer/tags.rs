@@ -19,7 +19,7 @@ impl Writer {
         }
         let at = self.out.len();
         if self.stage == Stage::Epilog {
-            return Err(self.misplaced(at, "a declaration", "behind the root element"));
+            return Err(self.misplaced(at, "a declaration", "after the root element"));
         }
         let problem = check_binding(prefix, namespace).and_then(|()| {
             let here = self.scope.len() - self.waiting;
@@ -52,7 +52,7 @@ impl Writer {
         let at = match self.stage {
             Stage::Epilog => {
                 let at = self.begin()?;
-                return Err(self.misplaced(at, &format!("the element {}", quoted(local)), "behind the root element"));
+                return Err(self.misplaced(at, &format!("the element {}", quoted(local)), "after the root element"));
             }
             Stage::Tag | Stage::Content => self.begin_content("an element")?,
             Stage::Start | Stage::Prolog => self.begin()?,

@@ -127,11 +127,11 @@ fn prefixes_stand_where_they_were_planned() {
 fn a_plan_is_checked() {
     let plan = Prefixes::default().on_root("p", "urn:p").unwrap();
     for (prefix, namespace, expected) in [
-        ("p", "urn:q", "the prefix \"p\" is planned for \"urn:p\", and now for \"urn:q\" (byte 0)"),
-        ("q", "", "the prefix \"q\" can't stand for no namespace (byte 0)"),
-        ("q", "\u{1}", "found U+0001 at byte 0 of the name of a namespace, which can't carry it (byte 0)"),
+        ("p", "urn:q", "the prefix \"p\" is planned for \"urn:p\", and can't be planned for \"urn:q\" (byte 0)"),
+        ("q", "", "the prefix \"q\" can't be declared with an empty namespace (byte 0)"),
+        ("q", "\u{1}", "found U+0001 at byte 0 of the name of a namespace, which is not allowed there (byte 0)"),
         ("1", "urn:q", "found \"1\", where a prefix was expected (byte 0)"),
-        ("q", XML_NAMESPACE, "the prefix xml, and no other, is bound to"),
+        ("q", XML_NAMESPACE, "only the prefix xml can be bound to"),
     ] {
         let error = plan.clone().where_needed(prefix, namespace).unwrap_err();
         assert!(error.to_string().starts_with(expected), "{error}");
@@ -221,12 +221,12 @@ fn what_cant_be_written_is_refused_with_its_place() {
         (
             |w| w.text("é\u{1}"),
             ErrorKind::Syntax,
-            "a/b[2]: found U+0001 at byte 2 of a text, which can't carry it (byte 10)",
+            "a/b[2]: found U+0001 at byte 2 of a text, which is not allowed there (byte 10)",
         ),
         (
             |w| w.attribute("", "x", "\u{FFFE}"),
             ErrorKind::Syntax,
-            "a/b[2]: found U+FFFE at byte 0 of the value of the attribute \"x\", which can't carry it (byte 9)",
+            "a/b[2]: found U+FFFE at byte 0 of the value of the attribute \"x\", which is not allowed there (byte 9)",
         ),
         (
             |w| w.comment("a--b"),
@@ -234,14 +234,18 @@ fn what_cant_be_written_is_refused_with_its_place() {
             "a/b[2]: found \"--\" in a comment, or \"-\" at its end, which would end it (XML 1.0 §2.5) (byte 10)",
         ),
         (|w| w.comment("-"), ErrorKind::Syntax, "a/b[2]: found \"--\" in a comment, or \"-\" at its end"),
-        (|w| w.comment("\r"), ErrorKind::Syntax, "a/b[2]: found U+000D at byte 0 of a comment, which can't carry it"),
+        (
+            |w| w.comment("\r"),
+            ErrorKind::Syntax,
+            "a/b[2]: found U+000D at byte 0 of a comment, which is not allowed there",
+        ),
         (|w| w.instruction("p", "?>"), ErrorKind::Syntax, "a/b[2]: found \"?>\" in a processing instruction"),
         (|w| w.instruction("p", " x"), ErrorKind::Syntax, "a/b[2]: found white space where the data"),
         (|w| w.instruction("p", "\0"), ErrorKind::Syntax, "a/b[2]: found U+0000 at byte 0 of a processing instruction"),
         (|w| w.instruction("xMl", ""), ErrorKind::Syntax, "a/b[2]: found \"xMl\", where the target"),
         (|w| w.instruction("a:b", ""), ErrorKind::Syntax, "a/b[2]: found \"a:b\", where the target"),
         (|w| w.instruction("", ""), ErrorKind::Syntax, "a/b[2]: found \"\", where the target"),
-        (|w| w.declaration(), ErrorKind::Syntax, "a/b[2]: found an XML declaration behind the beginning"),
+        (|w| w.declaration(), ErrorKind::Syntax, "a/b[2]: found an XML declaration after the beginning"),
         (
             |w| w.start("", ""),
             ErrorKind::Syntax,
@@ -266,12 +270,16 @@ fn what_cant_be_written_is_refused_with_its_place() {
         (|w| w.attribute(XMLNS_NAMESPACE, "a", "urn:a"), ErrorKind::Namespace, "a/b[2]: found a name in"),
         (|w| w.start(XMLNS_NAMESPACE, "a"), ErrorKind::Namespace, "a/b[2]: found a name in"),
         (|w| w.start("urn:\0", "a"), ErrorKind::Syntax, "a/b[2]: found U+0000 at byte 4 of the name of a namespace"),
-        (|w| w.declare("xmlns", "urn:a"), ErrorKind::Namespace, "a/b[2]: nothing may be bound to the prefix xmlns"),
-        (|w| w.declare("a", XMLNS_NAMESPACE), ErrorKind::Namespace, "a/b[2]: nothing may be bound to the prefix xmlns"),
-        (|w| w.declare("xml", "urn:a"), ErrorKind::Namespace, "a/b[2]: the prefix xml, and no other"),
-        (|w| w.declare("a", XML_NAMESPACE), ErrorKind::Namespace, "a/b[2]: the prefix xml, and no other"),
-        (|w| w.declare("", XML_NAMESPACE), ErrorKind::Namespace, "a/b[2]: the prefix xml, and no other"),
-        (|w| w.declare("a", ""), ErrorKind::Namespace, "a/b[2]: the prefix \"a\" can't stand for no namespace"),
+        (|w| w.declare("xmlns", "urn:a"), ErrorKind::Namespace, "a/b[2]: the prefix xmlns and the namespace"),
+        (|w| w.declare("a", XMLNS_NAMESPACE), ErrorKind::Namespace, "a/b[2]: the prefix xmlns and the namespace"),
+        (|w| w.declare("xml", "urn:a"), ErrorKind::Namespace, "a/b[2]: only the prefix xml can be bound to"),
+        (|w| w.declare("a", XML_NAMESPACE), ErrorKind::Namespace, "a/b[2]: only the prefix xml can be bound to"),
+        (|w| w.declare("", XML_NAMESPACE), ErrorKind::Namespace, "a/b[2]: only the prefix xml can be bound to"),
+        (
+            |w| w.declare("a", ""),
+            ErrorKind::Namespace,
+            "a/b[2]: the prefix \"a\" can't be declared with an empty namespace",
+        ),
         (|w| w.declare("a:b", "urn:a"), ErrorKind::Namespace, "a/b[2]: found \"a:b\", where a prefix"),
         (
             |w| w.declare("a", "urn:a").and_then(|()| w.declare("a", "urn:b")),
@@ -281,7 +289,7 @@ fn what_cant_be_written_is_refused_with_its_place() {
         (
             |w| w.declare("a", "urn:a").and_then(|()| w.text("x")),
             ErrorKind::Syntax,
-            "a/b[2]: found something else where a start tag was expected that the declarations are for (byte 9)",
+            "a/b[2]: found declarations that no start tag follows (byte 9)",
         ),
         (
             |w| w.declare("", "urn:a").and_then(|()| w.start("", "c")),
@@ -296,7 +304,7 @@ fn what_cant_be_written_is_refused_with_its_place() {
         (
             |w| w.end().and_then(|()| w.end()).and_then(|()| w.start("", "a")),
             ErrorKind::Syntax,
-            "found the element \"a\" behind the root element (byte 15)",
+            "found the element \"a\" after the root element (byte 15)",
         ),
         (
             |w| w.end().and_then(|()| w.end()).and_then(|()| w.end()),
@@ -306,12 +314,12 @@ fn what_cant_be_written_is_refused_with_its_place() {
         (
             |w| w.end().and_then(|()| w.end()).and_then(|()| w.text(" ")),
             ErrorKind::Syntax,
-            "found text behind the root element (byte 15)",
+            "found text after the root element (byte 15)",
         ),
         (
             |w| w.end().and_then(|()| w.end()).and_then(|()| w.declare("a", "urn:a")),
             ErrorKind::Syntax,
-            "found a declaration behind the root element (byte 15)",
+            "found a declaration after the root element (byte 15)",
         ),
     ];
     for (write, kind, expected) in cases {
@@ -351,7 +359,7 @@ fn documents_have_one_root_and_its_end() {
         (
             |w| w.comment("").and_then(|()| w.declaration()),
             ErrorKind::Syntax,
-            "found an XML declaration behind the beginning of the document (byte 7)",
+            "found an XML declaration after the beginning of the document (byte 7)",
         ),
     ];
     for (write, kind, expected) in cases {

@@ -33,7 +33,7 @@ pub use members::{
 #[diagnostic::on_unimplemented(
     message = "no contract can declare `{Self}`",
     label = "is neither a type of XML Schema nor one that derives `castile::Xml`",
-    note = "a type of your own derives `castile::Xml`; one of another crate takes an adapter: `#[xml(with = …)]`"
+    note = "derive `castile::Xml` for your own type; for a type of another crate, use an adapter: `#[xml(with = …)]`"
 )]
 pub trait Declared: Sized + 'static {
     /// Whether elements of the type may be nil.
@@ -344,8 +344,8 @@ pub struct DeclaredElement {
 
 /// Fault details, as elements that a contract declares.
 #[diagnostic::on_unimplemented(
-    message = "no contract can declare `{Self}` as what a fault says",
-    label = "derives no `castile::FaultDetail`"
+    message = "no contract can declare `{Self}` as the detail of a fault",
+    label = "does not derive `castile::FaultDetail`"
 )]
 pub trait DeclaredDetails {
     /// Returns the elements.

@@ -36,7 +36,7 @@ thread_local! {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "no element of a schema has `{Self}` as its type",
-    note = "derive `castile::Document` to make documents of it"
+    note = "derive `castile::Document` to use it as a document"
 )]
 pub trait Document: Sized {
     /// The root element.
@@ -59,8 +59,8 @@ pub trait Document: Sized {
 ///
 /// The values can be read one at a time: those of a document with [`Source::items`], those of an answer with `Call::items`.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` has no place where values of type `{T}` come any number of times",
-    note = "a type of a program says which of its fields it is with `#[xml(items)]`"
+    message = "`{Self}` has no repeated element with values of type `{T}`",
+    note = "mark the field of your own type with `#[xml(items)]`"
 )]
 pub trait Repeats<T> {
     /// The path to the repeated element.

@@ -149,7 +149,7 @@ impl<T: ToXml + Send> Elements for Written<T> {
         }
         let Some(values) = &mut this.values else {
             this.is_over = true;
-            return Poll::Ready(Some(Err("a stream of values can be sent once, and was sent before".into())));
+            return Poll::Ready(Some(Err("a stream of values can be sent only once".into())));
         };
         while this.piece.len() < PIECE {
             let next = match values.as_mut().poll_next(context) {
@@ -165,7 +165,7 @@ impl<T: ToXml + Send> Elements for Written<T> {
                 encoder.out = mem::take(&mut this.piece);
                 encoder.element(this.tags.0, &value, this.tags.1);
                 if encoder.has_references {
-                    encoder.fail_with("a reference to an attachment in a stream, where none can be sent");
+                    encoder.fail_with("a reference to an attachment in a stream, which can't have attachments");
                 }
                 encoder.finish().map_err(BoxError::from)
             });
@@ -198,7 +198,7 @@ impl Encoder {
             Kind::Coming(coming) => coming.clone(),
         };
         if !self.streams || self.streamed.is_some() {
-            return self.fail_with("a stream of values where none can be sent");
+            return self.fail_with("a stream of values at a place where streams are not supported");
         }
         let here = self.here();
         let elements = Written {
@@ -226,7 +226,7 @@ impl Encoder {
         match &items.0 {
             Kind::Here(values) => self.own_repeated(namespace, start, values, end),
             Kind::Coming(_) if self.is_undeclared() || T::NAMESPACE.is_some_and(|own| own != namespace) => {
-                self.fail_with("a stream of values whose namespace is not the one around them");
+                self.fail_with("a stream of values in a different namespace than the element around it");
             }
             Kind::Coming(_) => self.items(start, items, end),
         }

@@ -566,7 +566,7 @@ impl Encoder {
         self.raw(">");
         self.out.extend_from_slice(&text);
         if !fine {
-            self.fail_with("a value with a name that XML can't carry here");
+            self.fail_with("a value with a name that is not allowed in XML");
         }
     }
 
@@ -584,7 +584,7 @@ impl Encoder {
             self.raw(piece);
         }
         if !fine {
-            self.fail_with("a value with a name that XML can't carry here");
+            self.fail_with("a value with a name that is not allowed in XML");
         }
     }
 
@@ -658,7 +658,7 @@ impl Encoder {
 
     #[cold]
     fn is_too_long(&mut self) {
-        self.fail_as(ErrorKind::Outgrown, "the document is larger than it was to be".into());
+        self.fail_as(ErrorKind::Outgrown, "the document is larger than its limit".into());
     }
 
     /// Charges memory before it is allocated. Returns `false` if the charge is refused.
@@ -672,7 +672,7 @@ impl Encoder {
 
     #[cold]
     fn fail(&mut self) {
-        self.fail_with("a value that XML 1.0 can't carry");
+        self.fail_with("a value with characters that XML 1.0 doesn't allow");
     }
 
     /// Fails for an invalid value of a simple type. Values can be built by hand: a date may have month 13.
@@ -680,7 +680,7 @@ impl Encoder {
     fn fail_value(&mut self, name: &'static str) {
         match name {
             "xs:string" => self.fail(),
-            name => self.fail_as(ErrorKind::Unwritable, format!("a value that is no valid {name}").into()),
+            name => self.fail_as(ErrorKind::Unwritable, format!("a value that is not a valid {name}").into()),
         }
     }
 

@@ -158,7 +158,7 @@ fn numbers_of_other_types_were_lost() {
         (doubles("d:integer", &"9".repeat(400)), "\"999"),
     ] {
         let error = read.unwrap_err();
-        assert!(error.contains(text) && error.contains("is no number that xs:"), "{error}");
+        assert!(error.contains(text) && error.contains("is not a valid number for xs:"), "{error}");
     }
 }
 
@@ -198,7 +198,7 @@ fn a_type_in_soap_encoding_is_any_whose_text_is_a_value() {
         (texts("e:string", "a"), Ok("a")),
         (
             texts("d:base64Binary", "/w=="),
-            Err("\"/w==\" stands for bytes that are not UTF-8, where xs:string was expected"),
+            Err("\"/w==\" refers to bytes that are not UTF-8, where xs:string was expected"),
         ),
         (
             texts("d:base64Binary", "café"),

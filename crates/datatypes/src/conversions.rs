@@ -69,6 +69,6 @@ mod moments {
 
     /// Returns the error for a value beyond the range of the other type.
     pub(super) fn out_of_range(value: &impl Display, other: &str) -> Invalid {
-        Invalid::new(format!("{value} is beyond what {other} can hold"))
+        Invalid::new(format!("{value} is outside the range of {other}"))
     }
 }

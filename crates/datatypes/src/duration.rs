@@ -154,7 +154,7 @@ impl TryFrom<Duration> for std::time::Duration {
 
     fn try_from(duration: Duration) -> Result<Self, Invalid> {
         if duration.months > 0 || duration.is_negative {
-            let message = format!("{duration} is no number of seconds from 0 on");
+            let message = format!("{duration} is not a non-negative number of seconds");
             return Err(Invalid::new(message));
         }
         Ok(std::time::Duration::new(duration.seconds, duration.nanosecond))

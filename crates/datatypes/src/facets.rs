@@ -158,7 +158,7 @@ impl<T: FacetValue> Facets<T> {
                 Err(format!("it has {total} digits, more than the {max} of totalDigits"))
             }
             (_, Some(max)) if fraction as u64 > max => {
-                Err(format!("it has {fraction} digits behind the point, more than the {max} of fractionDigits"))
+                Err(format!("it has {fraction} digits after the point, more than the {max} of fractionDigits"))
             }
             _ => Ok(()),
         }
@@ -178,5 +178,5 @@ fn not_among<T>(values: &[T], shown: impl Fn(&T) -> String) -> String {
     const SHOWN: usize = 8;
     let shown: Vec<String> = values.iter().take(SHOWN).map(|value| format!("\"{}\"", shown(value))).collect();
     let more = if values.len() > SHOWN { ", …" } else { "" };
-    format!("it is none of the enumeration: {}{more}", shown.join(", "))
+    format!("it is not in the enumeration: {}{more}", shown.join(", "))
 }

@@ -14,7 +14,7 @@ impl SimpleType for HexBinary {
         let bytes = pairs.chunks_exact(2).map(byte).collect::<Option<Vec<u8>>>();
         match (bytes, rest) {
             (Some(bytes), []) => Ok(HexBinary(bytes)),
-            (Some(_), _) => Err(Some("a byte has two digits, and the last has one".into())),
+            (Some(_), _) => Err(Some("a byte has two digits, but the last one has only one".into())),
             (None, _) => Err(None),
         }
     }

@@ -14,7 +14,7 @@ macro_rules! integer {
                 let zero = text.strip_prefix('-').filter(|digits| <$type>::MIN == 0 && digits.bytes().all(|digit| digit == b'0'));
                 zero.unwrap_or(text).parse().map_err(|error: std::num::ParseIntError| match error.kind() {
                     std::num::IntErrorKind::PosOverflow | std::num::IntErrorKind::NegOverflow => {
-                        Some(format!("it goes from {} to {}", <$type>::MIN, <$type>::MAX))
+                        Some(format!("its range is {} to {}", <$type>::MIN, <$type>::MAX))
                     }
                     _ => None,
                 })

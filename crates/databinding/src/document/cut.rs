@@ -314,7 +314,11 @@ impl Inner {
             Some(item) => ("an element", item.text.len(), item.at),
             None => {
                 let length = self.rest.len() + self.parts.len() * size_of::<(usize, Place)>();
-                ("a document without what it repeats", length, self.parts.last().map_or(self.at, |(_, place)| *place))
+                (
+                    "a document without its repeated elements",
+                    length,
+                    self.parts.last().map_or(self.at, |(_, place)| *place),
+                )
             }
         };
         if length <= most {

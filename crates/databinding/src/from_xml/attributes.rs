@@ -301,7 +301,7 @@ impl Decoder<'_> {
     pub fn unknown_type(&mut self, element: &'static Element, types: &'static [TypeName]) -> Error {
         let found = match self.type_name() {
             Ok(Some(found)) => format!("of the type {found}"),
-            Ok(None) => "of no type that it says".to_owned(),
+            Ok(None) => "without a type".to_owned(),
             Err(error) => return error,
         };
         let expected: Vec<String> =

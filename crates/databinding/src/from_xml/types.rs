@@ -196,7 +196,7 @@ impl Decoder<'_> {
                 _ => holds(text, reading, text.trim().parse::<f64>().ok()),
             };
             if !is_held {
-                let message = format!("{} is no number that {name} holds", quoted(text));
+                let message = format!("{} is not a valid number for {name}", quoted(text));
                 return Err(self.lexical(&Invalid::new(message), offset));
             }
             self.charge(text.len())?;
@@ -220,7 +220,7 @@ impl Decoder<'_> {
             }
         };
         String::from_utf8(converted).map_err(|_| {
-            let message = format!("{} stands for bytes that are not UTF-8, where {name} was expected", quoted(text));
+            let message = format!("{} refers to bytes that are not UTF-8, where {name} was expected", quoted(text));
             self.lexical(&Invalid::new(message), offset)
         })
     }

@@ -198,7 +198,7 @@ impl Encoder {
     /// content.
     fn in_none(&mut self, within: &str, start: &str, value: Value<'_>, end: &str) {
         if self.rewrites == MOST_REWRITES {
-            return self.fail_with("elements in no namespace that stand deeper within each other than 16 times");
+            return self.fail_with("elements in no namespace that are nested more than 16 deep");
         }
         self.rewrites += 1;
         (self.declares_more, self.default_namespace.1) = (true, true);

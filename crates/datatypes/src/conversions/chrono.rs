@@ -62,7 +62,8 @@ impl<Z: TimeZone> TryFrom<chrono::DateTime<Z>> for DateTime {
         let moment = moment.fixed_offset();
         let seconds = moment.offset().local_minus_utc();
         let offset = i16::try_from(seconds / 60).ok().filter(|offset| seconds % 60 == 0 && offset.abs() <= 14 * 60);
-        let offset = offset.ok_or_else(|| Invalid::new(format!("{moment} has a time zone that XSD lacks")))?;
+        let offset =
+            offset.ok_or_else(|| Invalid::new(format!("{moment} has a time zone that XSD doesn't support")))?;
         Ok(DateTime { offset_minutes: Some(offset), ..moment.naive_local().try_into()? })
     }
 }
@@ -105,7 +106,7 @@ impl TryFrom<NaiveTime> for Time {
 
     fn try_from(time: NaiveTime) -> Result<Self, Invalid> {
         if time.nanosecond() >= 1_000_000_000 {
-            return Err(Invalid::new(format!("{time} is a leap second, which XSD lacks")));
+            return Err(Invalid::new(format!("{time} is a leap second, which XSD doesn't support")));
         }
         let [hour, minute, second] = [time.hour(), time.minute(), time.second()].map(|field| field as u8);
         Ok(Time { hour, minute, second, nanosecond: time.nanosecond(), offset_minutes: None })

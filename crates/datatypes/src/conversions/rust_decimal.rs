@@ -13,7 +13,7 @@ impl TryFrom<&Decimal> for rust_decimal::Decimal {
             let exact = rust_decimal::Decimal::from_str_exact(text);
             (exact.or_else(|_| rust_decimal::Decimal::from_str_exact(trimmed)), crate::quoted(text))
         });
-        exact.map_err(|_| Invalid::new(format!("{shown} is beyond what rust_decimal::Decimal can hold")))
+        exact.map_err(|_| Invalid::new(format!("{shown} is outside the range of rust_decimal::Decimal")))
     }
 }
 
@@ -48,7 +48,7 @@ mod tests {
         assert!(value.write(&mut out));
         assert_eq!(out, b"-10.50");
         let problem = rust_decimal::Decimal::parse(&"9".repeat(40)).unwrap_err().unwrap();
-        assert!(problem.ends_with("is beyond what rust_decimal::Decimal can hold"), "{problem}");
+        assert!(problem.ends_with("is outside the range of rust_decimal::Decimal"), "{problem}");
     }
 
     #[test]

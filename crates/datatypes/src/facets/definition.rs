@@ -139,7 +139,7 @@ impl SimpleTypeDefinition {
     /// Returns the `whiteSpace` of a restriction, which can't be weaker than that of its base (§4.3.6.4).
     fn white_space_below(&self, white_space: WhiteSpace) -> Result<WhiteSpace, Invalid> {
         if self.white_space.is_some_and(|of_base| white_space < of_base) {
-            return Err(Invalid::new("whiteSpace does less than that of the base type"));
+            return Err(Invalid::new("whiteSpace is weaker than that of the base type"));
         }
         Ok(white_space)
     }
@@ -176,7 +176,7 @@ impl SimpleTypeDefinition {
                 value.ok_or_else(|| {
                     let names: Vec<&str> = members.iter().take(SHOWN).map(|member| &*member.name).collect();
                     let more = if members.len() > SHOWN { ", …" } else { "" };
-                    Some(format!("it is none of {}{more}", names.join(", ")))
+                    Some(format!("it is not one of {}{more}", names.join(", ")))
                 })?
             }
         };
@@ -216,7 +216,7 @@ fn below(name: &str, depth: usize) -> Result<usize, Invalid> {
     if depth < DEEPEST {
         return Ok(depth + 1);
     }
-    Err(Invalid::new(format!("{name} has more than {DEEPEST} lists and unions in each other")))
+    Err(Invalid::new(format!("{name} has lists and unions nested more than {DEEPEST} deep")))
 }
 
 /// Parses a number of characters, items or digits. One that is too large becomes the largest possible.
@@ -230,6 +230,6 @@ fn by_name(value: &str) -> Result<WhiteSpace, Invalid> {
         "preserve" => Ok(WhiteSpace::Preserve),
         "replace" => Ok(WhiteSpace::Replace),
         "collapse" => Ok(WhiteSpace::Collapse),
-        _ => Err(Invalid::text(value, "whiteSpace", Some("it is preserve, replace or collapse".into()))),
+        _ => Err(Invalid::text(value, "whiteSpace", Some("expected preserve, replace or collapse".into()))),
     }
 }

@@ -109,7 +109,7 @@ impl PatternError {
 impl fmt::Display for PatternError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let PatternError { source, position, message } = self;
-        write!(f, "the pattern \"{source}\" is no regular expression: {message} (character {position})")
+        write!(f, "the pattern \"{source}\" is not a regular expression: {message} (character {position})")
     }
 }
 
@@ -151,7 +151,7 @@ impl<'a> Translator<'a> {
                     false
                 }
                 '?' | '*' | '+' | '{' if !atom => {
-                    return Err(self.wrong_here(format!("a \"{c}\" that stands behind nothing it could repeat")));
+                    return Err(self.wrong_here(format!("a \"{c}\" with nothing before it to repeat")));
                 }
                 '?' | '*' | '+' => {
                     self.out.push(c);
@@ -209,7 +209,7 @@ impl<'a> Translator<'a> {
         };
         if !fits {
             let message =
-                format!("\"{{{quantity}}}\" is no quantity; {{n}}, {{n,}} and {{n,m}} are, n not more than m");
+                format!("\"{{{quantity}}}\" is not a quantity; expected {{n}}, {{n,}} or {{n,m}}, with n at most m");
             return Err(self.wrong_here(message));
         }
         self.rest = &self.rest[end + 1..];
@@ -220,7 +220,7 @@ impl<'a> Translator<'a> {
     /// Parses what follows `[`, up to the `]` (productions 11 to 22).
     fn class(&mut self, depth: usize) -> Result<(), PatternError> {
         if depth > DEEPEST_CLASS {
-            return Err(self.wrong_here(format!("more than {DEEPEST_CLASS} classes in each other")));
+            return Err(self.wrong_here(format!("classes nested more than {DEEPEST_CLASS} deep")));
         }
         // The outer brackets are for subtraction.
         let is_negated = self.take('^');
@@ -239,7 +239,7 @@ impl<'a> Translator<'a> {
                     self.out.push_str("]--");
                     self.class(depth + 1)?;
                     if !self.take(']') {
-                        return Err(self.wrong("a class goes on behind what is taken away from it"));
+                        return Err(self.wrong("a class continues after its subtraction"));
                     }
                     self.out.push(']');
                     return Ok(());
@@ -304,7 +304,7 @@ impl<'a> Translator<'a> {
             'w' => r"[^\p{P}\p{Z}\p{C}]".to_owned(),
             'W' => r"[\p{P}\p{Z}\p{C}]".to_owned(),
             'p' | 'P' => self.property(c == 'P')?,
-            other => return Err(self.wrong_here(format!("\"\\{other}\", which stands for nothing"))),
+            other => return Err(self.wrong_here(format!("\"\\{other}\", which is not a known escape"))),
         };
         Ok(Escape::Class(class))
     }
@@ -320,10 +320,10 @@ impl<'a> Translator<'a> {
                 let escape = if negated { 'P' } else { 'p' };
                 format!("\\{escape}{{{name}}}")
             }
-            None => return Err(self.wrong_here(format!("\"{name}\", which is no category of characters"))),
+            None => return Err(self.wrong_here(format!("\"{name}\", which is not a category of characters"))),
             Some(block) => {
                 let Some(ranges) = blocks::find(block) else {
-                    return Err(self.wrong_here(format!("\"{block}\", which is no block of characters")));
+                    return Err(self.wrong_here(format!("\"{block}\", which is not a block of characters")));
                 };
                 let ranges: String = ranges.map(|(first, last)| format!("\\x{{{first:X}}}-\\x{{{last:X}}}")).collect();
                 format!("[{}{ranges}]", if negated { "^" } else { "" })

@@ -87,8 +87,7 @@ impl Decoder<'_> {
             None if rank == 1 => vec![items.len()],
             None if items.is_empty() => vec![0; rank],
             None => {
-                let message =
-                    format!("the array <{}> doesn't say how large it is in each of its dimensions", element.name);
+                let message = format!("the array <{}> doesn't give its size in each dimension", element.name);
                 return Err(Error::new(ErrorKind::Structure, shape.offset, message));
             }
         };
@@ -201,7 +200,7 @@ impl Decoder<'_> {
                 return Err(self.too_many(element, most.unwrap_or_default(), tag.offset));
             }
             if matches!(items.get(next), Some(Some(_))) {
-                let message = format!("a second item for one place of the array <{}>", element.name);
+                let message = format!("a second item for the same position of the array <{}>", element.name);
                 return Err(Error::new(ErrorKind::Structure, tag.offset, message));
             }
             self.item_type.clone_from(&shape.items);
@@ -249,7 +248,7 @@ impl Decoder<'_> {
 
     #[cold]
     fn too_many(&self, element: &Element, size: usize, offset: usize) -> Error {
-        let message = format!("more than {size} items in the array <{}>, which says that it has so many", element.name);
+        let message = format!("more than {size} items in the array <{}>, which is its declared size", element.name);
         Error::new(ErrorKind::Structure, offset, message)
     }
 
@@ -298,7 +297,7 @@ impl Decoder<'_> {
                 (SOAP12, "arraySize") => {
                     let invalid = || {
                         fail(format!(
-                            "{} is not a valid enc:arraySize: numbers were expected, of which the first may be *",
+                            "{} is not a valid enc:arraySize: numbers were expected; only the first may be *",
                             quoted(text)
                         ))
                     };
@@ -338,7 +337,10 @@ impl Decoder<'_> {
         }
         let sizes = shape.sizes.iter().copied().flatten();
         if sizes.into_iter().try_fold(1_usize, usize::checked_mul).is_none() {
-            return Err(fail(ErrorKind::Structure, format!("<{}> is larger than any array can be", element.name)));
+            return Err(fail(
+                ErrorKind::Structure,
+                format!("<{}> is larger than the largest possible array", element.name),
+            ));
         }
         Ok(())
     }
@@ -400,7 +402,7 @@ impl Decoder<'_> {
         let Some((_, name)) = self.given.take() else { return Ok(()) };
         let TypeName { namespace, name: expected } = array.item_type;
         let message = format!(
-            "<{}> is of the type {name} by its array, where {} was expected",
+            "the array of <{}> gives it the type {name}, where {} was expected",
             array.item.name,
             ExpandedName::new(namespace, expected)
         );
@@ -425,12 +427,12 @@ impl Decoder<'_> {
         let numbers: Option<Vec<usize>> =
             numbers.and_then(|text| text.split(',').take(array.rank + 1).map(number).collect());
         let fail = |message: &str| {
-            let message = format!("{} is no place in this array: {message}", quoted(text));
+            let message = format!("{} is not a position in this array: {message}", quoted(text));
             Error::new(ErrorKind::Lexical, offset, message)
         };
         let numbers = numbers.ok_or_else(|| fail("numbers in brackets were expected"))?;
         if numbers.len() != array.rank || (array.rank > 1 && shape.sizes.len() != array.rank) {
-            return Err(fail("it has another number of dimensions"));
+            return Err(fail("it has a different number of dimensions"));
         }
         let mut place = 0_usize;
         for (index, number) in numbers.iter().enumerate() {
@@ -441,7 +443,7 @@ impl Decoder<'_> {
             // Only the first size may be unknown, and it is not needed here.
             let row = if index == 0 { 0 } else { size.unwrap_or_default() };
             let next = place.checked_mul(row).and_then(|place| place.checked_add(*number));
-            place = next.ok_or_else(|| fail("it is beyond the size of any array"))?;
+            place = next.ok_or_else(|| fail("it is beyond the largest possible array"))?;
         }
         Ok(place)
     }

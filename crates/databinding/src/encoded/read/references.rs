@@ -66,9 +66,8 @@ impl<'a> Decoder<'a> {
             }
             None => {
                 let limit = expansion(&self.reader);
-                let message = format!(
-                    "references and arrays add more than {limit} bytes to the document, which is the limit on that"
-                );
+                let message =
+                    format!("references and arrays add more than {limit} bytes to the document, which is the limit");
                 Err(Error::new(ErrorKind::Xml(castile_xml::ErrorKind::Limit), offset, message))
             }
         }
@@ -118,13 +117,15 @@ impl<'a> Decoder<'a> {
                     return Err(fail(ErrorKind::MissingId, message));
                 }
                 Target::Several([first, again]) => {
-                    let message =
-                        format!("a reference to {}, the id of two elements (bytes {first} and {again})", quoted(&to));
+                    let message = format!(
+                        "a reference to {}, which is the id of two elements (bytes {first} and {again})",
+                        quoted(&to)
+                    );
                     return Err(Error::new(ErrorKind::DuplicateId, again as usize, message));
                 }
             }
         }
-        Err(fail(ErrorKind::Structure, format!("a reference to {}, which leads to no value", quoted(&reference.to))))
+        Err(fail(ErrorKind::Structure, format!("a reference to {}, which has no value", quoted(&reference.to))))
     }
 
     /// Returns the offset of an element.
@@ -150,7 +151,7 @@ impl<'a> Decoder<'a> {
             return Err(self.never_ends(reference));
         }
         if graph.open.len() >= depth {
-            let message = format!("references follow each other {depth} deep, which is the limit");
+            let message = format!("references are nested {depth} deep, which is the limit");
             return Err(Error::new(ErrorKind::Xml(castile_xml::ErrorKind::Limit), reference.attribute, message));
         }
         let counted = (extent.end - extent.start) as usize;
@@ -276,7 +277,8 @@ impl<'a> Decoder<'a> {
     #[cold]
     pub(super) fn never_ends(&self, reference: &Reference<'a>) -> Error {
         let message = format!(
-            "a reference to {}, an element that the reference is in: the type has no place for values inside themselves",
+            "a reference to {}, an element that contains the reference: the type doesn't allow values that contain \
+             themselves",
             quoted(&reference.to)
         );
         Error::new(ErrorKind::Structure, reference.attribute, message)

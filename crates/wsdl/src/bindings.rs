@@ -44,8 +44,9 @@ impl Room {
         let left = self.0.and_then(|left| left.checked_sub(number));
         if left.is_none() && self.0.is_some() {
             let message = format!(
-                "the bindings have more than {MOST_BOUND} operations, parts of messages, header blocks and faults, counted as \
-                 often as they are bound and for each port, with one for each {BYTES_OF_TEXT} bytes of their texts"
+                "the bindings have more than {MOST_BOUND} operations, parts of messages, header blocks and faults. \
+                 They are counted each time they are bound and for each port, plus one for each {BYTES_OF_TEXT} bytes \
+                 of their texts"
             );
             diagnostics.cut(location, message);
         }
@@ -235,7 +236,7 @@ impl Binding {
 
 fn protocol(context: &Context, element: Element<'_>, diagnostics: &mut Diagnostics) -> Protocol {
     let Some(binding) = of_protocol(element) else {
-        diagnostics.note(context.location(element), "the binding says no protocol: its operations are not generated");
+        diagnostics.note(context.location(element), "the binding has no protocol: its operations are not generated");
         return Protocol::Other(String::new());
     };
     let location = context.location(binding);
@@ -426,7 +427,7 @@ impl Reader<'_> {
             (_, Some(index)) => Some(index),
             ([one], None) => Some(*one),
             _ => {
-                let message = format!("port type {} has no operation {name} like this", port_type.name);
+                let message = format!("port type {} has no operation {name} with these messages", port_type.name);
                 let known = listed(port_type.operations.iter().map(|operation| operation.name.as_str()));
                 self.diagnostics.error(self.context.location(element), message).with_note(format!("it has {known}"));
                 None

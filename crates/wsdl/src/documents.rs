@@ -53,7 +53,7 @@ pub(crate) fn load(uri: &str, loader: &mut Loader<'_>) -> Vec<Opened> {
 fn not_a_wsdl(root: Element<'_>, opened: &Opened, diagnostics: &mut Diagnostics) {
     let message = format!("the document element is <{}> of namespace {:?}", root.local(), root.namespace());
     let note = match root.namespace() {
-        "http://www.w3.org/ns/wsdl" => "this is WSDL 2.0, and WSDL 1.1 is read".to_owned(),
+        "http://www.w3.org/ns/wsdl" => "this is WSDL 2.0, expected WSDL 1.1".to_owned(),
         _ => format!("expected <definitions> of namespace {WSDL:?}"),
     };
     diagnostics.error(Location::of(opened.file, root), message).with_note(note);
@@ -98,14 +98,14 @@ fn types(element: Element<'_>, opened: &Opened, loader: &mut Loader<'_>) {
             // An import directly in `<types>`, not in a schema, is not allowed but understood by all toolkits.
             (XSD_NAMESPACE, "import") => {
                 let place = Location::of(opened.file, child);
-                loader.diagnostics.warning(place, "<import> stands in <types> and not in a <schema>");
+                loader.diagnostics.warning(place, "<import> is in <types>, expected it in a <schema>");
                 let namespace = child.attribute("namespace").unwrap_or_default().trim();
                 loader.import(opened, namespace, child.attribute("schemaLocation"), place);
             }
             (WSDL, "documentation") => {}
             (namespace, local) => {
                 let place = Location::of(opened.file, child);
-                let message = format!("<types> has <{local}> of namespace {namespace:?}, which is no XML Schema");
+                let message = format!("<types> has <{local}> of namespace {namespace:?}, which is not an XML Schema");
                 if local == "schema" {
                     let expected = format!("expected namespace {XSD_NAMESPACE:?}");
                     loader.diagnostics.error(place, message).with_note(expected);

@@ -58,7 +58,7 @@ pub(crate) fn meant(namespace: &str) -> Option<&'static str> {
 
 /// Returns a hint for a misspelled namespace.
 pub(crate) fn is_it(meant: Option<&str>) -> Option<String> {
-    meant.map(|meant| format!("is {meant} meant?"))
+    meant.map(|meant| format!("did you mean {meant}?"))
 }
 
 /// Returns true for SOAP 1.1 and 1.2, which have the same elements.
@@ -106,7 +106,7 @@ pub(crate) fn extensions(
             .find_attribute(WSDL, "required")
             .is_some_and(|attribute| matches!(attribute.value().trim(), "true" | "1"));
         let location = Location::of(file, child);
-        let message = format!("extension {name} is kept as it stands");
+        let message = format!("extension {name} is not interpreted");
         let is_known = child.local() == "UsingAddressing" && is_addressing(child.namespace());
         if is_known || protocol == Some(child.offset()) {
             // Other code reads known extensions. An unknown protocol was reported before.
@@ -116,7 +116,7 @@ pub(crate) fn extensions(
         } else if required {
             diagnostics
                 .warning(location, message)
-                .with_note("its wsdl:required says that the service can't be used without it");
+                .with_note("wsdl:required declares that the service can't be used without it");
         } else if !is_policy(child.namespace()) {
             diagnostics.note(location, message);
         }

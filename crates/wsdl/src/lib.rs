@@ -131,7 +131,7 @@ pub fn forgive(diagnostics: &mut [Diagnostic]) {
 #[must_use]
 pub fn unknown_operation(name: &str, known: &[&str]) -> String {
     match known.is_empty() {
-        true => format!("found operation {name:?}, but SOAP binds none"),
+        true => format!("found operation {name:?}, but no SOAP binding has operations"),
         false => format!("found operation {name:?}, expected one of {}", castile_xsd::candidates(name, known)),
     }
 }

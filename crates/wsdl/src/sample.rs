@@ -90,7 +90,7 @@ impl<'d> Sampler<'d> {
 
     fn first(self, samples: Samples<'_>) -> Result<String, Error> {
         if let Some((_, most)) = self.steps.filter(|(steps, most)| steps.get() > *most) {
-            return Err(Error::of(&format!("the samples before took all {most} steps that are taken")));
+            return Err(Error::of(&format!("the samples before took all {most} allowed steps")));
         }
         let mut samples = samples.with_depth(self.depth).with_plain_values();
         let first = samples.next();
@@ -98,7 +98,7 @@ impl<'d> Sampler<'d> {
             steps.set(steps.get().saturating_add(samples.steps()));
         }
         // The iterator always returns an instance or an error. If that is ever wrong, a build must not panic.
-        first.unwrap_or_else(|| Err(Error::of("no instance was made")))
+        first.unwrap_or_else(|| Err(Error::of("no instance could be made")))
     }
 }
 
@@ -130,7 +130,7 @@ mod tests {
         let taken = steps.get();
         assert!(taken > most);
         let error = sampler.element(id).unwrap_err().to_string();
-        assert!(error.contains("all 5 steps"), "{error}");
+        assert!(error.contains("all 5 allowed steps"), "{error}");
         assert_eq!(steps.get(), taken);
     }
 }

@@ -270,7 +270,7 @@ fn problems_are_gathered_and_the_rest_stands() {
             Severity::Error,
             "has no operation gone",
         ),
-        ("<binding name='C' type='t:P'/>", Severity::Note, "says no protocol"),
+        ("<binding name='C' type='t:P'/>", Severity::Note, "has no protocol"),
         ("<binding name='C' type='t:P'><http:binding verb='GET'/></binding>", Severity::Note, "HTTP GET without SOAP"),
         (
             "<binding name='C' type='t:P'><x:binding xmlns:x='urn:jms'/></binding>",
@@ -296,7 +296,11 @@ fn problems_are_gathered_and_the_rest_stands() {
         ("<import namespace='urn:x' location='gone.wsdl'/>", Severity::Error, "gone.wsdl is not found"),
         ("<x:y xmlns:x='urn:x'/>", Severity::Note, "extension {urn:x}y is kept"),
         ("<x:y xmlns:x='urn:x' wsdl:required='true'/>", Severity::Warning, "extension {urn:x}y is kept"),
-        ("<types><s:schema xmlns:s='http://www.w3.org/1999/XMLSchema'/></types>", Severity::Error, "is no XML Schema"),
+        (
+            "<types><s:schema xmlns:s='http://www.w3.org/1999/XMLSchema'/></types>",
+            Severity::Error,
+            "is not an XML Schema",
+        ),
         ("<interface/>", Severity::Error, "unexpected <interface>"),
     ] {
         let body = format!("{TYPES}{PORT_TYPE}{body}<service name='Rest'/>");

@@ -204,7 +204,10 @@ impl Bundle {
             bundle.add(uri, text);
         }
         if bundle.find(&bundle.main).is_none() {
-            return Err((root, format!("the bundle has no document {}, which it says is the contract", bundle.main)));
+            return Err((
+                root,
+                format!("the bundle has no document {}, which its `main` names as the contract", bundle.main),
+            ));
         }
         Ok(bundle)
     }
@@ -221,7 +224,7 @@ impl Resolver for Bundle {
     }
 
     fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
-        let document = self.find(uri).ok_or_else(|| "no such document is in the bundle".to_owned())?;
+        let document = self.find(uri).ok_or_else(|| "the bundle has no such document".to_owned())?;
         Ok(document.text.clone().into_bytes())
     }
 }

@@ -56,7 +56,7 @@ pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, versions: &Versi
     checker.identity_constraints();
     if checker.steps == 0 {
         let location = crate::components::NOWHERE;
-        checker.diagnostics.note(location, "the content models are too large to be checked to the end");
+        checker.diagnostics.note(location, "the content models are too large to check completely");
     }
 }
 

@@ -171,7 +171,8 @@ impl Definitions {
         };
         match made {
             Ok(_) if members > MOST_MEMBERS => {
-                let problem = format!("{name} has more than {MOST_MEMBERS} member types, those of members counted");
+                let problem =
+                    format!("{name} has more than {MOST_MEMBERS} member types, including those of its members");
                 Made { problem: Some(Invalid::new(problem)), ..otherwise() }
             }
             Ok(definition) => Made { members, ..Made::of(definition, readers) },
@@ -237,7 +238,7 @@ impl Definitions {
         let made = self.of(schema, type_id);
         match &made.any_problem {
             Some(problem) if made.has_unchecked => {
-                Err(Invalid::new(format!("{} can't be judged: {}", quoted(text), problem.message())))
+                Err(Invalid::new(format!("{} can't be validated: {}", quoted(text), problem.message())))
             }
             _ => made.definition.read(text, scope),
         }

@@ -421,7 +421,7 @@ impl Diagnostics {
             *references += 1;
             return self.depends(location, message.into());
         }
-        let note = format!("no document of namespace {namespace:?} is at hand");
+        let note = format!("no document of namespace {namespace:?} was found");
         let listed = self.list.len();
         self.error(location, message).with_rule("src-resolve").with_note(note);
         let first = (self.list.len() > listed).then_some(listed);
@@ -477,7 +477,7 @@ impl Diagnostics {
             if let (Some(note), 2..) = (first, *references) {
                 let more = references - 1;
                 let (plural, verb) = if more == 1 { ("", "leads") } else { ("s", "lead") };
-                note.push_str(&format!(", where {more} more reference{plural} {verb}"));
+                note.push_str(&format!("; {more} more reference{plural} {verb} to this namespace"));
             }
         }
         let order: std::collections::HashMap<_, _> =
@@ -531,7 +531,7 @@ impl Diagnostic {
             Severity::Note => "note",
         };
         let plural = if more == 1 { "" } else { "s" };
-        Self::of_document(severity, file, format!("{more} more {what}{plural}: {limit} are listed at most"))
+        Self::of_document(severity, file, format!("{more} more {what}{plural}: at most {limit} are listed"))
     }
 
     /// Sets the note: a hint how to fix the problem, or its reason.
@@ -618,7 +618,7 @@ mod tests {
         let (_, list) = diagnostics.finish();
         let limit = Limits::default().diagnostics;
         assert_eq!(list.len(), limit + 2);
-        assert_eq!(list.last().map(|last| last.message.as_str()), Some("39000 more errors: 1000 are listed at most"));
+        assert_eq!(list.last().map(|last| last.message.as_str()), Some("39000 more errors: at most 1000 are listed"));
     }
 
     #[test]

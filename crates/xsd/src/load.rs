@@ -107,15 +107,15 @@ impl<'r> Loader<'r> {
     pub fn where_it_may_be(&self, request: &Request<'_>) -> String {
         let Request { base, location, namespace } = *request;
         if let Some(nearly) = self.resolver.nearly(request) {
-            return format!("is {nearly} meant?");
+            return format!("did you mean {nearly}?");
         }
         let what = spoken(namespace);
         match [base, location.unwrap_or_default()].iter().any(|uri| uri.contains("://")) {
             true => format!(
-                "nothing is fetched: let a catalog map it to a file of {what}, or make one file of all with \
-                 `castile bundle --fetch`"
+                "documents are not fetched: map it to a file of {what} in a catalog, or put all documents into one \
+                 file with `castile bundle --fetch`"
             ),
-            false => format!("it is looked for from {base}; a catalog may map it to a file of {what}"),
+            false => format!("it was resolved against {base}; a catalog can map it to a file of {what}"),
         }
     }
 
@@ -190,14 +190,12 @@ impl<'r> Loader<'r> {
             let what = match name {
                 "document_bytes" => "bytes in its documents",
                 "documents" => "documents",
-                "schemas" => "schemas, included documents counted for each namespace",
-                _ => {
-                    "types, elements, attributes and groups, or imports and includes with the texts of what they repeat"
-                }
+                "schemas" => "schemas, where included documents count for each namespace",
+                _ => "types, elements, attributes and groups, or imports and includes with the text that they repeat",
             };
             let message = format!("the contract has {count} {what}, expected at most {limit}");
             let place = from.unwrap_or(crate::components::NOWHERE);
-            let note = format!("that is the limit `{name}`; the rest is not read");
+            let note = format!("this is the limit `{name}`; the rest is not read");
             self.diagnostics.cut(place, message).with_note(note);
         }
         false
@@ -320,7 +318,7 @@ impl<'r> Loader<'r> {
                             self.diagnostics
                                 .warning(place, message)
                                 .with_rule("src-import")
-                                .with_note("documents of one namespace include one another");
+                                .with_note("documents of one namespace include each other");
                         }
                         self.request(&opened, namespace, location, place, &mut queue);
                     }
@@ -376,7 +374,7 @@ impl<'r> Loader<'r> {
             .map(Element::id)
             .collect();
         if inner.is_empty() {
-            let message = format!("{} is no schema: its document element is <{}>", opened.uri, root.local());
+            let message = format!("{} is not a schema: its document element is <{}>", opened.uri, root.local());
             self.diagnostics.error(place, message);
         }
         for schema in inner {
@@ -426,14 +424,14 @@ impl<'r> Loader<'r> {
         let element = opened.document.element(root);
         let here = Location::of(opened.file, element);
         if !element.is(XSD_NAMESPACE, "schema") {
-            let message = format!("<{}> of namespace {:?} is no schema", element.local(), element.namespace());
+            let message = format!("<{}> of namespace {:?} is not a schema", element.local(), element.namespace());
             let expected = format!("expected <schema> of namespace {XSD_NAMESPACE:?}");
             self.diagnostics.error(here, message).with_note(expected);
             return;
         }
         let own: Arc<str> = element.attribute("targetNamespace").unwrap_or_default().trim().into();
         if element.attribute("targetNamespace").is_some_and(|namespace| namespace.trim().is_empty()) {
-            self.diagnostics.warning(here, "targetNamespace is empty").with_note("leave it out for no namespace");
+            self.diagnostics.warning(here, "targetNamespace is empty").with_note("omit it for no namespace");
         }
         let target = match included {
             Some((target, _)) if own.is_empty() => target.clone(),
@@ -500,8 +498,8 @@ impl<'r> Loader<'r> {
             let (message, note) = match location {
                 Some(location) => (format!("{location} is not found"), self.where_it_may_be(&request)),
                 None => {
-                    let message = format!("no document of {} is at hand", spoken(request.namespace));
-                    (message, "the import says no schemaLocation".to_owned())
+                    let message = format!("no document of {} was found", spoken(request.namespace));
+                    (message, "the import has no schemaLocation".to_owned())
                 }
             };
             // An import may lead nowhere (§4.2.3). References into its namespace are reported as errors of their own.

@@ -241,7 +241,7 @@ impl Parser<'_> {
         }
         let is_alike = first.text == text;
         let message = format!("{} {name} is defined twice", kind.name());
-        let note = format!("the first, which is taken, is in {}", self.diagnostics.sources.describe(first.location));
+        let note = format!("the first one, which is used, is in {}", self.diagnostics.sources.describe(first.location));
         let mark = self.diagnostics.mark();
         self.diagnostics.error(location, message).with_note(note);
         if is_alike {
@@ -275,7 +275,7 @@ impl Parser<'_> {
                 "simpleType" | "complexType" => {
                     if type_id.is_some() {
                         let message = format!("element {} has two types, expected one", name.local());
-                        self.error(child, message).with_note("give it `type` or a type within, not both");
+                        self.error(child, message).with_note("give it `type` or an inner type, not both");
                         continue;
                     }
                     type_id = Some(self.anonymous_type(child, Owner::Element(id)));
@@ -307,7 +307,7 @@ impl Parser<'_> {
     pub(crate) fn anonymous_type(&mut self, element: Element<'_>, owner: Owner) -> TypeId {
         let id = TypeId(self.components.types.reserve());
         if element.attribute("name").is_some() {
-            self.error(element, "a type within a declaration has a name, expected none");
+            self.error(element, "the inner type of a declaration has a name, expected none");
         }
         let definition = match element.local() {
             "simpleType" => TypeDefinition::Simple(self.simple_type(element, None, Some(owner), id)),
@@ -326,7 +326,7 @@ impl Parser<'_> {
                 "sequence" | "choice" | "all" if group.is_none() => {
                     for attribute in ["minOccurs", "maxOccurs"] {
                         if child.attribute(attribute).is_some() {
-                            let message = format!("{attribute} stands on the model group of a group definition");
+                            let message = format!("the model group of a group definition has {attribute}");
                             self.error(child, message).with_note("give it to the <group ref> instead");
                         }
                     }
@@ -419,7 +419,7 @@ impl Parser<'_> {
         };
         if let Err(message) = problem {
             let rule = if element.local() == "field" { "c-fields-xpaths" } else { "c-selector-xpath" };
-            self.error_in(element, "xpath", format!("xpath {path:?} is not understood: {message}"))
+            self.error_in(element, "xpath", format!("xpath {path:?} is not valid: {message}"))
                 .with_rule(rule)
                 .with_note("expected names, `*` and `.` with `/` between, `.//` at the start; `@` last in a field");
         }

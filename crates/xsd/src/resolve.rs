@@ -93,7 +93,7 @@ fn report<T>(table: &Finished<T>, kind: &str, namespaces: &HashSet<&str>, diagno
         }
         let note = match similar.to(name) {
             Some(other) => format!("there is {other}"),
-            None if namespace.is_empty() => "it is looked for in no namespace".to_owned(),
+            None if namespace.is_empty() => "it was searched for in no namespace".to_owned(),
             None => format!("its namespace is known, but has no {kind} of this name"),
         };
         diagnostics.error(*location, message).with_rule("src-resolve").with_note(note);

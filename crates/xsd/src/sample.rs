@@ -258,7 +258,7 @@ impl<'s> Samples<'s> {
         let Some(id) = chosen else {
             let name = &schema[declared].name;
             return Err(match candidates.is_empty() {
-                true => Error::new(name, "is abstract, and no element is declared that may stand in its place"),
+                true => Error::new(name, "is abstract, and no element is declared that may substitute it"),
                 false => self.endless(name),
             });
         };
@@ -296,7 +296,8 @@ impl<'s> Samples<'s> {
     /// Returns the error for an element that has no finite instance.
     fn endless(&self, name: &ExpandedName) -> Error {
         // The search for a finite instance may have been cut off by the step limit; then that is the error.
-        let never = || Error::new(name, "never ends: whatever is in it needs another element within it, without end");
+        let never =
+            || Error::new(name, "has no finite instance: each possible content requires the element itself again");
         self.step(0).err().unwrap_or_else(never)
     }
 
@@ -584,7 +585,7 @@ impl<'s> Samples<'s> {
             return self.element(out, id, depth.max(self.deep));
         }
         let Some(name) = height::undeclared_for(self.schema, wildcard) else {
-            let message = "no element comes to an end that a strict wildcard allows".to_owned();
+            let message = "no element that the strict wildcard allows has a finite instance".to_owned();
             return Err(Error { message });
         };
         // An undeclared element is valid by its `xsi:type` (Part 1 §3.10.4).
@@ -613,7 +614,7 @@ impl<'s> Samples<'s> {
             }
         };
         if values.is_empty() {
-            return Err(Error::new(name, "is of a type for which no value was found"));
+            return Err(Error::new(name, "has a type for which no value was found"));
         }
         let chosen = match self.is_plain {
             true => values.iter().position(|value| !value.is_empty()).unwrap_or_default(),

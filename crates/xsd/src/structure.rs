@@ -220,8 +220,8 @@ impl<'d> Check<'_, 'd> {
                 continue;
             }
             let local = attribute.local();
-            let message = format!("<{}> has an attribute `{local}`, which is passed over", self.element.local());
-            let note = format!("here it may have {}", list(allowed, "and"));
+            let message = format!("<{}> has an attribute `{local}`, which is ignored", self.element.local());
+            let note = format!("allowed attributes are {}", list(allowed, "and"));
             self.report(Severity::Warning, attribute.offset(), message, note);
         }
     }
@@ -235,7 +235,7 @@ impl<'d> Check<'_, 'd> {
             let message = format!("id is {id:?}, expected a name: letters, digits, '.', '-' or '_'");
             self.report(Severity::Warning, attribute.offset(), message, String::new());
         } else if let Some(first) = ids.insert(id, self.element) {
-            let message = format!("id {id:?} is given twice");
+            let message = format!("id {id:?} occurs twice");
             let note = format!("the first is that of <{}> in line {}", first.local(), first.position().line);
             self.report(Severity::Warning, attribute.offset(), message, note);
         }
@@ -275,13 +275,13 @@ impl<'d> Check<'_, 'd> {
             let late = slots[..next.min(slots.len())].iter().find_map(|slot| slot.rule(child));
             match child.local() {
                 "annotation" => {
-                    let message = "an annotation stands first and alone in its component".to_owned();
+                    let message = "expected at most one annotation, as the first child of its component".to_owned();
                     self.report(Severity::Warning, child.offset(), message, String::new());
                     inner.push((child, "annotation"));
                 }
                 "import" | "include" | "redefine" if late.is_some() => {
                     let message =
-                        format!("<{}> stands behind a definition, expected before all of them", child.local());
+                        format!("<{}> comes after a definition, expected before all definitions", child.local());
                     self.report(Severity::Warning, child.offset(), message, String::new());
                     inner.extend(late.map(|rule| (child, rule)));
                 }
@@ -294,7 +294,7 @@ impl<'d> Check<'_, 'd> {
                         names => list(names, "or"),
                     };
                     let message = format!("unexpected <{local}> in <{parent}>, expected {expected}");
-                    let note = if late.is_some() { "the order counts, and what there may be of each" } else { "" };
+                    let note = if late.is_some() { "the order and the number of the children matter" } else { "" };
                     self.report(Severity::Error, child.offset(), message, note.to_owned());
                     misplaced.push(child.id());
                 }
@@ -305,8 +305,8 @@ impl<'d> Check<'_, 'd> {
 
     fn foreign(&mut self, child: Element<'_>) {
         let name = ExpandedName::new(child.namespace(), child.local());
-        let message = format!("<{}> has an element {name} that is not of XML Schema", self.element.local());
-        let note = "it belongs into <appinfo>; it is passed over".to_owned();
+        let message = format!("<{}> has an element {name} that doesn't belong to XML Schema", self.element.local());
+        let note = "it is ignored; expected it in <appinfo>".to_owned();
         self.report(Severity::Warning, child.offset(), message, note);
     }
 

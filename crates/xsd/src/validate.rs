@@ -22,7 +22,7 @@
 //! assert_eq!(told, [
 //!     "1:8: order: the attribute rush: \"yes\" is not a valid xs:boolean [cvc-attribute.3]",
 //!     "2:8: order/line: \"ten\" is not a valid xs:int [cvc-type.3.1.3]",
-//!     "2:18: order/item: item stands here, where line or the end of order was expected [cvc-complex-type.2.4]",
+//!     "2:18: order/item: found item, where line or the end of order was expected [cvc-complex-type.2.4]",
 //! ]);
 //! ```
 //!

@@ -38,7 +38,7 @@ fn what_is_wrong_with_a_catalog() {
         assert!(found_message.contains(message), "{found_message}");
     };
     expect("broken.xml", 2, "lacks an attribute, expected `name` and `uri`");
-    expect("broken.xml", 3, "<url> is no entry of a catalog");
+    expect("broken.xml", 3, "<url> is not a catalog entry");
     expect("broken.xml", 5, "gone.xml can't be read");
     expect("broken.tsv", 1, "expected a URL, a tab and a path");
     assert_eq!(found.next(), None);

@@ -171,7 +171,8 @@ fn two_versions_of_a_schema_are_told_once_and_not_what_follows() {
     let (schema, problems) =
         read(&[("all.xsd", document("urn:t", both)), ("a.xsd", version("A", "old")), ("b.xsd", version("B", "new"))]);
     assert_eq!(problems.len(), 1, "{problems:?}");
-    let expected = " define 10 components of urn:t twice, and not alike: they seem to be two versions of one schema";
+    let expected =
+        " define 10 components of urn:t twice, with different content: they seem to be two versions of one schema";
     assert!(problems[0].starts_with("Warning") && problems[0].contains(expected), "{problems:?}");
     assert_eq!(schema.global_types().count(), 10 + 30 + 30);
 }
@@ -226,13 +227,13 @@ fn problems_say_where_and_the_rest_stands() {
         (
             "<xs:simpleType name='A'><xs:union memberTypes='A xs:int'/></xs:simpleType>",
             Severity::Error,
-            "made of itself",
+            "contains itself",
         ),
         ("<xs:simpleType name='A'/>", Severity::Error, "<simpleType> is empty"),
         (
             "<xs:simpleType name='A'><xs:restriction base='xs:int'><xs:length value='1'/></xs:restriction></xs:simpleType>",
             Severity::Error,
-            "length is no facet of xs:int",
+            "length is not a facet of xs:int",
         ),
         (
             "<xs:simpleType name='A'><xs:restriction base='xs:string'><xs:length value='x'/></xs:restriction></xs:simpleType>",
@@ -249,7 +250,7 @@ fn problems_say_where_and_the_rest_stands() {
             Severity::Error,
             "contains itself",
         ),
-        ("<xs:element name='x' substitutionGroup='x'/>", Severity::Error, "substitution group of its own"),
+        ("<xs:element name='x' substitutionGroup='x'/>", Severity::Error, "is in its own substitution group"),
         (
             "<xs:complexType name='A'><xs:complexContent><xs:extension base='A'/></xs:complexContent></xs:complexType>",
             Severity::Error,
@@ -297,8 +298,8 @@ fn documents_that_are_no_schemas() {
     for (text, message) in [
         ("", "document"),
         ("<a>", "document ends"),
-        ("<html/>", "is no schema"),
-        ("<schema xmlns='http://www.w3.org/1999/XMLSchema'/>", "is no schema"),
+        ("<html/>", "is not a schema"),
+        ("<schema xmlns='http://www.w3.org/1999/XMLSchema'/>", "is not a schema"),
     ] {
         let (_, diagnostics) = castile_xsd::read("a.xsd", &Documents::new().with("a.xsd", text));
         assert_eq!(diagnostics.len(), 1, "{text}");

@@ -90,30 +90,30 @@ fn errors_name_the_limit_and_the_place() {
     };
     for (body, limits, expected) in [
         (chain(300), Limits::default(), "is derived from others in more than 200 steps"),
-        (chain(40), small(|limits| limits.derivation = 20), "that is the limit `derivation`"),
-        (chain(40), small(|limits| limits.type_size = 20), "that is the limit `type_size`"),
+        (chain(40), small(|limits| limits.derivation = 20), "this is the limit `derivation`"),
+        (chain(40), small(|limits| limits.type_size = 20), "this is the limit `type_size`"),
         (chain(40), small(|limits| limits.total_size = 100), "expected at most 100"),
-        (chain(40), small(|limits| limits.components = 10), "that is the limit `components`"),
-        (chain(40), small(|limits| limits.document_bytes = 1_000), "that is the limit `document_bytes`"),
+        (chain(40), small(|limits| limits.components = 10), "this is the limit `components`"),
+        (chain(40), small(|limits| limits.document_bytes = 1_000), "this is the limit `document_bytes`"),
         (
             (shapes::shape("unions_of_two_alike").unwrap().schema)(60),
             Limits::default(),
-            "particles, attributes, facets and member types, with one for each 64 bytes of their texts, expected at most 100000",
+            "particles, attributes, facets and member types (each 64 bytes of text count as one), expected at most 100000",
         ),
         (
             (shapes::shape("default_in_a_group").unwrap().schema)(700),
             Limits::default(),
-            "that is the limit `type_size`",
+            "this is the limit `type_size`",
         ),
         (
             (shapes::shape("value_of_an_enumeration_inherited").unwrap().schema)(1_500),
             Limits::default(),
-            "that is the limit `total_size`",
+            "this is the limit `total_size`",
         ),
         (
             (shapes::shape("groups_of_two_alike").unwrap().schema)(60),
             Limits::default(),
-            "that is the limit `type_size`",
+            "this is the limit `type_size`",
         ),
         (
             (shapes::shape("substitutions_in_a_chain").unwrap().schema)(300),

@@ -39,7 +39,7 @@ impl Reading<'_> {
         }
         if self.queue.len() >= MAX_FILES {
             let place = from.unwrap_or(Location::file(FileId::BUILTIN));
-            self.diagnostics.error(place, format!("more than {MAX_FILES} catalogs name each other"));
+            self.diagnostics.error(place, format!("more than {MAX_FILES} catalogs refer to each other"));
             return None;
         }
         let index = self.queue.len();
@@ -133,7 +133,7 @@ impl Reading<'_> {
             // Contracts have no public identifiers.
             "public" | "delegatePublic" => return,
             _ => {
-                self.diagnostics.warning(place, format!("<{local}> is no entry of a catalog, and is passed over"));
+                self.diagnostics.warning(place, format!("<{local}> is not a catalog entry and is ignored"));
                 return;
             }
         };

@@ -19,7 +19,7 @@ impl Checker<'_> {
         for attribute_use in own.iter().filter(|attribute_use| attribute_use.use_ != Use::Prohibited) {
             let name = &schema[attribute_use.attribute].name;
             if let Some(first) = names.insert(name, attribute_use.location) {
-                let message = format!("attribute {name} is given twice in one type");
+                let message = format!("attribute {name} is declared twice in one type");
                 let note = self.diagnostics.the_first(first);
                 self.diagnostics.error(complex.location, message).with_rule("ct-props-correct").with_note(note);
             }
@@ -39,7 +39,7 @@ impl Checker<'_> {
                 for attribute_use in &inherited {
                     let name = &schema[attribute_use.attribute].name;
                     if let Some(location) = names.get(name) {
-                        let message = format!("attribute {name} is there already, from a base of this type");
+                        let message = format!("attribute {name} is already declared in a base of this type");
                         self.diagnostics.warning(*location, message).with_rule("ct-props-correct");
                     }
                 }
@@ -76,11 +76,8 @@ impl Checker<'_> {
             (&declaration.value_constraint, &attribute_use.value_constraint)
             && !self.is_fixed_to(Some(own), fixed, declaration.type_id)
         {
-            let message = format!(
-                "attribute {} is fixed to {}, and is given another value here",
-                declaration.name,
-                quoted(fixed)
-            );
+            let message =
+                format!("attribute {} is fixed to {}, but has a different value here", declaration.name, quoted(fixed));
             self.diagnostics.error(attribute_use.location, message).with_rule("au-props-correct");
         }
     }
@@ -88,7 +85,9 @@ impl Checker<'_> {
     fn no_default_for_id(&mut self, name: &ExpandedName, type_id: TypeId, value: &ValueConstraint, at: Location) {
         if !self.is_unknown(type_id) && self.schema.builtin(type_id).is_derived_from(Builtin::Id) {
             let kind = kind_of(value);
-            let message = format!("attribute {name} is of type ID and has a {kind} value: no two elements have one ID");
+            let message = format!(
+                "attribute {name} is of type ID and has a {kind} value, but two elements can't have the same ID"
+            );
             self.diagnostics.warning(at, message).with_rule("a-props-correct");
         }
     }
@@ -104,7 +103,7 @@ impl Checker<'_> {
             }
             // The specification itself declares `xsi:type` and the other attributes of this namespace.
             if declaration.name.namespace() == "http://www.w3.org/2001/XMLSchema-instance" {
-                let message = format!("attribute {} is declared, which XML Schema itself does", declaration.name);
+                let message = format!("attribute {} is declared, but XML Schema itself declares it", declaration.name);
                 self.diagnostics.warning(declaration.location, message).with_rule("no-xsi");
             }
         }
@@ -113,7 +112,7 @@ impl Checker<'_> {
             for attribute_use in &group.attribute_uses {
                 let name = &schema[attribute_use.attribute].name;
                 if let Some(first) = names.insert(name, attribute_use.location) {
-                    let message = format!("attribute {name} is given twice in one group");
+                    let message = format!("attribute {name} is declared twice in one group");
                     let note = self.diagnostics.the_first(first);
                     self.diagnostics.error(group.location, message).with_rule("ag-props-correct").with_note(note);
                 }
@@ -139,11 +138,11 @@ impl Checker<'_> {
             let name = &declaration.name;
             let problem = match (of_base.get(name), attribute_use.use_) {
                 (Some(base_use), Use::Prohibited) if base_use.use_ == Use::Required => {
-                    Some("is prohibited, and its base requires it".to_owned())
+                    Some("is prohibited, but the base requires it".to_owned())
                 }
                 (_, Use::Prohibited) => None,
                 (Some(base_use), own) if base_use.use_ == Use::Required && own != Use::Required => {
-                    Some("is optional, and its base requires it".to_owned())
+                    Some("is optional, but the base requires it".to_owned())
                 }
                 (Some(base_use), _) => {
                     let base_declaration = &schema[base_use.attribute];
@@ -156,38 +155,39 @@ impl Checker<'_> {
                         Some(ValueConstraint::Fixed(fixed))
                             if !self.is_fixed_to(value(attribute_use).as_ref(), &fixed, declaration.type_id) =>
                         {
-                            Some(format!("is not fixed to {}, as its base says", quoted(&fixed)))
+                            Some(format!("is not fixed to {} as in the base", quoted(&fixed)))
                         }
                         _ if !self.is_derived(declaration.type_id, base_declaration.type_id, excluded) => {
-                            Some("has a type that is not derived from the one in its base".to_owned())
+                            Some("has a type that is not derived from its type in the base".to_owned())
                         }
                         _ => None,
                     }
                 }
                 (None, _) => match &base_wildcard {
                     Some(wildcard) if wildcard.namespaces.allows(name.namespace()) => None,
-                    _ => Some("is not in its base, which has no wildcard for it".to_owned()),
+                    _ => Some("is not in the base, which has no wildcard for it".to_owned()),
                 },
             };
             if let Some(problem) = problem {
-                let message = format!("a restriction widens its base: attribute {name} {problem}");
+                let message = format!("a restriction allows more than its base: attribute {name} {problem}");
                 self.diagnostics.warning(attribute_use.location, message).with_rule(RULE);
             }
         }
         let own_wildcard = schema.attribute_wildcard(id);
         let problem = match (&own_wildcard, &base_wildcard) {
             (None, _) => None,
-            (Some(_), None) => Some("its base has none"),
+            (Some(_), None) => Some("the base has none"),
             (Some(own), Some(base)) if !own.namespaces.is_subset_of(&base.namespaces) => {
-                Some("it takes namespaces that the one of its base doesn't")
+                Some("it allows namespaces that the one of the base doesn't allow")
             }
             (Some(own), Some(base)) if is_weaker(own.process_contents, base.process_contents) => {
-                Some("its processContents is weaker than in its base")
+                Some("its processContents is weaker than in the base")
             }
             _ => None,
         };
         if let Some(problem) = problem {
-            let message = format!("a restriction widens its base: <anyAttribute> is not allowed, for {problem}");
+            let message =
+                format!("a restriction allows more than its base: <anyAttribute> is not allowed, because {problem}");
             self.diagnostics.warning(complex.location, message).with_rule(RULE);
         }
     }
@@ -198,7 +198,7 @@ impl Checker<'_> {
         let own = self.schema.own_attribute_wildcard(complex);
         let (Some(base), Some(own)) = (base, own) else { return };
         if !can_be_united(&base, &own) {
-            let message = "the attribute wildcards of an extension and its base can't be said as one";
+            let message = "the attribute wildcards of an extension and its base have no expressible union";
             let location = self.schema[id].location();
             self.diagnostics.warning(location, message).with_rule("cos-aw-union");
         }

@@ -29,7 +29,7 @@ impl Checker<'_> {
             Content::Mixed(particle) if self.is_emptiable(&particle) => return,
             _ => {
                 let message = format!(
-                    "element {name} has a {kind} value, and {} has elements that must be there or no text",
+                    "element {name} has a {kind} value, but {} has required elements or no text",
                     called(self.schema, element.type_id)
                 );
                 self.diagnostics.error(element.location, message).with_rule("cos-valid-default");
@@ -37,7 +37,8 @@ impl Checker<'_> {
             }
         };
         if self.schema.builtin(value_type).is_derived_from(Builtin::Id) {
-            let message = format!("element {name} is of type ID and has a {kind} value: no two elements have one ID");
+            let message =
+                format!("element {name} is of type ID and has a {kind} value, but two elements can't have the same ID");
             self.diagnostics.warning(element.location, message).with_rule("e-props-correct");
         }
         self.value_of_type(&element.name, value_type, constraint, element.location, "e-props-correct");
@@ -52,7 +53,7 @@ impl Checker<'_> {
         }
         if !self.is_derived(element.type_id, head.type_id, head.final_) {
             let message = format!(
-                "element {} stands for {}, but {} is not derived from {} as {} allows",
+                "element {} substitutes {}, but {} is not derived from {} as {} allows",
                 element.name,
                 head.name,
                 called(self.schema, element.type_id),

@@ -56,11 +56,13 @@ impl Checker<'_> {
             _ => return,
         };
         if is_wider {
-            let message =
-                format!("a restriction widens its base: {} is {}, and {} there", facet.kind, facet.value, base.value);
+            let message = format!(
+                "a restriction allows more than its base: {} is {}, but {} in the base",
+                facet.kind, facet.value, base.value
+            );
             self.diagnostics.error(facet.location, message).with_rule(rule);
         } else if base.fixed && own_number != base_number {
-            let message = format!("{} is {}, and fixed to {} in the base", facet.kind, facet.value, base.value);
+            let message = format!("{} is {}, but fixed to {} in the base", facet.kind, facet.value, base.value);
             self.diagnostics.error(facet.location, message).with_rule("facet-fixed");
         }
     }
@@ -69,7 +71,7 @@ impl Checker<'_> {
     fn fraction_of_integer(&mut self, id: TypeId, facet: &Facet) {
         let is_integer = || self.schema.builtin(id).is_derived_from(Builtin::Integer);
         if facet.kind == Kind::FractionDigits && !Number::of(facet).text.is_empty() && is_integer() {
-            let message = format!("fractionDigits is {}, and fixed to 0 in xs:integer", facet.value);
+            let message = format!("fractionDigits is {}, but fixed to 0 in xs:integer", facet.value);
             self.diagnostics.warning(facet.location, message).with_rule("facet-fixed");
         }
     }
@@ -88,7 +90,7 @@ impl Checker<'_> {
         };
         if own < base {
             let base = format!("{base:?}").to_lowercase();
-            let message = format!("whiteSpace is {}, and {base} in the base, expected no less", facet.value);
+            let message = format!("whiteSpace is {}, expected {base} as in the base, or a stricter value", facet.value);
             self.diagnostics.error(facet.location, message).with_rule("whiteSpace-valid-restriction");
         }
         let inherited = self.schema.facets(simple.base);
@@ -96,7 +98,7 @@ impl Checker<'_> {
             .iter()
             .any(|base| base.kind == Kind::WhiteSpace && base.fixed && base.value.trim() != facet.value.trim())
         {
-            let message = format!("whiteSpace is {}, and fixed to another value in the base", facet.value);
+            let message = format!("whiteSpace is {}, but fixed to a different value in the base", facet.value);
             self.diagnostics.error(facet.location, message).with_rule("facet-fixed");
         }
     }
@@ -117,7 +119,7 @@ impl Checker<'_> {
             if let (Some(_), Some(facet)) = (own(one), own(two))
                 && !repeats(facet)
             {
-                let message = format!("{one} and {two} stand together, expected one of them");
+                let message = format!("found both {one} and {two}, expected one of them");
                 self.diagnostics.error(facet.location, message).with_rule(rule);
             }
         }
@@ -131,7 +133,8 @@ impl Checker<'_> {
             let (Some(small), Some(large)) = (any(less), any(more)) else { continue };
             let own = own(less).or_else(|| own(more));
             if let (true, Some(own)) = (Number::of(small) > Number::of(large), own) {
-                let message = format!("{less} is {}, and {more} {}: no value has both", small.value, large.value);
+                let message =
+                    format!("{less} is {} and {more} is {}: no value satisfies both", small.value, large.value);
                 self.diagnostics.error(own.location, message).with_rule(rule);
             }
         }
@@ -159,7 +162,7 @@ impl Checker<'_> {
             }
         }
         if self.schema.enumeration(id).is_empty() {
-            let message = "a type derived from NOTATION has no enumeration, which says what notations there are";
+            let message = "a type derived from NOTATION has no enumeration, expected one that lists the notations";
             self.diagnostics.warning(simple.location, message).with_rule("enumeration-required-notation");
         }
     }

@@ -33,7 +33,9 @@ impl Checker<'_> {
                 }
                 Some(key) if key.fields.len() != constraint.fields.len() => {
                     let (found, expected) = (constraint.fields.len(), key.fields.len());
-                    let message = format!("keyref {name} has {found} fields, and {refer} {expected}, expected as many");
+                    let message = format!(
+                        "keyref {name} has {found} fields, but {refer} has {expected}, expected the same number"
+                    );
                     self.diagnostics.error(constraint.location, message).with_rule("c-props-correct");
                 }
                 Some(_) => {}

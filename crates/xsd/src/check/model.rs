@@ -26,12 +26,12 @@ impl Checker<'_> {
         attribution.part(particle);
         if let Some((one, two)) = attribution.clash {
             let message = format!(
-                "{one} and {two} of the content compete for one child element: it is not clear which it belongs to"
+                "{one} and {two} of the content match the same child element, so the content model is ambiguous"
             );
             self.diagnostics
                 .warning(complex.location, message)
                 .with_rule("cos-nonambig")
-                .with_note("one element of look-ahead must tell; merge the two, or put another element between them");
+                .with_note("the next element alone must decide; merge the two, or put another element between them");
         }
     }
 
@@ -61,7 +61,7 @@ impl Checker<'_> {
             let first = *types.entry(&declaration.name).or_insert(declaration.type_id);
             if first != declaration.type_id {
                 let message = format!(
-                    "two elements {} of one content have different types: {} and {}",
+                    "two elements {} of the same content have different types: {} and {}",
                     declaration.name,
                     called(schema, first),
                     called(schema, declaration.type_id)

@@ -36,14 +36,14 @@ impl Checker<'_> {
             (Content::Empty, Content::ElementOnly(particle) | Content::Mixed(particle)) => {
                 match self.is_emptiable(particle) {
                     true => Ok(()),
-                    false => Err("it is empty, and that of its base is not".to_owned()),
+                    false => Err("it is empty, but that of the base is not".to_owned()),
                 }
             }
             (Content::Mixed(_), Content::ElementOnly(_) | Content::Empty) => {
-                Err("it is mixed, and that of its base is not".to_owned())
+                Err("it is mixed, but that of the base is not".to_owned())
             }
             (Content::ElementOnly(_), Content::Empty) => {
-                Err("it has elements, and that of its base has none".to_owned())
+                Err("it has elements, but that of the base has none".to_owned())
             }
             (
                 Content::ElementOnly(particle) | Content::Mixed(particle),
@@ -55,7 +55,7 @@ impl Checker<'_> {
             }
         };
         if let Err(problem) = verdict {
-            let message = format!("the content is no restriction of that of its base: {problem}");
+            let message = format!("the content is not a restriction of that of the base: {problem}");
             self.diagnostics.warning(complex.location, message).with_rule("derivation-ok-restriction");
         }
     }
@@ -75,7 +75,7 @@ impl Checker<'_> {
                 let name = &self.schema[*element].name;
                 match wildcard.namespaces.allows(name.namespace()) {
                     true => self.range(own, base),
-                    false => Err(format!("element {name} is of a namespace that <any> in its base doesn't take")),
+                    false => Err(format!("element {name} is in a namespace that <any> in the base doesn't allow")),
                 }
             }
             // RecurseAsIfGroup
@@ -87,9 +87,9 @@ impl Checker<'_> {
                 self.range(own, base)?;
                 subset(wildcard, of)
             }
-            (Term::Wildcard(_), _) => Err("<any> stands where its base has elements".to_owned()),
+            (Term::Wildcard(_), _) => Err("found <any>, but the base has elements there".to_owned()),
             (Term::Group(_), Term::Element(element)) => {
-                Err(format!("a group stands where its base has element {}", self.schema[*element].name))
+                Err(format!("found a group, but the base has element {} there", self.schema[*element].name))
             }
             // NSRecurseCheckCardinality
             (Term::Group(group), Term::Wildcard(wildcard)) => {
@@ -129,7 +129,7 @@ impl Checker<'_> {
                 let times = (own.min_occurs.saturating_mul(length), max);
                 self.within(own, times, (base.min_occurs, base.max_occurs))
             }
-            (one, two) => Err(format!("<{}> stands where its base has <{}>", one.name(), two.name())),
+            (one, two) => Err(format!("found <{}>, but the base has <{}> there", one.name(), two.name())),
         }
     }
 
@@ -140,7 +140,7 @@ impl Checker<'_> {
         for particle in own {
             loop {
                 let Some(candidate) = rest.next() else {
-                    return Err(format!("its base has no place for {}", self.called_particle(particle)));
+                    return Err(format!("the base doesn't allow {} there", self.called_particle(particle)));
                 };
                 match self.restricts(particle, candidate) {
                     Ok(()) => break,
@@ -151,7 +151,7 @@ impl Checker<'_> {
         }
         for left_out in rest {
             if !self.is_emptiable(left_out) {
-                return Err(format!("it has no {}, which its base requires", self.called_particle(left_out)));
+                return Err(format!("it has no {}, which the base requires", self.called_particle(left_out)));
             }
         }
         Ok(())
@@ -170,14 +170,14 @@ impl Checker<'_> {
             let found = (0..base.len()).find(|&index| !taken[index] && self.restricts(particle, &base[index]).is_ok());
             match found {
                 Some(index) => taken[index] = true,
-                None => return Err(format!("its base has no place for {}", self.called_particle(particle))),
+                None => return Err(format!("the base doesn't allow {} there", self.called_particle(particle))),
             }
         }
         let left_out = base.iter().zip(&taken).find(|(particle, taken)| !**taken && !self.is_emptiable(particle));
         match left_out {
             None => Ok(()),
             Some((particle, _)) => {
-                Err(format!("it has no {}, which its base requires", self.called_particle(particle)))
+                Err(format!("it has no {}, which the base requires", self.called_particle(particle)))
             }
         }
     }
@@ -185,7 +185,7 @@ impl Checker<'_> {
     fn one_of(&mut self, particle: &Particle, base: &[Particle]) -> Verdict {
         match base.iter().any(|candidate| self.restricts(particle, candidate).is_ok()) {
             true => Ok(()),
-            false => Err(format!("{} is no branch of the <choice> of its base", self.called_particle(particle))),
+            false => Err(format!("{} is not a branch of the <choice> of the base", self.called_particle(particle))),
         }
     }
 
@@ -195,19 +195,19 @@ impl Checker<'_> {
         let (own_element, base_element) = (&schema[own], &schema[base]);
         let name = own_element.name.local();
         if own_element.name != base_element.name {
-            return Err(format!("element {} stands where its base has {}", own_element.name, base_element.name));
+            return Err(format!("found element {}, but the base has {} there", own_element.name, base_element.name));
         }
         let elements = &self.versions.elements;
         if own == base || elements.contains(&own) || elements.contains(&base) {
             return Ok(());
         }
         if own_element.nillable && !base_element.nillable {
-            return Err(format!("element {name} is nillable, and that of its base is not"));
+            return Err(format!("element {name} is nillable, but that of the base is not"));
         }
         if let Some(ValueConstraint::Fixed(fixed)) = &base_element.value_constraint
             && !self.is_fixed_to(own_element.value_constraint.as_ref(), fixed, own_element.type_id)
         {
-            return Err(format!("element {name} is not fixed to {}, as its base says", quoted(fixed)));
+            return Err(format!("element {name} is not fixed to {} as in the base", quoted(fixed)));
         }
         let (own_block, base_block) = (own_element.block, base_element.block);
         let lacks = |base: bool, own: bool| base && !own;
@@ -215,11 +215,11 @@ impl Checker<'_> {
             || lacks(base_block.restriction, own_block.restriction)
             || lacks(base_block.substitution, own_block.substitution)
         {
-            return Err(format!("element {name} blocks less than that of its base"));
+            return Err(format!("element {name} blocks less than that of the base"));
         }
         let excluded = DerivationSet { extension: true, list: true, union: true, ..DerivationSet::default() };
         if !self.is_derived(own_element.type_id, base_element.type_id, excluded) {
-            return Err(format!("element {name} has a type that is no restriction of the one in its base"));
+            return Err(format!("element {name} has a type that is not a restriction of its type in the base"));
         }
         Ok(())
     }
@@ -267,7 +267,7 @@ impl Checker<'_> {
             None => format!("{min} or more"),
         };
         let what = self.called_particle(particle);
-        Err(format!("{what} may occur {} times, and in its base {}", text(own), text(base)))
+        Err(format!("{what} may occur {} times, but in the base {}", text(own), text(base)))
     }
 
     fn called_particle(&self, particle: &Particle) -> String {
@@ -294,10 +294,10 @@ fn unwrapped(particle: &Particle) -> &Particle {
 /// NSSubset.
 fn subset(own: &Wildcard, base: &Wildcard) -> Verdict {
     if !own.namespaces.is_subset_of(&base.namespaces) {
-        return Err("<any> takes namespaces that the one of its base doesn't".to_owned());
+        return Err("<any> allows namespaces that the one of the base doesn't allow".to_owned());
     }
     match is_weaker(own.process_contents, base.process_contents) {
-        true => Err("processContents of <any> is weaker than in its base".to_owned()),
+        true => Err("processContents of <any> is weaker than in the base".to_owned()),
         false => Ok(()),
     }
 }

@@ -32,12 +32,12 @@ impl Checker<'_> {
             let alone = base.restriction("value", &constraints(std::slice::from_ref(facet)));
             if let Err(problem) = alone {
                 is_told = true;
-                let message = format!("{} is no {} here: {problem}", quoted(&facet.value), facet.kind);
+                let message = format!("{} is not a valid {} here: {problem}", quoted(&facet.value), facet.kind);
                 self.diagnostics.warning(facet.location, message).with_rule(rule(facet.kind));
             }
         }
         if !is_told {
-            let message = format!("{} has facets that don't go together: {problem}", called(self.schema, id));
+            let message = format!("{} has facets that contradict each other: {problem}", called(self.schema, id));
             self.diagnostics.warning(simple.location, message).with_rule("cos-st-restricts");
         }
     }
@@ -57,7 +57,7 @@ impl Checker<'_> {
             Read::Invalid(problem) => problem,
         };
         let kind = kind_of(constraint);
-        let message = format!("the {kind} value of {name} is none of its type: {problem}");
+        let message = format!("the {kind} value of {name} is not valid for its type: {problem}");
         self.diagnostics.warning(location, message).with_rule(rule);
     }
 
@@ -91,7 +91,7 @@ impl Checker<'_> {
         match self.definitions.read(self.schema, value_type, text, &scope) {
             None => {
                 let location = self.schema[type_id].location();
-                self.leave_unchecked(location, &"values of this type cost too much to read");
+                self.leave_unchecked(location, &"values of this type are too expensive to read");
                 Read::Unknown
             }
             Some(_) if scope.is_asked.get() => Read::Unknown,

@@ -86,7 +86,7 @@ impl Parser<'_> {
     /// Adds an error for an element that contains a type and also names one in an attribute.
     pub(super) fn two_types(&mut self, element: Element<'_>, attribute: &str, rule: &'static str) {
         let parent = element.parent().map_or("", Element::local);
-        let message = format!("<{parent}> has `{attribute}` and a type within, expected one of them");
+        let message = format!("<{parent}> has `{attribute}` and an inner type, expected one of them");
         self.error(element, message).with_rule(rule);
     }
 
@@ -157,7 +157,7 @@ impl Parser<'_> {
         if namespace != XSD_NAMESPACE && namespace != &*self.target_namespace && !self.imported.contains(namespace) {
             let what =
                 if namespace.is_empty() { "no namespace".to_owned() } else { format!("namespace {namespace:?}") };
-            let message = format!("{} {name} is referred to, but {what} is not imported here", kind.name());
+            let message = format!("there is a reference to {} {name}, but {what} is not imported here", kind.name());
             self.diagnostics.warning(location, message).with_rule("src-resolve").with_note(match namespace {
                 "" => "add <import/>".to_owned(),
                 _ => format!("add <import namespace={namespace:?}/>"),
@@ -220,7 +220,7 @@ impl Parser<'_> {
         for word in value.split_ascii_whitespace() {
             if !allowed.contains(&word) {
                 let message =
-                    format!("{attribute} has {word:?}, expected #all alone or some of {}", allowed.join(", "));
+                    format!("{attribute} has {word:?}, expected only #all, or some of {}", allowed.join(", "));
                 self.error_in(element, attribute, message).with_rule(structure::RULE);
                 continue;
             }
@@ -232,7 +232,7 @@ impl Parser<'_> {
     pub(super) fn value_constraint(&mut self, element: Element<'_>) -> Option<ValueConstraint> {
         match (element.attribute("default"), element.attribute("fixed")) {
             (Some(_), Some(fixed)) => {
-                self.error_in(element, "fixed", "`default` and `fixed` stand together, expected one of them")
+                self.error_in(element, "fixed", "found both `default` and `fixed`, expected one of them")
                     .with_rule("src-element");
                 Some(ValueConstraint::Fixed(fixed.to_owned()))
             }

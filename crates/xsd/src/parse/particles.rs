@@ -50,7 +50,7 @@ impl Parser<'_> {
                                 .diagnostics
                                 .warning(location, message)
                                 .with_rule("cos-all-limited")
-                                .with_note("XSD 1.1 allows it, and so it is read");
+                                .with_note("XSD 1.1 allows this, so it is accepted");
                         }
                         particles.extend(particle);
                     }
@@ -90,13 +90,15 @@ impl Parser<'_> {
             // maxOccurs="0" removes the particle. Most authors who write it leave out minOccurs="0".
             Some(0) => {
                 if min > 0 {
-                    let message = format!("minOccurs is {min} and maxOccurs 0, expected no more at least than at most");
-                    self.warning(element, message).with_rule("p-props-correct").with_note("it is taken out");
+                    let message =
+                        format!("minOccurs is {min} and maxOccurs is 0, expected minOccurs to be at most maxOccurs");
+                    self.warning(element, message).with_rule("p-props-correct").with_note("the particle is removed");
                 }
                 (0, Some(0))
             }
             Some(max) if min > max => {
-                let message = format!("minOccurs is {min} and maxOccurs {max}, expected no more at least than at most");
+                let message =
+                    format!("minOccurs is {min} and maxOccurs is {max}, expected minOccurs to be at most maxOccurs");
                 self.error(element, message);
                 (max, Some(max))
             }
@@ -130,8 +132,8 @@ impl Parser<'_> {
                         "##local" => "".into(),
                         word if word.starts_with("##") => {
                             let location = self.location_of(element, "namespace");
-                            let expected =
-                                "expected ##any or ##other alone, or ##targetNamespace, ##local and namespaces";
+                            let expected = "expected only ##any or ##other, or a list of ##targetNamespace, ##local \
+                                and namespaces";
                             self.diagnostics
                                 .error(location, format!("namespace has {word:?}"))
                                 .with_rule(structure::RULE)

@@ -53,7 +53,7 @@ impl Parser<'_> {
         match base {
             Some(base) => simple.base = base,
             None if step.attribute("base").is_none() => {
-                self.error(step, "<restriction> has neither `base` nor a simple type within");
+                self.error(step, "<restriction> has neither `base` nor an inner simple type");
             }
             None => {}
         }
@@ -69,7 +69,7 @@ impl Parser<'_> {
             }
         }
         if item.is_none() && step.attribute("itemType").is_none() {
-            self.error(step, "<list> has neither `itemType` nor a simple type within");
+            self.error(step, "<list> has neither `itemType` nor an inner simple type");
         }
         simple.variety = Variety::List { item: item.unwrap_or(Builtin::AnySimpleType.into()) };
     }
@@ -85,7 +85,7 @@ impl Parser<'_> {
             members.push(self.anonymous_type(child, Owner::Type(id)));
         }
         if members.is_empty() {
-            self.error(step, "<union> has no member types, expected `memberTypes` or simple types within");
+            self.error(step, "<union> has no member types, expected `memberTypes` or inner simple types");
         }
         simple.variety = Variety::Union { members };
     }

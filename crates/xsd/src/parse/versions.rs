@@ -44,11 +44,11 @@ impl Definitions {
             match clashes.as_slice() {
                 [] => {}
                 [one] => {
-                    let message = format!("{} {} is defined twice, and not alike", one.kind.name(), one.name);
+                    let message = format!("{} {} is defined twice, with different content", one.kind.name(), one.name);
                     let first = diagnostics.sources.describe(one.first);
                     diagnostics
                         .warning(one.second, message)
-                        .with_note(format!("the first, which is taken, is in {first}"));
+                        .with_note(format!("the first one, which is used, is in {first}"));
                 }
                 [one, ..] => {
                     two_versions(one, clashes.len(), diagnostics);
@@ -78,10 +78,11 @@ fn two_versions(one: &Clash, count: usize, diagnostics: &mut Diagnostics) {
         namespace => namespace,
     };
     let message = format!(
-        "{schemas} define {count} components of {namespace} twice, and not alike: they seem to be two versions of one schema"
+        "{schemas} define {count} components of {namespace} twice, with different content: they seem to be two \
+         versions of one schema"
     );
     let note = format!(
-        "those of the first are taken, the first of them {} {} in {}; whether types restrict them rightly is not checked",
+        "the components of the first are used, such as {} {} in {}; restrictions of these types are not checked",
         one.kind.name(),
         one.name.local(),
         sources.describe(one.first)

@@ -111,18 +111,18 @@ fn one_path<'t, 'p>(tokens: &'t [Token<'p>], element: Element<'_>, is_field: boo
             [Token::At, Token::Name(prefix, _), behind @ ..]
             | [Token::Name("", "attribute"), Token::Axis, Token::Name(prefix, _), behind @ ..] => {
                 if !is_field {
-                    return Err("attributes stand in fields only".into());
+                    return Err("attributes are only allowed in fields".into());
                 }
                 bound(prefix, element)?;
                 return Ok(behind);
             }
-            [Token::Name(..), Token::Axis, ..] => return Err("only the axes child and attribute are there".into()),
+            [Token::Name(..), Token::Axis, ..] => return Err("only the axes child and attribute are supported".into()),
             [Token::Name(prefix, _), behind @ ..] => {
                 bound(prefix, element)?;
                 behind
             }
-            [token, ..] => return Err(format!("found {} where a step is due", token.text())),
-            [] => return Err("it ends where a step is due".into()),
+            [token, ..] => return Err(format!("found {}, where a step was expected", token.text())),
+            [] => return Err("it ends where a step was expected".into()),
         };
         match rest {
             [Token::Slash, behind @ ..] => rest = behind,

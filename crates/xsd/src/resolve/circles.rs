@@ -83,7 +83,7 @@ fn cut_members(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     };
     for (slot, target) in closing_edges(schema.types.len(), parts) {
         let id = TypeId(slot as u32);
-        let message = format!("{} is made of itself", called(schema, id));
+        let message = format!("{} contains itself", called(schema, id));
         diagnostics.error(schema[id].location(), message);
         let TypeDefinition::Simple(simple) = &mut schema.types[slot] else { continue };
         match &mut simple.variety {
@@ -101,7 +101,7 @@ fn cut_substitutions(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     let heads = |node: usize| schema.elements[node].substitution_group.iter().map(|head| head.index()).collect();
     for (slot, _) in closing_edges(schema.elements.len(), heads) {
         let element = &schema[ElementId(slot as u32)];
-        let message = format!("element {} is in a substitution group of its own", element.name);
+        let message = format!("element {} is in its own substitution group", element.name);
         diagnostics.error(element.location, message);
         schema.elements[slot].substitution_group = None;
     }

@@ -118,7 +118,8 @@ fn value_of(
             Content::Simple(value) => value,
             _ => {
                 if !missing.contains(&base) {
-                    let message = format!("simple content is derived from {}, which has none", called(schema, base));
+                    let message =
+                        format!("simple content is derived from {}, which has no simple content", called(schema, base));
                     diagnostics.error(schema[id].location(), message).with_note("use <complexContent>");
                 }
                 Builtin::AnySimpleType.into()
@@ -173,11 +174,11 @@ fn check_complex(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
         if clash {
             let (own, other) = if base_mixed { ("elements only", "mixed") } else { ("mixed", "elements only") };
             let message =
-                format!("the content is {own} and that of its base, {}, is {other}", called(schema, complex.base));
+                format!("the content is {own}, but that of its base, {}, is {other}", called(schema, complex.base));
             diagnostics
                 .warning(complex.location, message)
                 .with_rule("cos-ct-extends")
-                .with_note("both are mixed or neither is; it is read as mixed");
+                .with_note("expected both mixed or neither; it is read as mixed");
         }
     }
 }
@@ -219,7 +220,7 @@ fn check_parts(schema: &mut Schema, id: TypeId, missing: &HashSet<TypeId>, diagn
             }
             TypeDefinition::Simple(simple) if own && is_list && matches!(simple.variety, Variety::List { .. }) => {
                 let message =
-                    format!("{} is a list and the item of one, expected an atomic type", called(schema, part));
+                    format!("{} is a list and the item of a list, expected an atomic type", called(schema, part));
                 diagnostics.error(location, message);
             }
             TypeDefinition::Simple(simple) if own => {
@@ -260,7 +261,7 @@ fn check_facets(schema: &Schema, id: TypeId, missing: &HashSet<TypeId>, diagnost
                 None => seen.push((kind, facet.location)),
                 Some((_, first)) => {
                     let note = diagnostics.the_first(*first);
-                    diagnostics.error(facet.location, format!("{kind} is given twice")).with_note(note);
+                    diagnostics.error(facet.location, format!("{kind} occurs twice")).with_note(note);
                 }
             }
         }
@@ -280,7 +281,7 @@ fn check_facets(schema: &Schema, id: TypeId, missing: &HashSet<TypeId>, diagnost
                 Variety::List { .. } => "a list".to_owned(),
                 Variety::Union { .. } => "a union".to_owned(),
             };
-            diagnostics.error(facet.location, format!("{kind} is no facet of {of}"));
+            diagnostics.error(facet.location, format!("{kind} is not a facet of {of}"));
         }
     }
 }
@@ -308,19 +309,19 @@ fn check_all(schema: &Schema, id: TypeId, diagnostics: &mut Diagnostics) {
     }
     match base_compositor {
         Some(Compositor::All) if is_all => {
-            let message = "<all> extends a base that is an <all>";
+            let message = "<all> extends a base that also has an <all>";
             diagnostics
                 .warning(complex.location, message)
-                .with_note("XSD 1.1 allows it, and so it is read: as one <all>");
+                .with_note("XSD 1.1 allows this, so it is accepted, as one <all>");
         }
         Some(other) if is_all || other == Compositor::All => {
-            let message = "<all> and elements in order stand together in an extension and its base";
+            let message = "an extension and its base combine <all> with elements in a fixed order";
             diagnostics.error(complex.location, message).with_note("an <all> is the whole content of its type");
         }
         _ => {}
     }
     if !is_all && group.particles.iter().any(|inner| refers_to_all(schema, inner)) {
-        diagnostics.error(complex.location, "a group that is an <all> is referred to within another group");
+        diagnostics.error(complex.location, "a group that is an <all> is used within another group");
     }
 }
 

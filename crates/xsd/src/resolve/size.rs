@@ -39,14 +39,14 @@ pub(super) fn limit(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     let total = (0..schema.elements.len()).map(in_place_of).fold(total, u64::saturating_add);
     if total > limits.total_size as u64 {
         let message = format!(
-            "the types have {total} particles, attributes, facets and alternatives, counted as often as they are used \
-             with one for each {BYTES_OF_TEXT} bytes of their texts, expected at most {}",
+            "the types have {total} particles, attributes, facets and alternatives (each use counts, and so does each \
+             {BYTES_OF_TEXT} bytes of text), expected at most {}",
             limits.total_size
         );
         let first = schema.types.get(Builtin::ALL.len()).map(TypeDefinition::location);
         diagnostics
             .cut(first.unwrap_or(crate::components::NOWHERE), message)
-            .with_note("that is the limit `total_size`; no type is read of a contract that goes beyond it");
+            .with_note("this is the limit `total_size`; of a larger contract, no type is read");
         schema.clear();
     }
 }
@@ -87,7 +87,7 @@ fn descendants(nodes: usize, parent: impl Fn(usize) -> Option<usize>) -> Vec<u64
 
 fn too_deep(diagnostics: &mut Diagnostics, location: Location, message: String, limit: usize) {
     let message = format!("{message} more than {limit} steps, expected fewer");
-    diagnostics.error(location, message).with_note("that is the limit `derivation`; the step is left out");
+    diagnostics.error(location, message).with_note("this is the limit `derivation`; the step is left out");
 }
 
 fn limit_derivation(schema: &mut Schema, limits: &Limits, diagnostics: &mut Diagnostics) {
@@ -176,10 +176,10 @@ impl Sizes {
     fn too_large(&self, diagnostics: &mut Diagnostics, location: Location, what: &str, size: u64) {
         let limit = self.limits.type_size;
         let message = format!(
-            "{what} stands for {size} particles, attributes, facets and member types, with one for each {BYTES_OF_TEXT} \
-             bytes of their texts, expected at most {limit}"
+            "{what} has {size} particles, attributes, facets and member types (each {BYTES_OF_TEXT} bytes of text \
+             count as one), expected at most {limit}"
         );
-        diagnostics.error(location, message).with_note("that is the limit `type_size`; what it has is left out");
+        diagnostics.error(location, message).with_note("this is the limit `type_size`; the content is left out");
     }
 
     fn elements(&mut self, schema: &Schema) {
@@ -205,7 +205,7 @@ impl Sizes {
             let what = format!("group {}", definition.name);
             if depth > MAX_NESTING {
                 let message = format!("{what} has groups {depth} deep, expected at most {MAX_NESTING}");
-                diagnostics.error(definition.location, message).with_note("what it has is left out");
+                diagnostics.error(definition.location, message).with_note("the content is left out");
             } else if self.is_too_large(size) {
                 self.too_large(diagnostics, definition.location, &what, size);
             } else {

@@ -189,7 +189,7 @@ impl<'s> Samples<'s> {
         self.step(types.len())?;
         let decision = Decision::Encoded(place, Aspect::Type);
         self.pick(decision, &types, depth, |_, _| 0).ok_or_else(|| Error {
-            message: "a type in SOAP encoding is abstract, and none is derived from it".to_owned(),
+            message: "a type in SOAP encoding is abstract, and no type is derived from it".to_owned(),
         })
     }
 

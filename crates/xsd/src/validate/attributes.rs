@@ -101,7 +101,7 @@ impl Run<'_, '_, '_> {
             && self.types.read(type_id, fixed, reader).is_ok_and(|fixed| fixed != value)
         {
             let message =
-                format!("the attribute {} is {}, and fixed to {}", named(attribute), quoted(text), quoted(fixed));
+                format!("the attribute {} is {}, but fixed to {}", named(attribute), quoted(text), quoted(fixed));
             self.problems.add("cvc-au", offset, message);
         }
         FieldValue::Value(value)
@@ -125,7 +125,9 @@ impl Run<'_, '_, '_> {
         match (wildcard.process_contents, self.types.attribute(name)) {
             (ProcessContents::Skip, _) | (ProcessContents::Lax, None) => Ok(None),
             (_, Some(declared)) => Ok(Some(declared)),
-            (ProcessContents::Strict, None) => Err((rule, "is not declared, as the wildcard that takes it asks")),
+            (ProcessContents::Strict, None) => {
+                Err((rule, "is not declared, but the wildcard that matches it requires a declaration"))
+            }
         }
     }
 

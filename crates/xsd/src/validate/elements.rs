@@ -110,7 +110,9 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
         let is_blank = || text.bytes().all(|byte| matches!(byte, b' ' | b'\t' | b'\n' | b'\r'));
         let problem = match &assessed.type_.content {
             _ if text.is_empty() => None,
-            _ if assessed.is_nil => Some(("cvc-elt.3.2.1", "text stands in an element that is nil")),
+            _ if assessed.is_nil => {
+                Some(("cvc-elt.3.2.1", "found text where nothing was expected because the element is nil"))
+            }
             TypeContent::Simple(_) | TypeContent::Elements { is_mixed: true, .. } => {
                 assessed.text_offset.get_or_insert(offset);
                 if assessed.keeps_text(self.types) {
@@ -120,9 +122,9 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
             }
             TypeContent::Elements { .. } if is_blank() => None,
             TypeContent::Elements { .. } => {
-                Some(("cvc-complex-type.2.3", "text stands here, where only elements were expected"))
+                Some(("cvc-complex-type.2.3", "found text, where only elements were expected"))
             }
-            TypeContent::Empty => Some(("cvc-complex-type.2.1", "text stands here, where nothing was expected")),
+            TypeContent::Empty => Some(("cvc-complex-type.2.1", "found text, where nothing was expected")),
         };
         if let Some((rule, problem)) = problem
             && !assessed.is_text_told

@@ -163,7 +163,7 @@ impl Identity {
                         Category::Key => ("cvc-identity-constraint.4.2.2", "key"),
                         _ => ("cvc-identity-constraint.4.1", "unique constraint"),
                     };
-                    let message = format!("{key} is there already, and {kind} {name} lets it occur once");
+                    let message = format!("{key} occurs twice, but {kind} {name} allows it only once");
                     problems.add(rule, target.offset, message);
                 }
                 table.keys.insert(key);
@@ -192,7 +192,7 @@ impl Identity {
             for (key, offset) in references {
                 if !keys.is_some_and(|keys| keys.has(&key)) {
                     let (name, refer) = (constraint.name.local(), refer.local());
-                    let message = format!("{key} is none of {refer}, to which keyref {name} refers");
+                    let message = format!("{key} is not a value of {refer}, to which keyref {name} refers");
                     problems.add("cvc-identity-constraint.4.3", offset, message);
                 }
             }
@@ -219,9 +219,9 @@ impl Field {
                 return;
             }
             (Field::Absent, FieldValue::Unknown) => None,
-            (Field::Absent, FieldValue::NotSimple) => Some("leads to an element that has no simple value"),
+            (Field::Absent, FieldValue::NotSimple) => Some("selects an element without a simple value"),
             (Field::Unknown, _) => None,
-            _ => Some("leads to two values, expected one at most"),
+            _ => Some("selects two values, expected at most one"),
         };
         *self = Field::Unknown;
         if let Some(problem) = problem {

@@ -58,7 +58,7 @@ fn what_costs_too_much_to_judge_is_told() {
     let document = "<r xmlns='urn:t'><a>1</a><b>1</b><c>1 x</c><d>zz</d><e>long</e></r>";
     let problems = judged(&declarations.concat(), document);
     let expected =
-        ["\"1\" can't be judged", "\"1\" can't be judged", "\"x\" is not", "\"zz\" is not", "\"long\" is not"];
+        ["\"1\" can't be validated", "\"1\" can't be validated", "\"x\" is not", "\"zz\" is not", "\"long\" is not"];
     assert_eq!(problems.len(), expected.len(), "{problems:#?}");
     for (problem, expected) in problems.iter().zip(expected) {
         assert!(problem.contains(expected), "{problem}");
@@ -268,7 +268,7 @@ fn what_was_expected_is_told() {
     assert_eq!(
         told("<r xmlns='urn:t' n=''><a>1</a><d/></r>"),
         [
-            "1:31: r/d: d stands here, where b, an element of some other namespaces or c was expected [cvc-complex-type.2.4]",
+            "1:31: r/d: found d, where b, an element of some other namespaces or c was expected [cvc-complex-type.2.4]",
             "1:35: r: r ends here, where b, an element of some other namespaces or c was expected [cvc-complex-type.2.4]"
         ]
     );
@@ -276,7 +276,7 @@ fn what_was_expected_is_told() {
         told("<r xmlns='urn:t'><c/><c/><a>x</a></r>"),
         [
             "1:1: r: attribute n is missing [cvc-complex-type.4]",
-            "1:18: r/c: c stands here, where a was expected [cvc-complex-type.2.4]",
+            "1:18: r/c: found c, where a was expected [cvc-complex-type.2.4]",
             "1:29: r/a: \"x\" is not a valid xs:int [cvc-type.3.1.3]"
         ]
     );
@@ -284,7 +284,7 @@ fn what_was_expected_is_told() {
         told("<r xmlns='urn:t' n='' m=''>x<a/>y</r>"),
         [
             "1:23: r: attribute m is not allowed here [cvc-complex-type.3.2.2]",
-            "1:28: r: text stands here, where only elements were expected [cvc-complex-type.2.3]",
+            "1:28: r: found text, where only elements were expected [cvc-complex-type.2.3]",
             "1:29: r/a: \"\" is not a valid xs:int [cvc-type.3.1.3]",
             "1:34: r: r ends here, where b, an element of some other namespaces or c was expected [cvc-complex-type.2.4]"
         ]
@@ -346,12 +346,12 @@ fn identity_constraints() {
         <xs:keyref name="keyref" refer="key"><xs:selector xpath=".//t:ref" xmlns:t="urn:t"/><xs:field xpath="."/></xs:keyref></xs:element>"#;
     for (content, told) in [
         ("<k id='1'/><k id='2'/><ref>1.0</ref><ref>2</ref>", ""),
-        ("<k id='1'/><k id='1.0'/>", "\"1.0\" is there already, and key key lets it occur once"),
+        ("<k id='1'/><k id='1.0'/>", "\"1.0\" occurs twice, but key key allows it only once"),
         ("<k/>", "this element lacks a field of key key"),
-        ("<k id='1'/><ref>3</ref>", "\"3\" is none of key, to which keyref keyref refers"),
+        ("<k id='1'/><ref>3</ref>", "\"3\" is not a value of key, to which keyref keyref refers"),
         (
             "<k id='1' other='x'/><k id='2' other='x'/>",
-            "\"x\" is there already, and unique constraint unique lets it occur once",
+            "\"x\" occurs twice, but unique constraint unique allows it only once",
         ),
     ] {
         let schema = schema(declarations);
@@ -370,8 +370,8 @@ fn ids_are_unique_and_references_lead_to_them() {
     assert_eq!(
         judged(declarations, "<r xmlns='urn:t' refs='a c'><i>a</i><i>a</i></r>"),
         [
-            "1:18: r: no element has the ID \"c\" that is referred to [cvc-id.1]",
-            "1:40: r/i[2]: the ID \"a\" is that of another element [cvc-id.2]"
+            "1:18: r: no element has the ID \"c\", to which a reference points [cvc-id.1]",
+            "1:40: r/i[2]: the ID \"a\" is already used by another element [cvc-id.2]"
         ]
     );
 }

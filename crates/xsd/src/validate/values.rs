@@ -75,7 +75,7 @@ impl Ids {
             }
             IdKind::Id => {
                 if !self.known.insert(text.trim().into()) {
-                    let message = format!("the ID \"{}\" is that of another element", text.trim());
+                    let message = format!("the ID \"{}\" is already used by another element", text.trim());
                     problems.add("cvc-id.2", offset, message);
                 }
             }
@@ -102,7 +102,11 @@ impl Ids {
     pub(super) fn finish(self, problems: &mut Problems) {
         for (name, offset) in self.references {
             if !self.known.contains(&name) {
-                problems.add("cvc-id.1", offset, format!("no element has the ID \"{name}\" that is referred to"));
+                problems.add(
+                    "cvc-id.1",
+                    offset,
+                    format!("no element has the ID \"{name}\", to which a reference points"),
+                );
             }
         }
     }

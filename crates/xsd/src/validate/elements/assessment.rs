@@ -37,7 +37,7 @@ impl<'d> Run<'_, '_, 'd> {
         let Some(parent) = &mut frame.assessed else { return Assessment::Skip };
         let is_first = !std::mem::replace(&mut parent.has_children, true);
         let problem = match &parent.type_.content {
-            _ if parent.is_nil => Some(("cvc-elt.3.2.1", "in an element that is nil")),
+            _ if parent.is_nil => Some(("cvc-elt.3.2.1", "where nothing was expected because the element is nil")),
             TypeContent::Empty => Some(("cvc-complex-type.2.1", "where nothing was expected")),
             TypeContent::Simple(_) => match self.types.schema[parent.type_.id].as_simple() {
                 Some(_) => Some(("cvc-type.3.1.2", "where only text was expected")),
@@ -49,7 +49,7 @@ impl<'d> Run<'_, '_, 'd> {
             (None, Some(model)) => self.next_child(reader, tag, name, model),
             (problem, _) => {
                 if let Some((rule, problem)) = problem.filter(|_| is_first) {
-                    let message = format!("{} stands {problem}", tag.name.as_str());
+                    let message = format!("found {}, {problem}", tag.name.as_str());
                     self.problems.add(rule, tag.offset, message);
                 }
                 Assessment::Lax
@@ -86,7 +86,7 @@ impl<'d> Run<'_, '_, 'd> {
             (Some(leaf), _) => leaf,
             (None, other) => {
                 let expected = self.expected(model);
-                let message = format!("{} stands here, where {expected} was expected", tag.name.as_str());
+                let message = format!("found {}, where {expected} was expected", tag.name.as_str());
                 self.problems.add("cvc-complex-type.2.4", tag.offset, message);
                 // The child is validated nevertheless. If the type has such an element, the position in the content
                 // model is lost.
@@ -147,7 +147,7 @@ impl<'d> Run<'_, '_, 'd> {
                 }
                 Assessment::Strict => Some((
                     "cvc-assess-elt.1.1.1",
-                    format!("{tag_name} is not declared, as the wildcard that takes it asks"),
+                    format!("{tag_name} is not declared, but the wildcard that matches it requires a declaration"),
                 )),
                 _ => None,
             };
@@ -165,8 +165,7 @@ impl<'d> Run<'_, '_, 'd> {
             let declaration = &schema[id];
             (type_id, block) = (declaration.type_id, declaration.block);
             if declaration.is_abstract {
-                let message =
-                    format!("{} is abstract, and stands only for others to take its place", tag.name.as_str());
+                let message = format!("{} is abstract, expected a member of its substitution group", tag.name.as_str());
                 self.problems.add("cvc-elt.2", tag.offset, message);
             }
         }
@@ -175,7 +174,7 @@ impl<'d> Run<'_, '_, 'd> {
                 type_id = said;
             } else {
                 let (said, declared) = (self.type_name(said), self.type_name(type_id));
-                let message = format!("xsi:type is {said}, expected {declared} or a type derived from it as it allows");
+                let message = format!("xsi:type is {said}, expected {declared} or a type that may be derived from it");
                 self.problems.add("cvc-elt.4.3", offset, message);
             }
         }
@@ -241,12 +240,12 @@ impl<'d> Run<'_, '_, 'd> {
         // Without a declaration `xsi:nil` has no effect (§3.3.4).
         let Some(declaration) = declaration.map(|id| &self.types.schema[id]) else { return false };
         if !declaration.nillable {
-            let message = "xsi:nil is given, and the element is not nillable".to_owned();
+            let message = "found xsi:nil, but the element is not nillable".to_owned();
             self.problems.add("cvc-elt.3.1", attribute.offset, message);
             return false;
         }
         if let (true, Some(ValueConstraint::Fixed(fixed))) = (is_nil, &declaration.value_constraint) {
-            let message = format!("the element is nil, and its value is fixed to {}", quoted(fixed));
+            let message = format!("the element is nil, but its value is fixed to {}", quoted(fixed));
             self.problems.add("cvc-elt.3.2.2", attribute.offset, message);
         }
         is_nil

@@ -65,7 +65,7 @@ impl<'d> Run<'_, '_, 'd> {
                         true => ("cvc-elt.5.2.2.1", "elements".to_owned()),
                         false => ("cvc-elt.5.2.2.2", quoted(&assessed.text)),
                     };
-                    let message = format!("{name} has {found} in it, and is fixed to {}", quoted(fixed));
+                    let message = format!("{name} contains {found}, but is fixed to {}", quoted(fixed));
                     self.problems.add(rule, assessed.text_offset.unwrap_or(start), message);
                 }
                 FieldValue::NotSimple
@@ -98,7 +98,7 @@ impl<'d> Run<'_, '_, 'd> {
         if let Some(ValueConstraint::Fixed(fixed)) = assessed.constraint(self.types).cloned()
             && self.types.read(type_id, &fixed, scope).is_ok_and(|fixed| fixed != value)
         {
-            let message = format!("the value is {}, and fixed to {}", quoted(text), quoted(&fixed));
+            let message = format!("the value is {}, but fixed to {}", quoted(text), quoted(&fixed));
             self.problems.add("cvc-elt.5.2.2.2", offset, message);
         }
         FieldValue::Value(value)

@@ -468,7 +468,7 @@ macro_rules! constructors {
             }
         }
 
-        #[allow(dead_code, reason = "a program may use some of this and not the rest")]
+        #[allow(dead_code, reason = "a program may use only a part of this")]
         impl<S: $crate::HttpService> $client<S> {
             /// Creates a client that uses your own transport: any tower service that answers HTTP requests.
             ///

@@ -214,7 +214,7 @@ fn warnings(diagnostics: &[Diagnostic]) -> Vec<String> {
 
 fn write(path: &Path, generated: &Generated) -> std::io::Result<()> {
     let directory = std::env::var_os("OUT_DIR").map(PathBuf::from);
-    let directory = directory.ok_or_else(|| std::io::Error::other("OUT_DIR is not set; this is for build scripts"))?;
+    let directory = directory.ok_or_else(|| std::io::Error::other("OUT_DIR is not set, expected a build script"))?;
     fs::write(directory.join(format!("{}.rs", stem(path))), &generated.source)?;
     let documents = generated.documents.iter().map(|document| (&document.file, &document.text));
     let page = generated.page.iter().map(|page| (&page.file, &page.text));

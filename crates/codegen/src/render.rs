@@ -92,8 +92,8 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
         let empty = quote! {
             #documentation
             #unused
-            #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-            #[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+            #[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+            #[allow(clippy::module_inception, reason = "the outer module may have the same name")]
             pub mod #ident {}
         };
         let empty = Piece::new(&format!("the module {ident}"), root, || empty).source;
@@ -643,7 +643,7 @@ impl Context<'_> {
     /// Renders an attribute that allows unused types, if no service uses the types. It is written before each
     /// submodule, since there is no position for an attribute of the whole file.
     fn allow_unused(self) -> Option<TokenStream> {
-        let allow = quote! { #[allow(dead_code, reason = "a program may use some types and not the rest")] };
+        let allow = quote! { #[allow(dead_code, reason = "a program may use only some types")] };
         (self.plan.services.is_empty() && self.module == 0).then_some(allow)
     }
 

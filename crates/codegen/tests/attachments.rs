@@ -166,7 +166,7 @@ async fn parts_of_the_mime_binding_are_attachments() {
     let missing = client.submit(&claim).attach(part(Vec::new())).await.unwrap_err();
     let CallError::Fault { fault, .. } = missing else { panic!("{missing:?}") };
     assert_eq!(fault.code, FaultCode::Sender);
-    assert!(fault.reason.as_str().starts_with("no attachment is named by \"cid:"), "{fault}");
+    assert!(fault.reason.as_str().starts_with("no attachment has the name \"cid:"), "{fault}");
 
     let (photo, mut attachments) = client.fetch(&"sunset".into()).send().await.unwrap().into_parts();
     assert_eq!(photo, "sunset");

@@ -185,7 +185,7 @@ async fn a_client_with_raw_documents() {
     let once = Raw::stream(Full::new(Bytes::from(long)));
     client.submit(&once).await.unwrap();
     let error = client.submit(&once).await.unwrap_err().to_string();
-    assert!(error.contains("was sent before"), "{error}");
+    assert!(error.contains("can be sent only once"), "{error}");
     service.noted();
     client.note(&Raw::new("<receipt xmlns='urn:raw'>noted</receipt>")).await.unwrap();
     assert_eq!(service.noted(), "\"noted\"");
@@ -699,7 +699,7 @@ async fn header_blocks_are_read_where_they_stand() {
         ),
         (
             "<o:other s:mustUnderstand='1'/>".to_owned(),
-            "the header block &lt;other&gt; of \"urn:o\" must be understood, and is not",
+            "the header block &lt;other&gt; of \"urn:o\" must be understood, but is not",
         ),
         // Another operation declares it.
         (

@@ -297,7 +297,7 @@ async fn a_call_has_a_time_of_its_own() {
         let error = call.await.unwrap_err();
         let CallError::Transport(transport) = &error else { panic!("{error:?}") };
         assert_eq!(transport.kind(), ErrorKind::Timeout);
-        let expected = format!("no answer from {url} within {limit}, which is the limit of this call");
+        let expected = format!("no answer from {url} within {limit}, the time limit of this call");
         assert_eq!(error.to_string(), expected);
         assert_eq!(transport.url().unwrap(), &url[..]);
         assert!(error.status().is_none());

@@ -12,7 +12,7 @@ fn what_is_imported_is_where_a_catalog_says() {
     let mut options = Options::default();
     let without = generate(&contract, &options).unwrap_err();
     let notes: Vec<&str> = without.iter().filter_map(|problem| problem.note.as_deref()).collect();
-    assert!(notes.iter().any(|note| note.contains("let a catalog map it")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("in a catalog")), "{notes:?}");
 
     options.catalogs = vec![folder.join("catalog.tsv")];
     let generated = generate(&contract, &options).unwrap();

@@ -113,7 +113,7 @@ fn an_operation_that_is_asked_for_is_not_left_out() {
     let errors = diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Error);
     let errors: Vec<_> = errors.map(|error| error.message.as_str()).collect();
     let expected =
-        "operation sell, which was asked for, is left out: element {urn:shop}nowhere of part p is not defined";
+        "operation sell, which was requested, is left out: element {urn:shop}nowhere of part p is not defined";
     assert!(errors.contains(&expected), "{errors:?}");
 }
 
@@ -126,7 +126,7 @@ fn a_port_type_without_a_binding_is_generated_when_it_is_asked_for() {
     let expected = "1 of 2 operations; left out: sell (element {urn:shop}nowhere of part p is not defined)";
     assert_eq!(shop.summary.as_deref(), Some(expected));
     let diagnostics = of("Chop").unwrap_err();
-    assert!(told(&diagnostics).contains("there is no port type Chop"), "{}", told(&diagnostics));
+    assert!(told(&diagnostics).contains("the requested port type Chop"), "{}", told(&diagnostics));
     assert!(told(&diagnostics).contains("it has Shop"), "{}", told(&diagnostics));
 }
 
@@ -144,7 +144,7 @@ fn the_trials_are_generated() {
             }
             Err(diagnostics) => (false, diagnostics.last().map(|last| last.message.clone())),
         };
-        let nothing = "no service speaks SOAP over HTTP and there are no types, so there is nothing to generate";
+        let nothing = "no service uses SOAP over HTTP and there are no types, so there is nothing to generate";
         let expected = match name.as_str() {
             "abstract" => (false, None),
             "httpget" => (false, Some(nothing.to_owned())),

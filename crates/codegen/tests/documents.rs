@@ -193,7 +193,7 @@ fn limits_hold_for_each_item_and_for_the_rest() {
     assert_eq!(error.kind(), document::ErrorKind::Xml(xml::ErrorKind::Limit));
     let witness = "<witness><text>x</text></witness>";
     let error = items(&format!("{}<after>{}</after>", event(10), witness.repeat(20))).unwrap_err();
-    assert!(error.to_string().starts_with("a document without what it repeats longer than 400 bytes"), "{error}");
+    assert!(error.to_string().starts_with("a document without its repeated elements longer than 400 bytes"), "{error}");
     // White space and comments between items are no part of the rest.
     assert_eq!(items(&format!("{}{}", event(10), " <!-- between --> \n".repeat(50)).repeat(2)).unwrap().len(), 2);
 }

@@ -67,30 +67,27 @@ fn what_names_nothing_is_an_error() {
     for (number, (change, expected)) in [
         (
             (|options| options.of_type("Valu").name = Some("Order".into())) as fn(&mut Options),
-            "there is no type Valu, which is to be called Order",
+            "the type Valu can't be renamed to Order: it doesn't exist",
         ),
         (
             |options| options.of_type("Value").name = Some("an order".into()),
-            "the type Value is to be called an order, which is no name in Rust",
+            "the type Value can't be named an order, which is not a valid Rust name",
         ),
         (
             |options| options.of_type("xs:date").name = Some("Day".into()),
-            "xs:date is built in and can't be called Day: `rust` names a type of Rust that stands for it",
+            "xs:date is built in and can't be renamed to Day: use `rust` to replace it by a Rust type",
         ),
         (
             |options| options.of_type("Value").rust = Some("f64".into()),
-            "f64 can't stand for {urn:adjusted}Value: it is no simple type",
+            "f64 can't replace {urn:adjusted}Value: it is not a simple type",
         ),
         (
             |options| options.of_type("xs:int").rust = Some("i 32".into()),
-            "i 32, which is to stand for xs:int, is no path of a type",
+            "i 32, which replaces xs:int, is not the path of a type",
         ),
-        (
-            |options| options.of_type("Valu").derives.push("Eq".into()),
-            "there is no type Valu among those that are generated",
-        ),
-        (|options| options.derives.push("E q".into()), "E q, which types are to derive, is no path of a macro"),
-        (|options| options.attributes.push("#[x]".into()), "#[x], which types are to have, is no attribute"),
+        (|options| options.of_type("Valu").derives.push("Eq".into()), "no generated type has the name Valu"),
+        (|options| options.derives.push("E q".into()), "E q, which types should derive, is not the path of a macro"),
+        (|options| options.attributes.push("#[x]".into()), "#[x], which types should have, is not an attribute"),
     ]
     .into_iter()
     .enumerate()

@@ -61,7 +61,7 @@ fn types_that_no_operation_names_can_be_asked_for() {
     // A fault that was asked for is one that may come.
     assert_eq!(types(&with("NoHost")), "AnyFault AnyFaultOrDerived Host NoHost Property");
     let diagnostics = generate(contract(), &with("Sumary")).unwrap_err();
-    assert_eq!(diagnostics[0].message, "there is no type Sumary, which was asked for");
+    assert_eq!(diagnostics[0].message, "there is no type Sumary, which was requested");
     assert_eq!(diagnostics[0].severity, Severity::Error);
 }
 

@@ -31,7 +31,7 @@ impl Serialize for Name {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let number = NAMES.iter().position(|name| *name == self.0);
         let number = number.and_then(|number| u8::try_from(number).ok());
-        number.ok_or_else(|| ser::Error::custom(format!("{} is no known name", self.0)))?.serialize(serializer)
+        number.ok_or_else(|| ser::Error::custom(format!("{} is not a known name", self.0)))?.serialize(serializer)
     }
 }
 
@@ -192,9 +192,9 @@ fn rows(Particle { min, max, kind }: &Particle, out: &mut Vec<Row>) {
 }
 
 fn tree(rows: &mut impl Iterator<Item = Row>, depth: usize) -> Result<Particle, String> {
-    let Row { min, max, kind } = rows.next().ok_or("found fewer particles than a group says it has")?;
+    let Row { min, max, kind } = rows.next().ok_or("found fewer particles than a group declares")?;
     if depth > DEPTH {
-        return Err(format!("found groups within each other, expected at most {DEPTH}"));
+        return Err(format!("found groups nested too deep, expected at most {DEPTH}"));
     }
     let mut inner = |count: usize| (0..count).map(|_| tree(rows, depth + 1)).collect::<Result<Vec<_>, _>>();
     let kind = match kind {

@@ -60,7 +60,7 @@ fn of_read(
     let mut of_plan = Vec::new();
     for name in &options.port_types {
         if let Err(known) = definitions.bind(name) {
-            let message = format!("there is no port type {name}, which was asked for");
+            let message = format!("the requested port type {name} doesn't exist");
             let mut diagnostic = Diagnostic::of_document(Severity::Error, &main, message);
             diagnostic.with_note(format!("it has {known}"));
             of_plan.push(diagnostic);

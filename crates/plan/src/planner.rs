@@ -100,8 +100,7 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
     }
     planner.refuse_unknown_operations(&services);
     for name in std::mem::take(&mut planner.streamed) {
-        let message =
-            format!("there is no repeated element {name} in a sequence that is generated, which was to be a stream");
+        let message = format!("the element {name} can't be a stream: no generated sequence repeats it");
         planner.say(Severity::Error, message);
     }
     // If all operations of a contract are broken, generating only the types is not useful.
@@ -290,14 +289,13 @@ impl Planner<'_> {
         }
         self.lost_ports = lost_ports;
         for service in unspoken {
-            let message = format!("service {} has no port that speaks SOAP over HTTP", service.name.local());
+            let message = format!("service {} has no port that uses SOAP over HTTP", service.name.local());
             self.report(Severity::Warning, service.location, message);
         }
         let mut port_types = definitions.port_types.iter().filter(|port_type| !port_type.operations.is_empty());
         let has_binding = !(definitions.bindings.is_empty() && definitions.left_out.is_empty());
         if let Some(port_type) = port_types.next().filter(|_| !has_binding) {
-            let message =
-                "the contract has no binding, which says how operations are spoken: its types alone are generated";
+            let message = "the contract has no binding, so only its types are generated";
             self.say(Severity::Warning, message.to_owned());
             let name = port_type.name.local();
             let note = format!(
@@ -495,7 +493,8 @@ impl Planner<'_> {
         for operation in &other.operations {
             if known.get(operation.name.as_str()).is_some_and(|known| known.soap_action != operation.soap_action) {
                 let name = &operation.name;
-                let message = format!("operation {name} has another action here than in port {port}, whose is taken");
+                let message =
+                    format!("operation {name} has a different action here than in port {port}, whose action is used");
                 self.report(Severity::Warning, operation.location, message);
             }
         }
@@ -522,11 +521,11 @@ impl Planner<'_> {
             };
             let found: Vec<TypeId> = schema.global_types().filter(is_asked).collect();
             if found.is_empty() {
-                self.say(Severity::Error, format!("there is no type {name}, which was asked for"));
+                self.say(Severity::Error, format!("there is no type {name}, which was requested"));
             }
             for id in found {
                 if let Some(defect) = schema.type_defect(id) {
-                    let message = format!("type {name}, which was asked for, is left out: {}", defect.message);
+                    let message = format!("type {name}, which was requested, is left out: {}", defect.message);
                     self.report(Severity::Error, defect.location, message);
                 } else {
                     asked.push(id);
@@ -650,7 +649,7 @@ impl Planner<'_> {
 
     fn nothing(&mut self, is_strict: bool) {
         let has_operations = self.definitions.bindings.iter().any(|binding| !binding.operations.is_empty());
-        let message = "no service speaks SOAP over HTTP and there are no types, so there is nothing to generate";
+        let message = "no service uses SOAP over HTTP and there are no types, so there is nothing to generate";
         // A contract may have only policies or nothing at all.
         let is_expected = !is_strict && !has_operations && self.definitions.services.is_empty();
         self.say(if is_expected { Severity::Warning } else { Severity::Error }, message.to_owned());
@@ -666,7 +665,7 @@ impl Planner<'_> {
         let asked = self.wanted.iter().chain(self.raw);
         for name in asked.clone().filter(|name| !planned.contains(name.as_str())) {
             if let Some(LeftOut { defect, .. }) = broken.get(name.as_str()) {
-                let message = format!("operation {name}, which was asked for, is left out: {}", defect.message);
+                let message = format!("operation {name}, which was requested, is left out: {}", defect.message);
                 self.report(Severity::Error, defect.location, message);
             }
         }
@@ -832,7 +831,7 @@ impl Planner<'_> {
     fn deeper<T>(&mut self, plan: impl FnOnce(&mut Self) -> T) -> Option<T> {
         let limit = self.schema.limits().type_depth;
         if self.depth >= limit {
-            self.stop(format!("types stand more than {limit} deep in one another (the limit `type_depth`)"));
+            self.stop(format!("types are nested more than {limit} deep (the limit `type_depth`)"));
         }
         if self.is_full {
             return None;

@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:example:quotes";
 
 /// The port type `Quotes`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Quotes: Send + Sync + 'static {
     /// The operation `quote`.
     fn quote(&self, request: ::castile::Request<String>) -> impl Future<
@@ -13,8 +13,8 @@ pub trait Quotes: Send + Sync + 'static {
     > + Send;
 }
 
-/// A [`Quotes`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Quotes`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type QuotesServer<T> = ContractServer<QuotesContract, T>;
 
 /// The contract of [`Quotes`].
@@ -33,7 +33,7 @@ pub struct QuotesClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(QuotesClient, QUOTES_SERVICE, "http://localhost:8080/quotes");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> QuotesClient<S> {
     /// The operation `quote`.
     pub fn quote<'a>(
@@ -48,7 +48,7 @@ impl<S: HttpService> QuotesClient<S> {
 pub static QUOTES_SERVICE: Description = Description::new("Quotes", "urn:example:quotes", &QUOTES_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("quotes.wsdl"))], "http://localhost:8080/quotes");
 
-/// The operations of `Quotes`, for those who make and read messages themselves.
+/// The operations of `Quotes`, for programs that make and read messages themselves.
 pub static QUOTES_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "quote",

@@ -30,7 +30,8 @@ pub(crate) fn write_group(
     let generated = generate(&group.path, files, out, &group.name, options)?;
     let took = begun.elapsed();
     let recorder = Recorder { files, references: RefCell::default() };
-    let read = |path: &Path| castile_wsdl::read(&path.to_string_lossy(), &recorder).0.ok_or("a group is no contract");
+    let read =
+        |path: &Path| castile_wsdl::read(&path.to_string_lossy(), &recorder).0.ok_or("a group is not a contract");
     let mut definitions = read(&group.path)?;
 
     let mut found = Vec::new();

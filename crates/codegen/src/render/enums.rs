@@ -17,7 +17,7 @@ fn allow(context: Context<'_>) -> Option<TokenStream> {
     let unused = context.allow_unused();
     let allow = quote! {
         #unused
-        #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+        #[allow(clippy::enum_variant_names, reason = "the contract requires it")]
     };
     (context.module == 0).then_some(allow)
 }

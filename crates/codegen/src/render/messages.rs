@@ -34,7 +34,8 @@ pub(super) fn table(plan: &Service, context: Context<'_>) -> TokenStream {
     });
     let name = &plan.names.operations;
     let count = Literal::usize_unsuffixed(plan.operations.len());
-    let documentation = format!("The operations of `{}`, for those who make and read messages themselves.", plan.name);
+    let documentation =
+        format!("The operations of `{}`, for programs that make and read messages themselves.", plan.name);
     let documentation = documentation::line(&documentation);
     quote! {
         #documentation
@@ -199,7 +200,7 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
     let implementation = implementation_of_faults(plan, context);
     quote! {
         /// What a fault can say.
-        #[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+        #[allow(clippy::enum_variant_names, reason = "the contract requires it")]
         #[derive(Clone, Debug, PartialEq)]
         pub enum #ident { #(#declared),* }
 
@@ -275,7 +276,8 @@ pub(super) fn implementation_of_faults(plan: &Faults, context: Context<'_>) -> T
 /// Renders an alias for the fault details of an operation that equal those of another operation.
 pub(super) fn same_faults(operation: &str, plan: &Faults, like: &Faults) -> TokenStream {
     let (ident, of) = (&plan.ident, &like.ident);
-    let documentation = documentation::line(&format!("What a fault of `{operation}` can say: that of `{of}`."));
+    let documentation =
+        documentation::line(&format!("The detail of a fault of `{operation}`, which is that of `{of}`."));
     quote! {
         #documentation
         pub type #ident = #of;

@@ -15,7 +15,7 @@ pub(super) fn check(item: &Item, context: Context<'_>) -> TokenStream {
     let Item::Struct(planned) = item else { return TokenStream::new() };
     let own = context.path(&planned.path);
     let subject =
-        format!("`{}` is not what the contract says of `{}`", own.to_string().replace(' ', ""), planned.path.ident);
+        format!("`{}` doesn't match `{}` of the contract", own.to_string().replace(' ', ""), planned.path.ident);
     let expected = expected(planned, &subject, context);
     quote! {
         const _: () = {
@@ -46,7 +46,7 @@ fn expected(planned: &Struct, subject: &str, context: Context<'_>) -> TokenStrea
     };
     let (name, called) = match role {
         Role::Type(Some(TypeName { namespace, name })) => {
-            let called = format!("{subject}: it must be called {name:?}, in the namespace {namespace:?}");
+            let called = format!("{subject}: its name must be {name:?}, in the namespace {namespace:?}");
             let namespace = context.namespace(namespace);
             (quote! { Some(xs::TypeName::new(#namespace, #name)) }, called)
         }
@@ -57,7 +57,7 @@ fn expected(planned: &Struct, subject: &str, context: Context<'_>) -> TokenStrea
         None => quote! { None },
     };
     let more_attributes = literal(&format!("{subject}: it has other attributes"));
-    let other_content = literal(&format!("{subject}: what is in it is of another kind, or more"));
+    let other_content = literal(&format!("{subject}: its content has a different kind, or more elements"));
     let called = literal(&called);
     quote! {
         ExpectedType {
@@ -169,7 +169,7 @@ fn of_type(of: &Base, context: Context<'_>) -> String {
                 let values: Vec<String> = planned.variants.iter().map(|one| format!("{:?}", one.value)).collect();
                 format!("one of {}", values.join(", "))
             }
-            Some(Item::Struct(_)) => format!("with what is in `{}`", path.ident),
+            Some(Item::Struct(_)) => format!("with the content of `{}`", path.ident),
             _ => format!("a `{}`", path.ident),
         },
         of => format!("a `{}`", base(of, context).to_string().replace(' ', "")),

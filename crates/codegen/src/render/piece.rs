@@ -35,15 +35,16 @@ impl Piece {
     /// and the piece is empty.
     pub(super) fn new(what: &str, context: Context<'_>, items: impl FnOnce() -> TokenStream) -> Self {
         let is_root = context.module == 0;
-        let parsed = catch_unwind(AssertUnwindSafe(items))
-            .map_err(|_| "the generator panicked".to_owned())
-            .and_then(|items| syn::parse2::<syn::File>(items).map_err(|error| format!("it is no Rust: {error}")));
+        let parsed =
+            catch_unwind(AssertUnwindSafe(items)).map_err(|_| "the generator panicked".to_owned()).and_then(|items| {
+                syn::parse2::<syn::File>(items).map_err(|error| format!("it is not valid Rust: {error}"))
+            });
         let source = match parsed {
             Ok(file) if is_root => prettyplease::unparse(&file),
             // How much fits on a line depends on the indentation.
             Ok(file) => prettyplease::unparse(&around(file)),
             Err(problem) => {
-                context.bugs.tell(format!("a bug of the generator: the code of {what} can't be written: {problem}"));
+                context.bugs.tell(format!("a bug in the generator: the code of {what} can't be written: {problem}"));
                 String::new()
             }
         };

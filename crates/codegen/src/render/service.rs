@@ -72,15 +72,15 @@ fn server(plan: &Service, context: Context<'_>) -> TokenStream {
     } else {
         quote! { _ }
     };
-    let server_documentation = format!(" A [`{port_type}`] as a tower service that speaks SOAP over HTTP.");
+    let server_documentation = format!(" A [`{port_type}`] as a tower service for SOAP over HTTP.");
     let contract_documentation = format!(" The contract of [`{port_type}`].");
     quote! {
         #trait_documentation
-        #[allow(dead_code, reason = "a program may be a client alone")]
+        #[allow(dead_code, reason = "a program may be only a client")]
         pub trait #port_type: Send + Sync + 'static { #(#methods)* }
 
         #[doc = #server_documentation]
-        #[allow(dead_code, reason = "a program may be a client alone")]
+        #[allow(dead_code, reason = "a program may be only a client")]
         pub type #server<T> = ContractServer<#contract, T>;
 
         #[doc = #contract_documentation]
@@ -196,7 +196,7 @@ pub(super) fn client(plan: &Service, context: Context<'_>) -> TokenStream {
 
         ::castile::codegen::constructors!(#client, #description #address);
 
-        #[allow(dead_code, reason = "a program may use some of this and not the rest")]
+        #[allow(dead_code, reason = "a program may use only a part of this")]
         impl<S: HttpService> #client<S> {
             #(#methods)*
         }

@@ -164,7 +164,7 @@ fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     // The maximum number of parameters for which clippy gives no warning.
     const FEW: usize = 7;
     let many = (required.len() > FEW).then(|| {
-        quote! { #[allow(clippy::too_many_arguments, reason = "the contract has so many")] }
+        quote! { #[allow(clippy::too_many_arguments, reason = "the contract has this many")] }
     });
     let values = parts.iter().map(|(ident, required, value)| match required {
         Some(_) => quote! { #ident },
@@ -174,7 +174,7 @@ fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
         quote! {
             impl #ident {
                 /// A value of what must be there.
-                #[allow(dead_code, reason = "a program may make values otherwise")]
+                #[allow(dead_code, reason = "a program may make values in another way")]
                 #many
                 pub fn new(#(#required),*) -> Self {
                     Self { #(#values),* }

@@ -211,7 +211,7 @@ impl Writer<'_> {
         }
         let content = schema.content(type_id);
         if matches!(content, Content::Mixed(_)) {
-            push(rows, Row::new(depth, RowKind::Value, "text among the elements"));
+            push(rows, Row::new(depth, RowKind::Value, "text between the elements"));
         }
         match &content {
             Content::Simple(simple) => self.value(*simple, depth, rows),
@@ -351,7 +351,7 @@ impl Writer<'_> {
 fn push(rows: &mut Vec<Row>, row: Row) {
     match rows.len() {
         0..MOST_ROWS => rows.push(row),
-        MOST_ROWS => rows.push(Row::new(0, RowKind::Group, "and more, which the contract has")),
+        MOST_ROWS => rows.push(Row::new(0, RowKind::Group, "and more, see the contract")),
         _ => {}
     }
 }

@@ -25,21 +25,21 @@ impl Planner<'_> {
             {
                 let named = self.named_types_of(name);
                 if named.is_empty() {
-                    self.say(Severity::Error, format!("there is no type {name}, which is to be called {own}"));
+                    self.say(Severity::Error, format!("the type {name} can't be renamed to {own}: it doesn't exist"));
                 } else if named.iter().any(|id| id.builtin().is_some()) {
-                    let why = "`rust` names a type of Rust that stands for it";
-                    self.say(Severity::Error, format!("{name} is built in and can't be called {own}: {why}"));
+                    let why = "use `rust` to replace it by a Rust type";
+                    self.say(Severity::Error, format!("{name} is built in and can't be renamed to {own}: {why}"));
                 }
                 self.type_names.extend(named.into_iter().map(|id| (id, own.clone())));
             }
             if let Some(rust) = rust {
                 if syn::parse_str::<syn::Path>(rust).is_err() {
-                    self.say(Severity::Error, format!("{rust}, which is to stand for {name}, is no path of a type"));
+                    self.say(Severity::Error, format!("{rust}, which replaces {name}, is not the path of a type"));
                     continue;
                 }
                 let named = self.named_types_of(name);
                 if named.is_empty() {
-                    self.say(Severity::Error, format!("there is no type {name}, for which {rust} is to stand"));
+                    self.say(Severity::Error, format!("{rust} can't replace the type {name}: it doesn't exist"));
                 }
                 for id in named {
                     let is_simple = self.schema[id].as_simple().is_some();
@@ -62,22 +62,20 @@ impl Planner<'_> {
                     let known: Vec<&str> = others.iter().map(|(other, _)| *other).collect();
                     let note = format!("there are modules of {}", candidates(namespace, &known));
                     (
-                        "no type of the contract is of this namespace".to_owned(),
+                        "no type of the contract is in this namespace".to_owned(),
                         Some(note).filter(|_| !known.is_empty()),
                     )
                 }
-                Some(0) => {
-                    ("the types of the contract's own namespace stand in no module of their own".to_owned(), None)
-                }
+                Some(0) => ("the types of the contract's own namespace have no separate module".to_owned(), None),
                 Some(&module) => {
                     let ident = &self.modules[module].ident;
                     match others.into_iter().find(|(other, known)| *known == ident && !is_told(other)) {
-                        Some((other, _)) => (format!("that is what the module of {other} is called"), None),
+                        Some((other, _)) => (format!("the module of {other} has this name"), None),
                         None => continue,
                     }
                 }
             };
-            self.say(Severity::Error, format!("the module of {namespace} is to be called {name}: {why}"));
+            self.say(Severity::Error, format!("the module of {namespace} can't be named {name}: {why}"));
             if let Some(diagnostic) = self.diagnostics.last_mut() {
                 diagnostic.note = note;
             }
@@ -86,7 +84,7 @@ impl Planner<'_> {
             let Some(own) = &of.name else { continue };
             if let Some((location, why)) = self.named_types_of(name).into_iter().find_map(|id| self.renumbered(id, own))
             {
-                self.report(Severity::Error, location, format!("the type {name} is to be called {own}: {why}"));
+                self.report(Severity::Error, location, format!("the type {name} can't be named {own}: {why}"));
             }
         }
     }
@@ -110,10 +108,10 @@ impl Planner<'_> {
         match self.reserved.iter().filter(has_the_name).map(|(other, _)| *other).min() {
             Some(other) => {
                 let name = named(other).map(ToString::to_string).unwrap_or_default();
-                Some((schema[other].location(), format!("that is what {name} is called")))
+                Some((schema[other].location(), format!("{name} has this name")))
             }
             None => (path.ident.as_str() == format!("{wanted}Type"))
-                .then(|| (schema[id].location(), "generated code has something else of this name".to_owned())),
+                .then(|| (schema[id].location(), "another item of the generated code has this name".to_owned())),
         }
     }
 
@@ -134,7 +132,7 @@ impl Planner<'_> {
     fn expect_ident(&mut self, name: &str, of: &str) -> bool {
         let is_ident = syn::parse_str::<proc_macro2::Ident>(name).is_ok();
         if !is_ident {
-            self.say(Severity::Error, format!("{of} is to be called {name}, which is no name in Rust"));
+            self.say(Severity::Error, format!("{of} can't be named {name}, which is not a valid Rust name"));
         }
         is_ident
     }
@@ -143,12 +141,12 @@ impl Planner<'_> {
     pub(super) fn extras(&mut self, options: &Options, items: &mut [Item]) -> HashMap<Path, Extras> {
         for derive in options.derives.iter().chain(options.of_types.values().flat_map(|of| &of.derives)) {
             if syn::parse_str::<syn::Path>(derive).is_err() {
-                self.say(Severity::Error, format!("{derive}, which types are to derive, is no path of a macro"));
+                self.say(Severity::Error, format!("{derive}, which types should derive, is not the path of a macro"));
             }
         }
         for attribute in options.attributes.iter().chain(options.of_types.values().flat_map(|of| &of.attributes)) {
             if syn::parse_str::<syn::Meta>(attribute).is_err() {
-                self.say(Severity::Error, format!("{attribute}, which types are to have, is no attribute"));
+                self.say(Severity::Error, format!("{attribute}, which types should have, is not an attribute"));
             }
         }
         let mut of_paths: HashMap<Path, Vec<&TypeOptions>> = HashMap::new();
@@ -163,7 +161,7 @@ impl Planner<'_> {
             let generated: HashSet<&Path> = items.iter().map(Item::path).collect();
             paths.retain(|path| generated.contains(path));
             if paths.is_empty() {
-                self.say(Severity::Error, format!("there is no type {name} among those that are generated"));
+                self.say(Severity::Error, format!("no generated type has the name {name}"));
             }
             for path in paths {
                 let all = of_paths.entry(path).or_default();
@@ -180,7 +178,7 @@ impl Planner<'_> {
                     continue;
                 }
                 if let Err(why) = rename(item, member, name) {
-                    self.say(Severity::Error, format!("{what} is to be called {name}: {why}"));
+                    self.say(Severity::Error, format!("{what} can't be named {name}: {why}"));
                 }
             }
         }
@@ -220,7 +218,7 @@ fn rename(item: &mut Item, member: &str, name: &str) -> Result<(), String> {
     let ident = Ident::new(name);
     let is_taken = |(other, known): &&(String, &mut Ident)| other != member && **known == ident;
     if let Some((other, _)) = members.iter().find(is_taken) {
-        return Err(format!("that is what {other} is called"));
+        return Err(format!("{other} has this name"));
     }
     if let Some((_, found)) = members.iter_mut().find(|(known, _)| known == member) {
         **found = ident;

@@ -29,7 +29,7 @@ impl Planner<'_> {
             return match (&*facets, of) {
                 ("", _) => documentation,
                 (_, Some(of)) => format!("{documentation}\n\n{}", with_facets(format!("Of type {of}"))),
-                (facets, None) => format!("{documentation}\n\nIt holds {facets}."),
+                (facets, None) => format!("{documentation}\n\nIt contains {facets}."),
             };
         }
         let is_called_so = ident.as_str().trim_start_matches("r#") == name;
@@ -37,7 +37,7 @@ impl Planner<'_> {
         with_facets(match (is_called_so, of) {
             (true, Some(of)) if kind == "element" => format!("Of type {of}"),
             (true, Some(of)) => format!("{article} {kind} of type {of}"),
-            (true, None) => format!("{article} {kind} with a type of its own"),
+            (true, None) => format!("{article} {kind} with its own type"),
             (false, Some(of)) => format!("The {kind} `{name}` of type {of}"),
             (false, None) => format!("The {kind} `{name}`"),
         })
@@ -111,7 +111,7 @@ impl Planner<'_> {
             said.extend(of_kind(kind).map(|value| format!("{words} {value}")));
         }
         said.extend(of_kind(FacetKind::TotalDigits).map(|digits| format!("at most {digits} digits")));
-        said.extend(of_kind(FacetKind::FractionDigits).map(|digits| format!("at most {digits} behind the point")));
+        said.extend(of_kind(FacetKind::FractionDigits).map(|digits| format!("at most {digits} after the point")));
         let patterns = self.schema.patterns(type_id);
         said.extend(patterns.iter().map(|alternatives| format!("pattern `{}`", alternatives.join("|"))));
         let values: Vec<String> =

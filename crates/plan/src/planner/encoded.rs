@@ -218,7 +218,7 @@ impl Planner<'_> {
             table,
             path: path.clone(),
             documentation: documentation
-                .unwrap_or_else(|| format!("A value of the type `{local}` or of one that is derived from it.")),
+                .unwrap_or_else(|| format!("A value of the type `{local}` or of a type derived from it.")),
             is_abstract,
             variants,
             other: Some(other),

@@ -114,7 +114,7 @@ impl Planner<'_> {
             Origin::Head(id) => {
                 let declaration = &self.schema[id];
                 self.text(&[&declaration.annotation.documentation]).unwrap_or_else(|| {
-                    format!("The element `{}`, or one that may stand in its place.", declaration.name.local())
+                    format!("The element `{}`, or a member of its substitution group.", declaration.name.local())
                 })
             }
             Origin::Place | Origin::Step(..) => match group.compositor {
@@ -214,7 +214,7 @@ impl Planner<'_> {
             if let NodeTerm::Element(id) = &node.term {
                 let name = &self.schema[*id].name;
                 if !seen.insert(name) {
-                    let message = format!("<{}> begins two branches of a choice: the first one takes it", name.local());
+                    let message = format!("<{}> begins two branches of a choice: the first one is used", name.local());
                     self.report(Severity::Warning, self.schema[*id].location, message);
                     continue;
                 }
@@ -356,7 +356,8 @@ impl Planner<'_> {
             }
             if !(compositor == Compositor::Sequence && max == Some(min)) {
                 let message = format!(
-                    "<{name}> may be followed by another <{name}>, which can't be told apart (XSD Part 1 §3.8.6): the first takes as many as it may",
+                    "<{name}> may be followed by another <{name}>, which is ambiguous (XSD Part 1 §3.8.6): the first \
+                     gets as many as it allows",
                     name = element.name
                 );
                 self.report(Severity::Warning, location, message);

@@ -113,7 +113,8 @@ impl Planner<'_> {
             (Pattern::OneWay, Some(input), _) => (input, None),
             _ => {
                 let message = format!(
-                    "operation {name} begins with a message from the service, which SOAP over HTTP has no way for: it is left out"
+                    "operation {name} begins with a message from the service, which SOAP over HTTP doesn't support: \
+                     it is left out"
                 );
                 return self.refuse(operation.location, message);
             }
@@ -156,7 +157,8 @@ impl Planner<'_> {
             let addressed = addressed.then_some(operation.request_action.as_str());
             if let Some(known) = first.get(&(operation.action.as_str(), addressed, payload)) {
                 let message = format!(
-                    "operation {}, the method {}, takes the same as the method {known} and has the same action: a server can't tell them apart, and takes all requests for {known}",
+                    "operation {} (method {}) has the same request and the same action as the method {known}: a \
+                     server can't distinguish them, and calls {known} for all requests",
                     operation.name,
                     operation.ident,
                     known = known.ident
@@ -233,7 +235,7 @@ impl Planner<'_> {
         let namespace = self.copy(message.namespace.as_deref().unwrap_or_default());
         if message.namespace.is_none() {
             let text = format!(
-                "the body of message {} has no `namespace`: the element {name} of operation {} is in none",
+                "the body of message {} has no `namespace`: the element {name} of operation {} is in no namespace",
                 message.name, operation.name
             );
             self.report(Severity::Warning, operation.location, text);
@@ -254,12 +256,13 @@ impl Planner<'_> {
     ) -> Option<(Base, Payload)> {
         if parts.iter().any(|part| matches!(part.content, PartContent::Type(_))) {
             let text = format!(
-                "the body of message {} of operation {} has several parts, of which one has a `type`: it has no name there",
+                "the body of message {} of operation {} has several parts, one of them with a `type`, so it has no \
+                 element name",
                 message.name, operation.name
             );
             return self.refuse(operation.location, text);
         }
-        let documentation = format!("What the body of the message `{}` holds.", message.name);
+        let documentation = format!("The content of the body of the message `{}`.", message.name);
         self.structure_of_parts(path.clone(), documentation, parts);
         Some((Base::Item(path.clone()), Payload::Content { path, start: String::new() }))
     }
@@ -369,7 +372,8 @@ impl Planner<'_> {
             }
             let Some(block) = self.block(header) else {
                 let text = format!(
-                    "the header block {} of operation {} is literal and has a type, and so no name: it is left out",
+                    "the header block {} of operation {} is literal and has a type, so it has no element name: it is \
+                     left out",
                     header.part.name, operation.name
                 );
                 self.report(Severity::Warning, operation.location, text);

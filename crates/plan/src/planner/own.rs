@@ -35,19 +35,17 @@ impl Planner<'_> {
             let is_of_language =
                 matches!(&*rust, "String" | "bool") || rust.starts_with(['f', 'i', 'u']) && rust.len() < 4;
             let why = match path.as_ref().and_then(|path| known.get(path)) {
-                _ if is_of_several => {
-                    Some("values of types that are derived from it may stand in its place".to_owned())
-                }
-                _ if is_of_language => Some("it is no simple type".to_owned()),
-                None => Some("nothing that is generated has it".to_owned()),
+                _ if is_of_several => Some("values of derived types may take its place".to_owned()),
+                _ if is_of_language => Some("it is not a simple type".to_owned()),
+                None => Some("no generated code uses it".to_owned()),
                 Some(Item::Struct(planned)) => {
                     own.types.insert(planned.path.clone(), rust.clone());
                     None
                 }
-                Some(_) => Some("its content is no list of elements".to_owned()),
+                Some(_) => Some("its content is not a list of elements".to_owned()),
             };
             if let Some(why) = why {
-                self.report(Severity::Error, location, format!("{rust} can't stand for {called}: {why}"));
+                self.report(Severity::Error, location, format!("{rust} can't replace {called}: {why}"));
             }
         }
         if own.types.is_empty() {
@@ -63,7 +61,7 @@ impl Planner<'_> {
                 false => known.get(path).and_then(|item| unsaid(item, &known, &own.types, 0, &mut left)),
             };
             if let Some(why) = why {
-                self.say(Severity::Error, format!("{rust} can't stand for {}: {why}", path.ident));
+                self.say(Severity::Error, format!("{rust} can't replace {}: {why}", path.ident));
             }
         }
         let fields = items.iter().filter(|item| !own.types.contains_key(item.path())).flat_map(Item::fields);
@@ -107,10 +105,10 @@ fn unsaid(
     left: &mut usize,
 ) -> Option<String> {
     let Item::Struct(Struct { path, content, attributes, .. }) = item else {
-        return Some(format!("{} is no struct", item.path().ident));
+        return Some(format!("{} is not a struct", item.path().ident));
     };
     if depth > MOST_WITHIN {
-        return Some(format!("{} is too deep in it: say which type of the program stands for that, too", path.ident));
+        return Some(format!("{} is nested too deep in it: replace it by a type of the program, too", path.ident));
     }
     let fields = match content {
         Content::Simple { .. } => &[][..],
@@ -125,13 +123,13 @@ fn unsaid(
     let cost: usize = bases.map(|base| 1 + listed(base, known)).sum();
     *left = left.saturating_sub(1 + cost);
     if *left == 0 {
-        return Some(format!("{} has too much in it: say which types of the program stand for that, too", path.ident));
+        return Some(format!("{} has too much content: replace types in it by types of the program, too", path.ident));
     }
     for field in fields {
         let value = match &field.term {
-            Term::Group(group) => return Some(format!("{} has the group {} in it", path.ident, group.ident)),
+            Term::Group(group) => return Some(format!("{} contains the group {}", path.ident, group.ident)),
             Term::Any(_) if field.occurrence() == Occurrence::Repeated => continue,
-            Term::Any(_) => return Some(format!("{} has one element of any kind in it", path.ident)),
+            Term::Any(_) => return Some(format!("{} contains a wildcard for one element", path.ident)),
             Term::Element { value, .. } => value,
         };
         if let Base::Item(inner) = &value.base

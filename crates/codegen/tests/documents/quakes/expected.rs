@@ -9,7 +9,7 @@ static STRING_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("xs:string", "string
 
 /// The type `Phase`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Phase {
     /// The value of the element.
     pub value: String,
@@ -42,7 +42,7 @@ impl ToXml for Phase {
 
 /// The type `Event`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Event {
     /// An attribute of type `xs:string`.
     pub id: String,
@@ -50,7 +50,7 @@ pub struct Event {
     pub kind: Option<::castile::datatypes::QName>,
     /// Of type `xs:double`.
     pub magnitude: Nillable<f64>,
-    /// An element with a type of its own.
+    /// An element with its own type.
     pub place: Option<places::Place>,
     /// Of type `Phase`.
     pub phase: Vec<Phase>,
@@ -92,8 +92,8 @@ impl ComplexType for Event {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(dead_code, reason = "a program may use only some types")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ParametersChoice {
     /// The element `comment` of type `xs:string`.
     Comment(String),
@@ -126,7 +126,7 @@ impl ::castile::codegen::Group for ParametersChoice {
 
 /// The type `Parameters`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Parameters {
     /// Of type `xs:string`.
     pub agency: Option<String>,
@@ -152,8 +152,8 @@ impl ComplexType for Parameters {
 
 /// The type `Code`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(dead_code, reason = "a program may use only some types")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Code {
     /// The value `AAK`.
     Aak,
@@ -173,7 +173,7 @@ static CODE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Code", "", &[(NAMESPA
 
 /// The type `Station`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Station {
     /// Of type `Code`.
     pub code: Code,
@@ -181,7 +181,7 @@ pub struct Station {
 
 impl Station {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(code: Code) -> Self {
         Self { code }
     }
@@ -203,7 +203,7 @@ impl ComplexType for Station {
 
 /// The type `Remark`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Remark {
     /// An attribute of type `xs:string`.
     pub by: Option<String>,
@@ -235,7 +235,7 @@ impl ComplexType for Remark {
 
 /// What shook, and where.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Catalogue {
     /// An attribute of type `xs:decimal`.
     pub version: ::castile::datatypes::Decimal,
@@ -284,7 +284,7 @@ impl ComplexType for Catalogue {
 
 /// The type `Sighting`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Sighting {
     /// Of type `Remark`.
     pub witness: Vec<Remark>,
@@ -306,7 +306,7 @@ impl ComplexType for Sighting {
 
 /// The type `Bulletin`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Bulletin {
     /// Of type `Event`.
     pub event: Vec<Event>,
@@ -340,7 +340,7 @@ impl ComplexType for Bulletin {
 
 /// The type `Spare`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Spare {
     /// Of type `xs:int`.
     pub x: i32,
@@ -384,7 +384,7 @@ impl ::castile::Document for Bulletin {
 
 /// The document `remark`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct RemarkDocument(pub Remark);
 
 impl ::castile::Document for RemarkDocument {
@@ -400,7 +400,7 @@ impl ::castile::Document for RemarkDocument {
 
 /// The document `reply`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct ReplyDocument(pub Remark);
 
 impl ::castile::Document for ReplyDocument {
@@ -416,7 +416,7 @@ impl ::castile::Document for ReplyDocument {
 
 /// The document `magnitude`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct MagnitudeDocument(pub f64);
 
 impl ::castile::Document for MagnitudeDocument {
@@ -450,9 +450,9 @@ impl ::castile::document::Repeats<Event> for Bulletin {
 }
 
 /// Types of the namespace `urn:places`.
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(dead_code, reason = "a program may use only some types")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod places {
     use ::castile::codegen::*;
 

@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:addressing";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(&self, request: ::castile::Request<Value>) -> impl Future<
@@ -24,8 +24,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -48,7 +48,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/addressing");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, EchoFault, S> {
@@ -88,7 +88,7 @@ impl ComplexType for Value {
 }
 
 /// What a fault can say.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum EchoFault {
     /// The fault `Closed`.
@@ -122,7 +122,7 @@ impl FaultDetail for EchoFault {
     }
 }
 
-/// What a fault of `again` can say: that of `EchoFault`.
+/// The detail of a fault of `again`, which is that of `EchoFault`.
 pub type AgainFault = EchoFault;
 
 /// The service `Feature`.
@@ -133,7 +133,7 @@ pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:addre
         responses: ::castile::codegen::addressing::Responses::Anonymous,
     });
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation::new(
             "echo",

@@ -6,7 +6,7 @@ const NAMESPACE: &str = "urn:adjusted";
 const NAMESPACE_2: &str = "urn:adjusted:other";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -21,8 +21,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<parts::Part>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -44,7 +44,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/adjusted");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Order) -> ::castile::Call<'a, Order, Order, NoDetail, S> {
@@ -75,7 +75,7 @@ pub struct Order {
     pub sort: Option<enumerations::Kind>,
     /// Of type `xs:int`.
     pub quantity: i32,
-    /// Of type `Money`, `xs:decimal`: at most 2 behind the point.
+    /// Of type `Money`, `xs:decimal`: at most 2 after the point.
     pub price: Option<crate::Cents>,
     /// Of type `xs:date`.
     pub day: Option<crate::Day>,
@@ -83,7 +83,7 @@ pub struct Order {
     pub note: String,
     /// Of type `Part`.
     pub part: parts::Part,
-    /// An element with a type of its own.
+    /// An element with its own type.
     pub parts: Option<parts::Parts>,
     /// Of type `xs:double`.
     pub b: f64,
@@ -135,7 +135,7 @@ impl ComplexType for Order {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:adjusted", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/adjusted");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation::new(
             "echo",
@@ -174,8 +174,8 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
 ];
 
 /// Types of the namespace `urn:adjusted:other`.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod parts {
     use ::castile::codegen::*;
 
@@ -224,8 +224,8 @@ pub mod parts {
 }
 
 /// Types of the namespace `urn:adjusted:enumerations`.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod enumerations {
     /// The type `Kind`.
     #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd)]

@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:any_header";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -26,8 +26,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -50,7 +50,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/feature");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a String) -> ::castile::Call<'a, String, String, NoDetail, S> {
@@ -87,7 +87,7 @@ impl ::castile::Header for KeyHeader {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:any_header", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation::new(
             "echo",

@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:binding_alone";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -14,8 +14,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -34,7 +34,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE);
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
@@ -43,7 +43,7 @@ impl<S: HttpService> FeatureClient<S> {
 }
 
 /// The port type `Other`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Other: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -52,8 +52,8 @@ pub trait Other: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 }
 
-/// A [`Other`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Other`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type OtherServer<T> = ContractServer<OtherContract, T>;
 
 /// The contract of [`Other`].
@@ -72,7 +72,7 @@ pub struct OtherClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(OtherClient, OTHER_SERVICE);
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> OtherClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
@@ -106,7 +106,7 @@ pub static FEATURE_SERVICE: Description = Description::new("Feature12", "urn:bin
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "")
     .with_version(SoapVersion::Soap12);
 
-/// The operations of `Feature12`, for those who make and read messages themselves.
+/// The operations of `Feature12`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "echo",
@@ -127,7 +127,7 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
 pub static OTHER_SERVICE: Description = Description::new("Other", "urn:binding_alone", &OTHER_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "");
 
-/// The operations of `Other`, for those who make and read messages themselves.
+/// The operations of `Other`, for programs that make and read messages themselves.
 pub static OTHER_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "echo",

@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:choice";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -14,8 +14,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -34,7 +34,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/choice");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
@@ -44,7 +44,7 @@ impl<S: HttpService> FeatureClient<S> {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum OnceChoice {
     /// The element `a` of type `xs:int`.
     A(i32),
@@ -89,7 +89,7 @@ pub struct Once {
 
 impl Once {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(choice: OnceChoice) -> Self {
         Self { choice }
     }
@@ -137,7 +137,7 @@ impl ::castile::codegen::Group for OrderedChoiceSequence {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum OrderedChoice {
     /// The element `a` of type `xs:int`.
     A(i32),
@@ -199,7 +199,7 @@ impl ComplexType for Ordered {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ValueChoice2 {
     /// The element `once` of type `Once`.
     Once(Once),
@@ -229,7 +229,7 @@ impl ::castile::codegen::Group for ValueChoice2 {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ValueChoice3 {
     /// The element `x` of type `xs:int`.
     X(i32),
@@ -288,7 +288,7 @@ impl ::castile::codegen::Group for ValueChoice4Sequence {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ValueChoice4 {
     /// The element `z` of type `xs:int`.
     Z(i32),
@@ -352,7 +352,7 @@ impl ::castile::codegen::Group for AddressSequence {
 
 /// The group `Address`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Address {
     /// The element `street` of type `xs:string`.
     Street(String),
@@ -404,7 +404,7 @@ pub struct Value {
 
 impl Value {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(choice2: ValueChoice2) -> Self {
         Self {
             choice: None,
@@ -445,7 +445,7 @@ impl ComplexType for Value {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:choice", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/choice");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "echo",

@@ -10,7 +10,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/client_only");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, EchoFault, S> {
@@ -40,7 +40,7 @@ impl ComplexType for Value {
 }
 
 /// What a fault can say.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum EchoFault {
     /// The fault `pending`.
@@ -77,7 +77,7 @@ impl FaultDetail for EchoFault {
 /// The service `Feature`.
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:halves", &FEATURE_OPERATIONS);
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "echo",

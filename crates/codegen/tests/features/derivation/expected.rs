@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:derivation";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -14,8 +14,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -34,7 +34,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/derivation");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
@@ -104,7 +104,7 @@ impl ComplexType for Group {
 
 /// Something flat.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Shape {
     /// A value of the type `Circle`.
     Circle(Circle),
@@ -238,9 +238,9 @@ impl ComplexType for Further {
     }
 }
 
-/// A value of the type `Base` or of one that is derived from it.
+/// A value of the type `Base` or of a type derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum BaseOrDerived {
     /// A value of the type `Base`.
     Base(Base),
@@ -303,9 +303,9 @@ impl ToXml for BaseOrDerived {
     Further = Further,
 }
 
-/// A value of the type `Derived` or of one that is derived from it.
+/// A value of the type `Derived` or of a type derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum DerivedOrDerived {
     /// A value of the type `Derived`.
     Derived(Derived),
@@ -360,7 +360,7 @@ impl ToXml for DerivedOrDerived {
 
 /// Of which this contract has no kind.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Nothing {
     /// A value of a type that the contract doesn't have.
     Other(::castile::AnyType),
@@ -432,9 +432,9 @@ impl ComplexType for Restricted {
     }
 }
 
-/// A value of the type `Closed` or of one that is derived from it.
+/// A value of the type `Closed` or of a type derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ClosedOrDerived {
     /// A value of the type `Closed`.
     Closed(Closed),
@@ -544,7 +544,7 @@ impl ComplexType for Value {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:derivation", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/derivation");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "echo",

@@ -9,7 +9,7 @@ const NAMESPACE_5: &str = "urn:tickets";
 const NAMESPACE_6: &str = "urn:troubles";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -58,8 +58,8 @@ pub trait Feature: Send + Sync + 'static {
     > + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -87,7 +87,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost/");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a EchoRequest) -> ::castile::Call<'a, EchoRequest, EchoResponse, NoDetail, S> {
@@ -192,7 +192,7 @@ impl ToXml for Point {
 
 /// The type `Size`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Size {
     /// The value `small`.
     Small,
@@ -859,9 +859,9 @@ impl ToXml for Cat {
     }
 }
 
-/// A value of the type `Animal` or of one that is derived from it.
+/// A value of the type `Animal` or of a type derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum AnimalOrDerived {
     /// A value of the type `Animal`.
     Animal(Animal),
@@ -1023,7 +1023,7 @@ impl ToXml for AnimalsResponse {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ChoiceChoice {
     /// The element `a` of type `xs:int`.
     A(i32),
@@ -1060,7 +1060,7 @@ pub struct Choice {
 
 impl Choice {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(choice: ChoiceChoice) -> Self {
         Self { choice }
     }
@@ -1085,7 +1085,7 @@ pub struct Open {
     pub untyped: Option<encoding::Array>,
     /// An accessor of type `xs:string`.
     pub many: Vec<Option<String>>,
-    /// An accessor with a type of its own.
+    /// An accessor with its own type.
     pub choice: Option<Choice>,
 }
 
@@ -1377,7 +1377,7 @@ impl ::castile::Header for Point {
 }
 
 /// What a fault can say.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum OutcomeFault {
     /// The fault `trouble`.
@@ -1412,7 +1412,7 @@ impl FaultDetail for OutcomeFault {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:encoded", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost/");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 8] = [
     Operation::new(
             "echo",
@@ -1571,8 +1571,8 @@ pub static FEATURE_OPERATIONS: [Operation; 8] = [
 ];
 
 /// Types of the namespace `http://schemas.xmlsoap.org/soap/encoding/`.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod encoding {
     use ::castile::codegen::*;
 

@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE_2: &str = "urn:encoded_faults";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `open`.
     fn open(&self, request: ::castile::Request<OpenRequest>) -> impl Future<
@@ -13,8 +13,8 @@ pub trait Feature: Send + Sync + 'static {
     > + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -33,7 +33,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/encoded_faults");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `open`.
     pub fn open<'a>(
@@ -164,7 +164,7 @@ impl ToXml for Lost {
 }
 
 /// What a fault can say.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum OpenFault {
     /// The fault `locked`.
@@ -218,7 +218,7 @@ impl FaultDetail for OpenFault {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:encoded_faults", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/encoded_faults");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "open",

@@ -6,7 +6,7 @@ const NAMESPACE: &str = "urn:facets";
 const NAMESPACE_2: &str = "urn:facets:other";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -21,8 +21,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<i32>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -44,7 +44,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/facets");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
@@ -175,7 +175,7 @@ static GRADE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Grade", "", &[(NAMES
 
 /// The type `Color`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Color {
     /// The value `red`.
     Red,
@@ -244,7 +244,7 @@ static ONE_COLOR_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("OneColor", "", &
 
 /// The type `Size`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Size {
     /// A value of `i32`.
     Percent(i32),
@@ -314,7 +314,7 @@ static SIZE_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
 
 /// The type `SomeSize`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum SomeSize {
     /// A value of `i32`.
     Percent(i32),
@@ -533,7 +533,7 @@ static OWN_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("own", "float", &[]);
 
 /// The type `Reddish`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Reddish {
     /// The value `red`.
     Red,
@@ -550,7 +550,7 @@ static REDDISH_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Reddish", "", &[(N
 
 /// The type `SizeOrCode`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum SizeOrCode {
     /// A value of `SomeSize`.
     SomeSize(SomeSize),
@@ -611,7 +611,7 @@ static FROST_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Frost", "", &[(NAMES
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ValueChoice {
     /// The element `north` of type `Percent`, `xs:int`: at least 1, at most 100.
     North(i32),
@@ -644,7 +644,7 @@ impl ::castile::codegen::Group for ValueChoice {
 
 /// The type `PercentOrKind`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum PercentOrKind {
     /// A value of `i32`.
     Percent(i32),
@@ -720,7 +720,7 @@ static PERCENT_OR_KIND_TYPES: xs::SimpleTypes = xs::SimpleTypes::new(
 
 /// The type `ShortKind`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ShortKind {
     /// A value of `i32`.
     Percent(i32),
@@ -829,7 +829,7 @@ static SOME_KINDS_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("SomeKinds", "",
 
 /// The type `FirstOrSeven`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum FirstOrSeven {
     /// A value of `i32`.
     Percent(i32),
@@ -924,7 +924,7 @@ pub struct Value {
     pub digit_code: Option<String>,
     /// Of type `Percent`, `xs:int`: at least 1, at most 100.
     pub percent: Vec<i32>,
-    /// Of type `Price`, `xs:decimal`: more than 0, at most 5 digits, at most 2 behind the point.
+    /// Of type `Price`, `xs:decimal`: more than 0, at most 5 digits, at most 2 after the point.
     pub price: Option<::castile::datatypes::Decimal>,
     /// Of type `Key`, `xs:hexBinary`: 2 bytes.
     pub key: Option<::castile::datatypes::HexBinary>,
@@ -1092,7 +1092,7 @@ impl ComplexType for Value {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:facets", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/facets");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation::new(
             "echo",
@@ -1131,8 +1131,8 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
 ];
 
 /// Types of the namespace `urn:facets:other`.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod other {
     use ::castile::codegen::*;
 

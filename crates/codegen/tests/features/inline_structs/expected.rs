@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:inline_structs";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -14,8 +14,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -34,7 +34,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/sizes");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
@@ -388,7 +388,7 @@ impl ::castile::codegen::Group for ValueChoiceSequence {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ValueChoice {
     /// The element `large` of type `Level3`.
     Large(Box<Level3>),
@@ -576,9 +576,9 @@ impl ComplexType for Rectangle {
     }
 }
 
-/// A value of the type `Shape` or of one that is derived from it.
+/// A value of the type `Shape` or of a type derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ShapeOrDerived {
     /// A value of the type `Shape`.
     Shape(Box<Shape>),
@@ -641,9 +641,9 @@ impl ToXml for ShapeOrDerived {
     Rectangle = Rectangle,
 }
 
-/// A value of the type `Polygon` or of one that is derived from it.
+/// A value of the type `Polygon` or of a type derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum PolygonOrDerived {
     /// A value of the type `Polygon`.
     Polygon(Box<Polygon>),
@@ -696,9 +696,9 @@ impl ToXml for PolygonOrDerived {
     Rectangle = Rectangle,
 }
 
-/// The element `animal`, or one that may stand in its place.
+/// The element `animal`, or a member of its substitution group.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum AnimalElement {
     /// The element `animal` of type `Level3`.
     Animal(Box<Level3>),
@@ -990,7 +990,7 @@ pub struct Value {
     pub shape: Option<ShapeOrDerived>,
     /// Of type `Polygon`.
     pub polygon: Option<PolygonOrDerived>,
-    /// The element `animal`, or one that may stand in its place.
+    /// The element `animal`, or a member of its substitution group.
     pub animal: Option<AnimalElement>,
     /// Of type `Parts`.
     pub parts: Option<Box<Parts>>,
@@ -1055,7 +1055,7 @@ impl ComplexType for Value {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:inline_structs", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/sizes");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "echo",

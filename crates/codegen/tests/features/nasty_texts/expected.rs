@@ -15,7 +15,7 @@ const NAMESPACE_3: &str = "urn:t:*/ mod evil {} /* /* /* */ // \\ \"; mod evil {
 /// \`\`\` \` \[a\](javascript:b) \<script> \*\* \]\]> \<!\[CDATA\[ --> \<!-- #!\[feature(evil)\]
 /// \#\[doc(hidden)\] mod evil {} mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿
 /// include!("/etc/passwd") %s \~ $crate ' ; }
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// \*/ mod evil {} /\* /\* /\* \*/ // \\ "; mod evil {} // "# "## "##### r####"x"### '"'\\'\\" \\u{41}
     /// \\x41 \\ {} {0} {{ }} ${x}
@@ -30,8 +30,8 @@ pub trait Feature: Send + Sync + 'static {
     fn o(&self, request: ::castile::Request<R>) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -53,7 +53,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
     "http://h/*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \\n}\\nmod evil {}\\n a\\r\\rb\\r\\n} \\tmod evil {}\\t %60%60%60\\nmod evil {}\\n%60%60%60 %60 [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \\u{2028}mod evil {}\\u{2029} \\u{85}mod evil {}\\u{9b} \\u{202e}\\u{2066}\\u{2069}\\u{202c} \\u{200e}\\u{200f}\\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }"
 );
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// \*/ mod evil {} /\* /\* /\* \*/ // \\ "; mod evil {} // "# "## "##### r####"x"### '"'\\'\\" \\u{41}
     /// \\x41 \\ {} {0} {{ }} ${x}
@@ -72,7 +72,7 @@ impl<S: HttpService> FeatureClient<S> {
 
 /// A value of `c`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum C {
     /// \*/ mod evil {} /\*
     ModEvil,
@@ -214,7 +214,7 @@ pub struct R {
     pub c: C,
     /// Of type `xs:string`.
     pub d: String,
-    /// An element with a type of its own.
+    /// An element with its own type.
     pub r: end::R,
     /// Any element.
     pub any: Option<::castile::Any>,
@@ -222,7 +222,7 @@ pub struct R {
 
 impl R {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(a: String, b: String, c: C, d: String, r: end::R) -> Self {
         Self {
             e: "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }"
@@ -367,7 +367,7 @@ pub static FEATURE_SERVICE: Description = Description::new(
         "*/ mod evil {} /* /* /* */ // \\ \"; mod evil {} // \"# \"## \"##### r####\"x\"### '\"'\\'\\\" \\u{41} \\x41 \\ {} {0} {{ }} ${x}\n}\nmod evil {}\n a\r\rb\n}     mod evil {}     ```\nmod evil {}\n``` ` [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}\u{feff} e\u{301} 日本 😀 \u{10ffff} include!(\"/etc/passwd\") %s ~ $crate ' ; }",
     );
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
         "o",
@@ -381,8 +381,8 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
 ];
 
 /// Types of the namespace `urn:o:*/ mod evil {} /* /* /* */ // \ "; mod evil {} // "# "## "##### r####"x"### '"'\'\" \u{41} \x41 \ {} {0} {{ }} ${x} \n}\nmod evil {}\n a\r\rb\r\n} \tmod evil {}\t %60%60%60\nmod evil {}\n%60%60%60 %60 [a](javascript:b) <script> ** ]]> <![CDATA[ --> <!-- #![feature(evil)] #[doc(hidden)] \u{2028}mod evil {}\u{2029} \u{85}mod evil {}\u{9b} \u{202e}\u{2066}\u{2069}\u{202c} \u{200e}\u{200f}\u{61c}﻿ é 日本 😀 􏿿 include!("/etc/passwd") %s ~ $crate ' ; }/end`.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod end {
     use ::castile::codegen::*;
 

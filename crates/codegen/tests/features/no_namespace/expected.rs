@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE_2: &str = "urn:no_namespace";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(&self, request: ::castile::Request<no_namespace::Value>) -> impl Future<
@@ -13,8 +13,8 @@ pub trait Feature: Send + Sync + 'static {
     > + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -33,7 +33,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/no_namespace");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(
@@ -72,7 +72,7 @@ impl ComplexType for Mixed {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:no_namespace", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/no_namespace");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "echo",
@@ -90,8 +90,8 @@ pub static FEATURE_OPERATIONS: [Operation; 1] = [
 ];
 
 /// Types of no namespace.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod no_namespace {
     use ::castile::codegen::*;
 
@@ -100,7 +100,7 @@ pub mod no_namespace {
     pub struct Value {
         /// Of type `xs:int`.
         pub b: i32,
-        /// An element with a type of its own.
+        /// An element with its own type.
         pub mixed: Option<super::Mixed>,
     }
 

@@ -6,7 +6,7 @@ const NAMESPACE: &str = "urn:one_way";
 const NAMESPACE_3: &str = "urn:rpc";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `note`.
     fn note(
@@ -27,8 +27,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<()>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -51,7 +51,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/feature");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `note`.
     pub fn note<'a>(&'a self, request: &'a Note) -> ::castile::Call<'a, Note, (), NoDetail, S> {
@@ -113,7 +113,7 @@ impl ComplexType for WriteRequest {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:one_way", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation::new(
         "note",

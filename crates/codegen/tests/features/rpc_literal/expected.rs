@@ -7,7 +7,7 @@ const NAMESPACE_3: &str = "urn:rpc";
 const NAMESPACE_4: &str = "urn:rpc:other";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -40,8 +40,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<BareResponse>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -66,7 +66,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/feature");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(
@@ -187,9 +187,9 @@ impl ComplexType for Pupil {
     }
 }
 
-/// A value of the type `Person` or of one that is derived from it.
+/// A value of the type `Person` or of a type derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum PersonOrDerived {
     /// A value of the type `Person`.
     Person(Person),
@@ -244,7 +244,7 @@ impl ToXml for PersonOrDerived {
 
 /// The type `Size`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Size {
     /// The value `small`.
     Small,
@@ -274,7 +274,7 @@ pub struct EchoRequest2 {
 
 impl EchoRequest2 {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(person: PersonOrDerived, r#type: Size, count: i32, anything: ::castile::AnyType) -> Self {
         Self {
             person,
@@ -325,7 +325,7 @@ pub struct EchoResponse {
 
 impl EchoResponse {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(person: PersonOrDerived, r#type: Size, count: i32, anything: ::castile::AnyType) -> Self {
         Self {
             person,
@@ -541,7 +541,7 @@ impl ComplexType for BareResponse {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:rpc_literal", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 5] = [
     Operation::new(
             "echo",

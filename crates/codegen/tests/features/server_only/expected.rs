@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:halves";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(&self, request: ::castile::Request<Value>) -> impl Future<
@@ -13,8 +13,8 @@ pub trait Feature: Send + Sync + 'static {
     > + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -49,7 +49,7 @@ impl ComplexType for Value {
 }
 
 /// What a fault can say.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum EchoFault {
     /// The fault `pending`.
@@ -87,7 +87,7 @@ impl FaultDetail for EchoFault {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:halves", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/server_only");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "echo",

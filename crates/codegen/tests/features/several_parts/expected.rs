@@ -6,7 +6,7 @@ const NAMESPACE: &str = "urn:several_parts";
 const NAMESPACE_2: &str = "urn:other";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -27,8 +27,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<other::Content>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -51,7 +51,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/feature");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a EchoRequest) -> ::castile::Call<'a, EchoRequest, EchoResponse, NoDetail, S> {
@@ -103,7 +103,7 @@ impl ComplexType for Second {
     }
 }
 
-/// What the body of the message `echoRequest` holds.
+/// The content of the body of the message `echoRequest`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoRequest {
     /// The element `first` of type `xs:int`.
@@ -135,7 +135,7 @@ impl ComplexType for EchoRequest {
     }
 }
 
-/// What the body of the message `echoResponse` holds.
+/// The content of the body of the message `echoResponse`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EchoResponse {
     /// The element `first` of type `xs:int`.
@@ -171,7 +171,7 @@ impl ComplexType for EchoResponse {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:several_parts", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/feature");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 3] = [
     Operation::new(
             "echo",
@@ -213,8 +213,8 @@ pub static FEATURE_OPERATIONS: [Operation; 3] = [
 ];
 
 /// Types of the namespace `urn:other`.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod other {
     use ::castile::codegen::*;
 

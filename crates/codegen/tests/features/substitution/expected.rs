@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:substitution";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -14,8 +14,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<Value>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -34,7 +34,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/substitution");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
@@ -47,7 +47,7 @@ impl<S: HttpService> FeatureClient<S> {
 pub struct Animal {
     /// Of type `xs:string`.
     pub name: String,
-    /// The element `animal`, or one that may stand in its place.
+    /// The element `animal`, or a member of its substitution group.
     pub animal: Option<AnimalElement2>,
 }
 
@@ -67,9 +67,9 @@ impl ComplexType for Animal {
     }
 }
 
-/// A value of the type `Animal` or of one that is derived from it.
+/// A value of the type `Animal` or of a type derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum AnimalOrDerived {
     /// A value of the type `Animal`.
     Animal(Animal),
@@ -122,9 +122,9 @@ impl ToXml for AnimalOrDerived {
     Dog = Dog,
 }
 
-/// The element `animal`, or one that may stand in its place.
+/// The element `animal`, or a member of its substitution group.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum AnimalElement2 {
     /// The element `dog` of type `Dog`.
     Dog(Dog),
@@ -165,7 +165,7 @@ impl ::castile::codegen::Group for AnimalElement2 {
 pub struct Dog {
     /// Of type `xs:string`.
     pub name: String,
-    /// The element `animal`, or one that may stand in its place.
+    /// The element `animal`, or a member of its substitution group.
     pub animal: Option<Recursive<AnimalElement2>>,
     /// Of type `xs:boolean`.
     pub barks: bool,
@@ -189,9 +189,9 @@ impl ComplexType for Dog {
     }
 }
 
-/// The element `animal`, or one that may stand in its place.
+/// The element `animal`, or a member of its substitution group.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum AnimalElement {
     /// The element `dog` of type `Dog`.
     Dog(Dog),
@@ -227,9 +227,9 @@ impl ::castile::codegen::Group for AnimalElement {
     }
 }
 
-/// The element `note`, or one that may stand in its place.
+/// The element `note`, or a member of its substitution group.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum NoteElement {
     /// The element `note` of type `xs:string`.
     Note(String),
@@ -259,7 +259,7 @@ impl ::castile::codegen::Group for NoteElement {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum ValueChoice {
     /// The element `x` of type `xs:int`.
     X(i32),
@@ -303,9 +303,9 @@ impl ::castile::codegen::Group for ValueChoice {
 /// The type `Value`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Value {
-    /// The element `animal`, or one that may stand in its place.
+    /// The element `animal`, or a member of its substitution group.
     pub animal: Vec<AnimalElement>,
-    /// The element `note`, or one that may stand in its place.
+    /// The element `note`, or a member of its substitution group.
     pub note: Option<NoteElement>,
     /// One of several.
     pub choice: Option<ValueChoice>,
@@ -337,7 +337,7 @@ impl ComplexType for Value {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:substitution", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/substitution");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "echo",

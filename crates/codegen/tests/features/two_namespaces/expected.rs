@@ -6,7 +6,7 @@ const NAMESPACE: &str = "urn:two_namespaces:other";
 const NAMESPACE_2: &str = "urn:two_namespaces";
 
 /// The port type `Feature`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Feature: Send + Sync + 'static {
     /// The operation `echo`.
     fn echo(
@@ -21,8 +21,8 @@ pub trait Feature: Send + Sync + 'static {
     ) -> impl Future<Output = Result<::castile::Response<other::Part>, Fault>> + Send;
 }
 
-/// A [`Feature`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Feature`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type FeatureServer<T> = ContractServer<FeatureContract, T>;
 
 /// The contract of [`Feature`].
@@ -44,7 +44,7 @@ pub struct FeatureClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(FeatureClient, FEATURE_SERVICE, "http://localhost:8080/two_namespaces");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> FeatureClient<S> {
     /// The operation `echo`.
     pub fn echo<'a>(&'a self, request: &'a Value) -> ::castile::Call<'a, Value, Value, NoDetail, S> {
@@ -74,7 +74,7 @@ pub struct Value {
     pub note: String,
     /// Of type `Part`.
     pub part: other::Part,
-    /// An element with a type of its own.
+    /// An element with its own type.
     pub parts: Option<other::Parts>,
     /// Of type `xs:int`.
     pub b: i32,
@@ -120,7 +120,7 @@ impl ComplexType for Value {
 pub static FEATURE_SERVICE: Description = Description::new("Feature", "urn:two_namespaces", &FEATURE_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("service.wsdl"))], "http://localhost:8080/two_namespaces");
 
-/// The operations of `Feature`, for those who make and read messages themselves.
+/// The operations of `Feature`, for programs that make and read messages themselves.
 pub static FEATURE_OPERATIONS: [Operation; 2] = [
     Operation::new(
             "echo",
@@ -155,8 +155,8 @@ pub static FEATURE_OPERATIONS: [Operation; 2] = [
 ];
 
 /// Types of the namespace `urn:two_namespaces:other`.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod other {
     use ::castile::codegen::*;
 
@@ -203,8 +203,8 @@ pub mod other {
 }
 
 /// Types of the namespace `urn:two_namespaces:enumerations`.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
-#[allow(clippy::module_inception, reason = "the module around it may be called the same")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
+#[allow(clippy::module_inception, reason = "the outer module may have the same name")]
 pub mod enumerations {
     /// The type `Kind`.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]

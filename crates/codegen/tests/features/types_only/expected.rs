@@ -6,8 +6,8 @@ const NAMESPACE: &str = "urn:types_only";
 
 /// The type `Color`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(dead_code, reason = "a program may use only some types")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum Color {
     /// The value `red`.
     Red,
@@ -24,8 +24,8 @@ static COLOR_TYPES: xs::SimpleTypes = xs::SimpleTypes::new("Color", "", &[(NAMES
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(dead_code, reason = "a program may use only some types")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum PartChoice {
     /// The element `color` of type `Color`.
     Color(Color),
@@ -58,7 +58,7 @@ impl ::castile::codegen::Group for PartChoice {
 
 /// The type `Part`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Part {
     /// One of several.
     pub choice: PartChoice,
@@ -66,7 +66,7 @@ pub struct Part {
 
 impl Part {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(choice: PartChoice) -> Self {
         Self { choice }
     }
@@ -85,7 +85,7 @@ impl ComplexType for Part {
 
 /// The type `Further`.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Further {
     /// An attribute of type `xs:int`.
     pub id: Option<i32>,
@@ -95,7 +95,7 @@ pub struct Further {
 
 impl Further {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(choice: PartChoice) -> Self {
         Self { id: None, choice }
     }
@@ -121,10 +121,10 @@ impl ComplexType for Further {
     }
 }
 
-/// A value of the type `Part` or of one that is derived from it.
+/// A value of the type `Part` or of a type derived from it.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(dead_code, reason = "a program may use only some types")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum PartOrDerived {
     /// A value of the type `Part`.
     Part(Part),
@@ -179,7 +179,7 @@ impl ToXml for PartOrDerived {
 
 /// The element `parts`.
 #[derive(Clone, Debug, Default, PartialEq)]
-#[allow(dead_code, reason = "a program may use some types and not the rest")]
+#[allow(dead_code, reason = "a program may use only some types")]
 pub struct Parts {
     /// Of type `Part`.
     pub part: Vec<PartOrDerived>,

@@ -45,12 +45,13 @@ pub(crate) fn types(contract: &Contract) -> Result<Types, Error> {
                     && one.is(other)
                 {
                     return Err(Error::new(format!(
-                        "two enums have {} in the namespace {:?} as the type itself: make one of them, with all variants",
+                        "two enums have the type {} in the namespace {:?} as `itself`: merge them into one enum with \
+                         all variants",
                         name.name, name.namespace
                     )));
                 }
                 return Err(Error::new(format!(
-                    "two types are called {} in the namespace {:?}: give one of them another name",
+                    "two types have the name {} in the namespace {:?}: rename one of them",
                     name.name, name.namespace
                 )));
             }
@@ -71,7 +72,8 @@ fn is_listed(declaration: &Declaration) -> Result<(), Error> {
         let Some(ComplexDefinition { extended_by, is_open: false, .. }) = complex(base) else { continue };
         if !extended_by.iter().any(|of| name(of()) == name(declaration)) {
             return Err(Error::new(format!(
-                "{own} extends {base}, and is no variant of the enum that stands for {base}: add one, or one with #[xml(other)]",
+                "{own} extends {base}, but is not a variant of the enum for {base}: add it, or add a variant with \
+                 #[xml(other)]",
                 own = name(declaration),
                 base = name(base)
             )));

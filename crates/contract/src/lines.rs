@@ -82,7 +82,7 @@ impl Lines {
 
     pub(crate) fn finish(self) -> Result<String, Error> {
         match self.wrong {
-            Some(text) => Err(Error::new(format!("{text:?} has a character that XML can't carry"))),
+            Some(text) => Err(Error::new(format!("{text:?} has a character that is not allowed in XML"))),
             None => Ok(String::from_utf8_lossy(&self.out).into_owned()),
         }
     }

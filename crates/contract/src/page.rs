@@ -173,7 +173,7 @@ impl Page {
             push(rows, depth, 'g', "any attribute", &Columns::default());
         }
         if let ContentDefinition::Mixed(_) = content {
-            push(rows, depth, 'v', "text among the elements", &Columns::default());
+            push(rows, depth, 'v', "text between the elements", &Columns::default());
         }
         match content {
             ContentDefinition::Simple(of, _) => {
@@ -236,7 +236,7 @@ fn push(rows: &mut Vec<String>, depth: usize, kind: char, name: &str, columns: &
     let row = format!("{depth}{kind}\t{name}\t{occurs}\t{of}\t{notes}\t{documentation}");
     match rows.len() {
         0..MOST_ROWS => rows.push(row.trim_end_matches('\t').to_owned()),
-        MOST_ROWS => rows.push("0g\tand more, which the contract has".to_owned()),
+        MOST_ROWS => rows.push("0g\tand more, see the contract".to_owned()),
         _ => {}
     }
 }

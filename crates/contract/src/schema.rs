@@ -136,7 +136,7 @@ impl Schema<'_> {
             }
             let around = self.unnamed.get();
             if around == MOST_FLATTENED {
-                return Err(Error::new("a type without a name holds itself, so its declaration has no end".into()));
+                return Err(Error::new("a type without a name contains itself, so it can't be declared".into()));
             }
             self.unnamed.set(around + 1);
             self.type_(out, declaration)?;
@@ -236,8 +236,7 @@ impl Schema<'_> {
             (ContentDefinition::Simple(of, _), base) => {
                 let Some(name) = base.or_else(|| of().name) else {
                     return Err(Error::new(
-                        "a text with attributes beside it is of a type without a name: wrap it in a struct of its own"
-                            .into(),
+                        "a text with attributes has a type without a name: wrap it in a separate struct".into(),
                     ));
                 };
                 out.element("xs:simpleContent", &[], |out| {
@@ -289,7 +288,7 @@ impl Schema<'_> {
                 let of = of();
                 let name = of.name.map_or("a type", |name| name.name);
                 if depth == MOST_FLATTENED {
-                    return Err(Error::new(format!("{name} is flattened into itself, so its content has no end")));
+                    return Err(Error::new(format!("{name} is flattened into itself, so its content is infinite")));
                 }
                 let Definition::Complex(ComplexDefinition {
                     content: ContentDefinition::Elements(content) | ContentDefinition::Mixed(content),
@@ -407,7 +406,8 @@ fn is_same_group(own: &ParticleDeclaration, inherited: &ParticleDeclaration) -> 
         (TermDeclaration::ContentOf(own, _), TermDeclaration::ContentOf(inherited, _)) if !own().is(inherited()) => {
             let name = own().name.map_or("", |name| name.name);
             Err(Error::new(format!(
-                "two types are called {name}: one is flattened in a type, and the other one in the type that it extends"
+                "two types have the name {name}: one is flattened into a type, and the other one into the type that \
+                 it extends"
             )))
         }
         _ => Ok(()),

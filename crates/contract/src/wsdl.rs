@@ -94,7 +94,7 @@ fn globals(contract: &Contract, types: &Types) -> Result<(Globals<DeclaredElemen
             Some(known) if is_same((known.of)(), (part.of)()) && known.is_nillable == part.is_nillable => {}
             Some(_) => {
                 return Err(Error::new(format!(
-                    "two elements of different types are called <{}> in the namespace {:?}",
+                    "two elements of different types have the name <{}> in the namespace {:?}",
                     part.name.name, part.name.namespace
                 )));
             }
@@ -132,7 +132,7 @@ fn globals(contract: &Contract, types: &Types) -> Result<(Globals<DeclaredElemen
                     Some((_, known)) if is_same(known(), of()) => {}
                     Some(_) => {
                         return Err(Error::new(format!(
-                            "two attributes of different types are called {} in the namespace {:?}",
+                            "two attributes of different types have the name {} in the namespace {:?}",
                             name.name, name.namespace
                         )));
                     }
@@ -221,7 +221,7 @@ fn message(name: &str, message: &Message, prefixes: &Prefixes, out: &mut Lines) 
                 for ElementDeclaration { name, of, .. } in parts(of)? {
                     let Some(of) = of().name else {
                         return Err(Error::new(format!(
-                            "the part {name} is of a type without a name, which a message of rpc style can't declare"
+                            "the part {name} has a type without a name, which a message of rpc style can't declare"
                         )));
                     };
                     out.empty("wsdl:part", &[("name", (*name).to_owned()), ("type", prefixes.name(of))]);
@@ -236,7 +236,8 @@ fn message(name: &str, message: &Message, prefixes: &Prefixes, out: &mut Lines) 
 fn parts(of: Reference) -> Result<Vec<ElementDeclaration>, Error> {
     let wrong = |name: &str| {
         Error::new(format!(
-            "{name} is no part of a message of rpc style (WSDL 1.1 §3.5): each comes once, as an element in no namespace"
+            "{name} can't be a part of a message of rpc style (WSDL 1.1 §3.5): a part occurs once, as an element in \
+             no namespace"
         ))
     };
     let Definition::Complex(complex) = &of().definition else { return Err(wrong("a simple type")) };
@@ -244,7 +245,7 @@ fn parts(of: Reference) -> Result<Vec<ElementDeclaration>, Error> {
         return Err(wrong("a text"));
     };
     if !complex.attributes.is_empty() || complex.any_attributes.is_some() || complex.base.is_some() {
-        return Err(wrong("what has attributes, or extends another type,"));
+        return Err(wrong("a type that has attributes or extends another type"));
     }
     let TermDeclaration::Sequence(particles) = content.term else { return Err(wrong("a choice")) };
     let parts = particles.iter().map(|particle| match particle.term {
@@ -258,7 +259,7 @@ fn parts(of: Reference) -> Result<Vec<ElementDeclaration>, Error> {
             Ok(element)
         }
         TermDeclaration::Element(element) => Err(wrong(element.name)),
-        _ => Err(wrong("what is flattened, or any element,")),
+        _ => Err(wrong("a flattened field or a wildcard")),
     });
     parts.collect()
 }

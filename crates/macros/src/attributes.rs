@@ -136,7 +136,7 @@ impl Case {
             "snake_case" => Case::Snake,
             "SCREAMING_SNAKE_CASE" => Case::Shouting,
             "as it is" => Case::AsItIs,
-            other => return Err(syn::Error::new(text.span(), format!("{other:?} is none of {CASES}"))),
+            other => return Err(syn::Error::new(text.span(), format!("{other:?} is not one of {CASES}"))),
         })
     }
 
@@ -180,7 +180,7 @@ impl OfType {
                 let value = bare(meta.value()?.parse()?);
                 let name = facet.to_lower_camel_case();
                 if !matches!(facet, "pattern" | "enumeration") && self.facets.iter().any(|(known, ..)| *known == name) {
-                    return Err(meta.error("it is said twice"));
+                    return Err(meta.error("this is given twice"));
                 }
                 self.facets.push((name, text_of(&value)?, value.span()));
                 Ok(())
@@ -215,7 +215,7 @@ impl OfType {
     /// Rejects attributes that have no meaning for this kind of type.
     pub(crate) fn refuse(&self, what: &str, said: &[(bool, &str)], ident: &Ident) -> syn::Result<()> {
         match said.iter().find(|(is_said, _)| *is_said) {
-            Some((_, said)) => Err(syn::Error::new(ident.span(), format!("{what} has no `{said}`"))),
+            Some((_, said)) => Err(syn::Error::new(ident.span(), format!("{what} can't have `{said}`"))),
             None => Ok(()),
         }
     }
@@ -223,8 +223,8 @@ impl OfType {
     /// Returns the namespace of the type.
     pub(crate) fn namespace(&self, ident: &Ident) -> syn::Result<Expr> {
         self.namespace.clone().ok_or_else(|| {
-            let message = "it is not said in which namespace the type is: write `#[xml(namespace = \"urn:example:orders\")]` \
-                           at it, or `namespace = \"\"` for none";
+            let message = "the type has no namespace: add `#[xml(namespace = \"urn:example:orders\")]` to it, or \
+                `namespace = \"\"` for no namespace";
             syn::Error::new(ident.span(), message)
         })
     }
@@ -254,7 +254,7 @@ impl OfField {
             key @ ("default" | "fixed") => {
                 let is_fixed = key == "fixed";
                 if self.default.is_some() && is_fixed != self.is_fixed {
-                    return Err(meta.error("a value is fixed, or a default that there may be others beside"));
+                    return Err(meta.error("a value is either `fixed` or `default`, not both"));
                 }
                 self.is_fixed = is_fixed;
                 return once(meta, &mut self.default, |meta| meta.value()?.parse());
@@ -273,8 +273,8 @@ impl OfField {
         };
         if let Some((other, _)) = self.role {
             let message = format!(
-                "a field is one of attribute, text, mixed, flatten, any and any_attributes, and a variant may be other or itself; \
-                 this is {} too",
+                "expected one of attribute, text, mixed, flatten, any and any_attributes, or other or itself for a \
+                 variant; this is also {}",
                 other.word()
             );
             return Err(meta.error(message));
@@ -298,13 +298,13 @@ impl OfField {
         let list = text.split_whitespace().map(|namespace| match namespace {
             "##local" => Ok(String::new()),
             keyword if keyword.starts_with("##") => {
-                let message = format!("{keyword:?} is none of \"##any\", \"##other\", \"##local\" and a namespace");
+                let message = format!("{keyword:?} is not \"##any\", \"##other\", \"##local\" or a namespace");
                 Err(syn::Error::new(said.span(), message))
             }
             namespace => Ok(namespace.to_owned()),
         });
         match list.collect::<syn::Result<Vec<String>>>()? {
-            list if list.is_empty() => Err(syn::Error::new(said.span(), "it takes nothing of no namespaces")),
+            list if list.is_empty() => Err(syn::Error::new(said.span(), "the list of namespaces is empty")),
             list => Ok(Wildcard::OneOf(list)),
         }
     }
@@ -327,7 +327,7 @@ impl OfField {
         ];
         for (said, span) in said {
             if let Some(span) = span.filter(|_| !allowed.contains(&said)) {
-                return Err(syn::Error::new(span, format!("{what} has no {}", said.word())));
+                return Err(syn::Error::new(span, format!("{what} can't have {}", said.word())));
             }
         }
         Ok(())
@@ -350,14 +350,14 @@ pub(crate) enum Said {
 impl Said {
     fn word(self) -> &'static str {
         match self {
-            Said::Name => "name of its own",
-            Said::Namespace => "namespace of its own",
+            Said::Name => "its own name",
+            Said::Namespace => "its own namespace",
             Said::Repeated => "repeated values",
-            Said::Items => "items to be read one after another",
+            Said::Items => "items",
             Said::Bounds => "min or max",
-            Said::Default => "default",
-            Said::With => "adapter",
-            Said::Wrap => "element around it",
+            Said::Default => "a default",
+            Said::With => "an adapter",
+            Said::Wrap => "an element around it",
         }
     }
 }
@@ -384,7 +384,7 @@ fn once<T>(
     read: impl FnOnce(&ParseNestedMeta<'_>) -> syn::Result<T>,
 ) -> syn::Result<()> {
     if place.is_some() {
-        return Err(meta.error("it is said twice"));
+        return Err(meta.error("this is given twice"));
     }
     *place = Some(read(meta)?);
     Ok(())
@@ -400,14 +400,14 @@ pub(crate) fn ncname(name: String, span: Span) -> syn::Result<String> {
     match castile_xml::tree::is_ncname(&name) {
         true => Ok(name),
         false => {
-            let message = format!("{name:?} is no name of XML (an NCName): say another by `name = \"…\"`");
+            let message = format!("{name:?} is not an XML name (an NCName): give another one with `name = \"…\"`");
             Err(syn::Error::new(span, message))
         }
     }
 }
 
 fn unknown(meta: &ParseNestedMeta<'_>, known: &str) -> syn::Error {
-    meta.error(format!("it is not known here; what can be said is {known}"))
+    meta.error(format!("this is unknown here, expected one of {known}"))
 }
 
 /// Unwraps the invisible groups that `macro_rules` put around an expression.

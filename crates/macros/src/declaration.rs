@@ -167,22 +167,22 @@ pub(crate) fn extended(
 fn extension(ident: &Ident, base: &Path) -> TokenStream {
     let shown = shown(base);
     let no_enum = format!(
-        "`{ident}` extends `{shown}`, which is no enum with `#[xml(derived)]`: make an enum of both types, a variant of which is \
-         `#[xml(itself)]`, and extend that"
+        "`{ident}` extends `{shown}`, which is not an enum with `#[xml(derived)]`: make an enum of both types with \
+         one variant `#[xml(itself)]`, and extend the enum"
     );
     let itself = format!(
-        "`{ident}` extends itself, or is one of more than 64 types that extend each other in a row: leave out `extends` at the type that has \
-         `#[xml(itself)]` in its enum"
+        "`{ident}` extends itself, or is in a chain of more than 64 types that extend each other: remove `extends` \
+         from the type that is `#[xml(itself)]` in its enum"
     );
-    let namespace = format!("`{ident}` is in another namespace than `{shown}`, which it extends");
+    let namespace = format!("`{ident}` is in a different namespace than `{shown}`, which it extends");
     let attributes = format!(
-        "`{ident}` lacks an attribute of `{shown}`, or has another one in its place: a type has all attributes of the one that it extends, \
-         and its `any_attributes`"
+        "`{ident}` lacks an attribute of `{shown}`, or has a different one in its place: a type has all attributes of \
+         the type that it extends, and its `any_attributes`"
     );
     let text = format!("`{ident}` extends `{shown}`: either both have the same text, or both have elements");
     let elements = format!(
-        "`{ident}` doesn't begin with the elements of `{shown}`: they come first and in their order, with the same types and \
-         defaults, and as often. A choice and elements in any order are not extended by more elements"
+        "`{ident}` doesn't begin with the elements of `{shown}`: they come first, in the same order, with the same \
+         types, defaults and occurrence. A choice and elements in any order can't be extended by more elements"
     );
     quote_spanned! { base.span() =>
         castile_codegen_::declared::extends(

@@ -23,14 +23,14 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<Token
         without_facets(&of)?;
     }
     if let Some(span) = of.is_all {
-        return Err(syn::Error::new(span, "of an enum one variant is there: no order is to be said"));
+        return Err(syn::Error::new(span, "an enum has one variant at a time, so it can't have `all`"));
     }
     if data.variants.is_empty() {
         return Err(syn::Error::new_spanned(&input.ident, "an enum without variants has no values"));
     }
     let ident = &input.ident;
     if let Some(extends) = of.extends.as_ref().filter(|_| of.is_derived.is_some() || of.is_union.is_some()) {
-        let message = "an enum of several types extends none: write `extends` at the type that is `itself` in it";
+        let message = "an enum of several types can't have `extends`: add it to the type of the variant `itself`";
         return Err(syn::Error::new_spanned(extends, message));
     }
     let of_structs = [(of.is_group, "group"), (of.is_derived.is_some() && of.is_union.is_some(), "union")];
@@ -50,13 +50,16 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<Token
     }
 }
 
-const ITSELF: &str = "a variant is a type that others extend in an enum with `#[xml(derived)]` alone";
+const ITSELF: &str = "`itself` is only for a variant of an enum with `#[xml(derived)]`";
 
 /// Returns the type that a variant contains.
 fn held<'v>(variant: &'v Variant, what: &str) -> syn::Result<&'v Type> {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(&fields.unnamed[0].ty),
-        _ => Err(syn::Error::new_spanned(variant, format!("a variant holds {what}, as `{}(…)`", variant.ident))),
+        _ => Err(syn::Error::new_spanned(
+            variant,
+            format!("a variant must contain {what}, such as `{}(…)`", variant.ident),
+        )),
     }
 }
 
@@ -71,22 +74,22 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
         let said = OfField::read(&variant.attrs)?;
         match (said.role(), &variant.fields) {
             (Some(Role::Other), _) => {
-                said.refuse(&[], "whatever is not listed")?;
-                let of = held(variant, "the text of what is not listed")?;
+                said.refuse(&[], "the variant for other values")?;
+                let of = held(variant, "the text of a value that is not listed")?;
                 if other.is_some() {
-                    return Err(syn::Error::new_spanned(variant, "another variant is whatever is not listed already"));
+                    return Err(syn::Error::new_spanned(variant, "another variant is already `other`"));
                 }
                 other = Some((&variant.ident, of));
             }
             (None, Fields::Unit) => {
-                said.refuse(&[Said::Name], "a listed value")?;
+                said.refuse(&[Said::Name], "a value of an enumeration")?;
                 // An enumeration value can be any text, not only a name.
                 let value = of.text_of(&variant.ident, &said, Case::AsItIs);
                 listed.push((&variant.ident, value));
             }
             (None, _) => {
-                let message = "a variant without a value lists one, so all others do; of a choice each variant holds what its \
-                               element does, which may be `()`";
+                let message = "some variants have no value, so this is an enumeration, in which no variant has one; \
+                    in a choice, each variant contains the value of its element, which may be `()`";
                 return Err(syn::Error::new_spanned(variant, message));
             }
             (Some(Role::Itself), _) => {
@@ -94,7 +97,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
             }
             (Some(_), _) => {
                 let span = said.role.map_or(variant.span(), |(_, span)| span);
-                return Err(syn::Error::new(span, "a listed value is the text of an element or an attribute"));
+                return Err(syn::Error::new(span, "a value of an enumeration is a text, expected no such option"));
             }
         }
     }
@@ -260,9 +263,12 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
         let said = OfField::read(&variant.attrs)?;
         match said.role {
             Some((Role::Text, span)) => {
-                said.refuse(&[], "text among elements")?;
+                said.refuse(&[], "text between elements")?;
                 if text.is_some() || !is_called(held(variant, "a text")?, "String") {
-                    return Err(syn::Error::new(span, "one variant is the text among elements, and holds a `String`"));
+                    return Err(syn::Error::new(
+                        span,
+                        "expected only one variant for the text between elements, with a `String`",
+                    ));
                 }
                 text = Some(names::Ident::new(&variant.ident.to_string()));
                 continue;
@@ -270,18 +276,21 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
             None | Some((Role::Flattened | Role::Any, _)) => {}
             Some((Role::Itself, span)) => return Err(syn::Error::new(span, ITSELF)),
             Some((_, span)) => {
-                return Err(syn::Error::new(span, "a variant of a choice is an element, any element, or flattened"));
+                return Err(syn::Error::new(span, "a variant of a choice is an element, `any`, or `flatten`"));
             }
         }
-        let of_variant = held(variant, "what its element does")?;
+        let of_variant = held(variant, "the value of its element")?;
         if let Some(inner) = held_by(of_variant, "Option") {
-            return Err(syn::Error::new_spanned(inner, "of a choice one variant is there, and so is what it holds"));
+            return Err(syn::Error::new_spanned(
+                inner,
+                "a variant of a choice always has a value, expected no `Option`",
+            ));
         }
         sizes.push((variant.ident.clone(), of_variant.clone()));
         if let Some(wrap) = &said.wrap {
             return Err(syn::Error::new_spanned(
                 wrap,
-                "a variant has no element around it: hold a struct with one field",
+                "a variant can't have an element around it: use a struct with one field",
             ));
         }
         let (mut member, mut plan) = member(&mut expansion, of, &variant.ident, of_variant, &said, Case::Camel)?;
@@ -294,7 +303,10 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
     }
     differ(elements(&members))?;
     if text.is_some() && members.is_empty() {
-        return Err(syn::Error::new_spanned(ident, "text without elements is a `String`"));
+        return Err(syn::Error::new_spanned(
+            ident,
+            "text without elements is a `String`, expected variants with elements, expected variants with elements",
+        ));
     }
     let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();
     let planned = Choice {
@@ -332,7 +344,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     let mut expansion = Expansion::new(ident, of)?;
     if !expansion.is_qualified() {
         let message =
-            "types that extend others need a namespace, and elements that are in it: `xsi:type` names them by it";
+            "types that extend others need a namespace, and their elements must be in it, because `xsi:type` uses it";
         return Err(syn::Error::new_spanned(ident, message));
     }
     let of_type = of.name(ident)?;
@@ -349,10 +361,10 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     for (variant, said) in data.variants.iter().zip(all_said) {
         sizes.push((variant.ident.clone(), held(variant, "a type that extends this one")?.clone()));
         if said.role() == Some(Role::Other) {
-            said.refuse(&[], "whatever type comes")?;
+            said.refuse(&[], "the variant for unknown types")?;
             held(variant, "a `castile::AnyType`")?;
             if other.is_some() {
-                return Err(syn::Error::new_spanned(variant, "another variant is whatever type comes already"));
+                return Err(syn::Error::new_spanned(variant, "another variant is already `other`"));
             }
             other = Some(names::Ident::new(&variant.ident.to_string()));
             continue;
@@ -368,7 +380,8 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             None => (Held::InPlace, of_variant),
         };
         if ["Nillable", "NillableWithAttributes"].iter().any(|nil| held_by(inner, nil).is_some()) {
-            let message = format!("a variant holds the type itself: write `Nillable<{ident}>` at a field of this type");
+            let message =
+                format!("a variant must contain the type itself: use `Nillable<{ident}>` in a field of this type");
             return Err(syn::Error::new_spanned(inner, message));
         }
         let namespace = expansion.namespace();
@@ -376,19 +389,20 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
         let (name, called_so) = if is_itself {
             said.refuse(&[], "the type itself")?;
             if itself.is_some() {
-                return Err(syn::Error::new_spanned(variant, "another variant is the type itself already"));
+                return Err(syn::Error::new_spanned(variant, "another variant is already `itself`"));
             }
             itself = Some(inner.clone());
             let message = format!(
-                "`{of_inner}` is the type {of_type} itself, so both have one name and one namespace: write `#[xml(name = \"…\")]` at the enum \
-                 or at `{of_inner}`"
+                "`{of_inner}` is the type {of_type} itself, so both need the same name and namespace: add `#[xml(name \
+                 = \"…\")]` to the enum or to `{of_inner}`"
             );
             (of_type.clone(), message)
         } else {
             said.refuse(&[Said::Name], "a type")?;
             extended_by.push(inner.clone());
             let message = format!(
-                "`{of_inner}` does not extend `{ident}`: write `#[xml(extends = {ident})]` at it, or at a type that it extends"
+                "`{of_inner}` does not extend `{ident}`: add `#[xml(extends = {ident})]` to it, or to a type that it \
+                 extends"
             );
             checks.extend(quote_spanned! { inner.span() =>
                 castile_codegen_::declared::is_derived_from(
@@ -400,12 +414,14 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             let name = said.name.as_ref().map_or_else(|| Case::AsItIs.name(&variant.ident), syn::LitStr::value);
             if !has_itself && name == of_type {
                 let message = format!(
-                    "`{of_inner}` has the name of `{ident}`, and no variant is the type itself: write `#[xml(itself)]` at this one"
+                    "`{of_inner}` has the name of `{ident}`, but no variant is the type itself: add `#[xml(itself)]` \
+                     to this one"
                 );
                 return Err(syn::Error::new_spanned(variant, message));
             }
             let message = format!(
-                "`{of_inner}` is not called {name}, or is in another namespace than `{ident}`: say `#[xml(name = \"…\")]` at the variant"
+                "the name of `{of_inner}` is not {name}, or its namespace is not that of `{ident}`: add `#[xml(name = \
+                 \"…\")]` to the variant"
             );
             (name, message)
         };

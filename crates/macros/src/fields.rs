@@ -152,7 +152,7 @@ impl Shape {
         let unboxed = |of: &Type| (held_by(of, "Box").is_some(), held_by(of, "Box").unwrap_or(of).clone());
         if let Some(held) = held_by(of, "Option") {
             if let Some(span) = said.is_repeated {
-                return Err(syn::Error::new(span, "an `Option` comes once at most"));
+                return Err(syn::Error::new(span, "an `Option` occurs at most once, so it can't be `repeated`"));
             }
             let (is_boxed, of) = unboxed(held);
             return Ok(Shape { occurrence: Occurrence::Optional, is_boxed, is_stream: false, of });
@@ -160,14 +160,14 @@ impl Shape {
         let is_stream = held_by(of, "Items").is_some();
         if let Some(held) = held_by(of, "Vec").or_else(|| held_by(of, "Items")) {
             if is_called(held, "u8") && said.is_repeated.is_none() {
-                let message = "a `Vec<u8>` is an element for each number: bytes are `castile::datatypes::Base64Binary` or \
-                               `HexBinary`; numbers are meant by `#[xml(repeated)]`";
+                let message = "a `Vec<u8>` would be an element for each number: use \
+                    `castile::datatypes::Base64Binary` or `HexBinary` for bytes, or `#[xml(repeated)]` for numbers";
                 return Err(syn::Error::new(of.span(), message));
             }
             return Ok(Shape { occurrence: Occurrence::Repeated, is_boxed: false, is_stream, of: held.clone() });
         }
         if let Some(span) = said.is_repeated {
-            let message = "the type must be written as `Vec<…>`, so that it shows what one value is of";
+            let message = "the type must be written as `Vec<…>`, so that it shows the type of one value";
             return Err(syn::Error::new(span, message));
         }
         let (is_boxed, of) = unboxed(of);
@@ -201,10 +201,10 @@ pub(crate) fn member(
     let adapter = match &said.with {
         None => None,
         Some(with) if said.role().is_some() => {
-            return Err(syn::Error::new(with.span(), "an adapter reads the value of an element or an attribute"));
+            return Err(syn::Error::new(with.span(), "an adapter is only for the value of an element or an attribute"));
         }
         Some(with) if shape.is_boxed => {
-            return Err(syn::Error::new(with.span(), "an adapter reads the value itself: leave out the `Box`"));
+            return Err(syn::Error::new(with.span(), "an adapter reads the value itself: remove the `Box`"));
         }
         Some(with) => {
             of_value = type_of_adapted(with, &shape.of);
@@ -215,25 +215,22 @@ pub(crate) fn member(
         // A reference to an element of another schema can't change the element (XSD Part 1 §3.3.3).
         said.refuse(&[Said::Name, Said::Namespace, Said::Repeated, Said::Bounds], "an element of another namespace")?;
         if !is_element || shape.is_stream {
-            return Err(syn::Error::new(
-                namespace.span(),
-                "only elements and attributes have a namespace of their own",
-            ));
+            return Err(syn::Error::new(namespace.span(), "only elements and attributes can have their own namespace"));
         }
     }
     let held = if shape.is_boxed { Held::Boxed } else { Held::InPlace };
     let (kind, term) = match said.role() {
         Some(Role::Any) => {
-            said.refuse(&[Said::Bounds], "whatever element comes")?;
+            said.refuse(&[Said::Bounds], "a field with `any`")?;
             if shape.occurrence == Occurrence::Repeated && !is_called(of, "AnyElements") {
-                return Err(syn::Error::new(of.span(), "any number of elements is a `castile::AnyElements`"));
+                return Err(syn::Error::new(of.span(), "use `castile::AnyElements` for any number of elements"));
             }
             // Elements of the type's own namespace would be ambiguous with its other elements (cos-nonambig).
             let any = said.wildcard(Wildcard::Not(NAMESPACE.to_owned()))?;
             (Kind::Any, Term::Any(any))
         }
         Some(Role::Flattened) => {
-            said.refuse(&[Said::Bounds], "what is flattened")?;
+            said.refuse(&[Said::Bounds], "a flattened field")?;
             (Kind::Flattened, Term::Group(expansion.of(&shape.of)))
         }
         _ => {
@@ -296,13 +293,13 @@ fn bounds(shape: &Shape, said: &OfField) -> syn::Result<(u32, Option<u32>)> {
             // A field that occurs once is not a `Vec`.
             match max {
                 Some(max) if upper.is_some_and(|upper| upper < lower.max(2)) => {
-                    Err(syn::Error::new(max.span(), "a `Vec` comes 2 times or more at most, and not less than `min`"))
+                    Err(syn::Error::new(max.span(), "the `max` of a `Vec` is at least 2 and at least `min`"))
                 }
                 _ => Ok((lower, upper)),
             }
         }
         once => match said.min.as_ref().or(said.max.as_ref()) {
-            Some(bound) => Err(syn::Error::new(bound.span(), "only a `Vec` has min and max")),
+            Some(bound) => Err(syn::Error::new(bound.span(), "only a `Vec` can have `min` and `max`")),
             None => Ok((u32::from(once == Occurrence::Required), Some(1))),
         },
     }
@@ -313,7 +310,7 @@ pub(crate) fn differ<'m>(names: impl IntoIterator<Item = (Option<&'m Expr>, &'m 
     let mut known = HashSet::new();
     for (namespace, name, span) in names {
         if !known.insert((namespace.map(|namespace| namespace.to_token_stream().to_string()), name)) {
-            let message = format!("another one is called {name:?} too: say `#[xml(name = \"…\")]` at one of them");
+            let message = format!("another one has the name {name:?} too: add `#[xml(name = \"…\")]` to one of them");
             return Err(syn::Error::new(span, message));
         }
     }
@@ -332,13 +329,17 @@ pub(crate) fn told_apart(members: &[(Member, Span)], fields: &mut [Field], is_al
         let Some((number, (other, span))) = others.clone().find(is_same) else { continue };
         if other.of.to_token_stream().to_string() != member.of.to_token_stream().to_string() {
             let message = format!(
-                "two elements <{}> are of one type (cos-element-consistent): say `#[xml(name = \"…\")]` at one of them",
+                "two elements <{}> must have the same type (cos-element-consistent): add `#[xml(name = \"…\")]` to \
+                 one of them",
                 member.name
             );
             return Err(syn::Error::new(*span, message));
         }
         if let Some(items) = member.items.or(other.items) {
-            return Err(syn::Error::new(items, "items are told by their name, which another element has too"));
+            return Err(syn::Error::new(
+                items,
+                "items are recognised by their name, but another element has the same name",
+            ));
         }
         let must_come = |(other, _): &(Member, Span)| is_element(other) && other.min > 0;
         let is_parted = members[index + 1..number].iter().any(must_come);
@@ -348,8 +349,8 @@ pub(crate) fn told_apart(members: &[(Member, Span)], fields: &mut [Field], is_al
         }
         if !(is_parted || is_counted) {
             let message = format!(
-                "another one is called {:?} too, and no element that must come stands between: say `#[xml(name = \"…\")]` at one of \
-                 them",
+                "another one has the name {:?} too, and no required element is between them: add `#[xml(name = \
+                 \"…\")]` to one of them",
                 member.name
             );
             return Err(syn::Error::new(*span, message));

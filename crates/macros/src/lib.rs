@@ -57,14 +57,15 @@ pub fn service(attribute: TokenStream, item: TokenStream) -> TokenStream {
 
 fn derived(input: &DeriveInput) -> syn::Result<proc_macro2::TokenStream> {
     if let Some(parameter) = input.generics.params.first() {
-        let message = "a type with parameters is many types for a contract: derive `Xml` for a type that has none";
+        let message = "a generic type would be many types in a contract: derive `Xml` for a type without parameters";
         return Err(syn::Error::new_spanned(parameter, message));
     }
     match &input.data {
         Data::Struct(data) => structs::derived(input, data),
         Data::Enum(data) => enums::derived(input, data),
-        Data::Union(data) => {
-            Err(syn::Error::new_spanned(data.union_token, "`Xml` is for structs and enums; a union has no such form"))
-        }
+        Data::Union(data) => Err(syn::Error::new_spanned(
+            data.union_token,
+            "`Xml` can only be derived for structs and enums, not for unions",
+        )),
     }
 }

@@ -49,7 +49,7 @@ pub(crate) fn header(input: &DeriveInput) -> syn::Result<TokenStream> {
     let mut expansion = Expansion::new(ident, &of)?;
     let name = element_name(&of, ident)?;
     if expansion.is_in_none() {
-        return Err(syn::Error::new(ident.span(), "a header block is in a namespace (SOAP 1.1 §4.2)"));
+        return Err(syn::Error::new(ident.span(), "a header block must be in a namespace (SOAP 1.1 §4.2)"));
     }
     let block = TypedRoot {
         of: RootType::Own(expansion.itself()),
@@ -104,14 +104,14 @@ pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
     let mut names = Vec::new();
     for variant in &data.variants {
         let said = OfField::read(&variant.attrs)?;
-        said.refuse(&[Said::Name], "what a fault says")?;
+        said.refuse(&[Said::Name], "a fault detail")?;
         if let Some((_, span)) = said.role {
-            return Err(syn::Error::new(span, "what a fault says is an element"));
+            return Err(syn::Error::new(span, "a fault detail is an element, expected no such option"));
         }
         let held: &Type = match &variant.fields {
             Fields::Unnamed(fields) if fields.unnamed.len() == 1 => &fields.unnamed[0].ty,
             _ => {
-                let message = format!("a variant holds what the fault says, as `{}(…)`", variant.ident);
+                let message = format!("a variant must contain the fault detail, such as `{}(…)`", variant.ident);
                 return Err(syn::Error::new_spanned(variant, message));
             }
         };
@@ -134,7 +134,7 @@ pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
     if variants.is_empty() {
         return Err(syn::Error::new_spanned(
             ident,
-            "an operation whose faults say nothing has `castile::Fault` without a type",
+            "an operation whose faults have no detail uses `castile::Fault` without a type",
         ));
     }
     differ(names.iter().map(|(name, span)| (None, name.as_str(), *span)))?;

@@ -49,12 +49,13 @@ impl Parse for OfService {
                     continue;
                 }
                 _ => {
-                    let message = "it is not known here; what can be said is namespace, name, port_type, address, soap, module, rpc";
+                    let message =
+                        "this is unknown here, expected one of namespace, name, port_type, address, soap, module, rpc";
                     return Err(syn::Error::new(key.span(), message));
                 }
             };
             if place.is_some() {
-                return Err(syn::Error::new(key.span(), "it is said twice"));
+                return Err(syn::Error::new(key.span(), "this is given twice"));
             }
             input.parse::<Token![=]>()?;
             *place = Some(input.parse()?);
@@ -103,7 +104,7 @@ impl OfOperation {
                     "response_header" => of.response_headers.push(meta.value()?.parse()?),
                     _ => {
                         return Err(meta.error(
-                            "it is not known here; what can be said is name, action, result, element, response_element, \
+                            "this is unknown here, expected one of name, action, result, element, response_element, \
                              one_way, header, response_header",
                         ));
                     }
@@ -147,17 +148,16 @@ struct Method {
 
 pub(crate) fn service(of: &OfService, mut item: ItemTrait) -> syn::Result<TokenStream> {
     let Some(namespace) = of.namespace.clone() else {
-        let message =
-            "it is not said in which namespace the service is: write `#[castile::service(namespace = \"urn:…\")]`";
+        let message = "the service has no namespace: write `#[castile::service(namespace = \"urn:…\")]`";
         return Err(syn::Error::new(item.ident.span(), message));
     };
     if let Some(parameter) = item.generics.params.first() {
-        return Err(syn::Error::new_spanned(parameter, "a service has no parameters"));
+        return Err(syn::Error::new_spanned(parameter, "a service can't have generic parameters"));
     }
     if namespace.value().is_empty() {
         return Err(syn::Error::new(
             namespace.span(),
-            "a service is in a namespace: its port type and its bindings are",
+            "a service must be in a namespace, because its port type and its bindings are",
         ));
     }
     let name = named(of.name.as_ref(), || item.ident.to_string(), item.ident.span())?;
@@ -166,13 +166,13 @@ pub(crate) fn service(of: &OfService, mut item: ItemTrait) -> syn::Result<TokenS
     let mut methods = Vec::new();
     for trait_item in &mut item.items {
         let TraitItem::Fn(function) = trait_item else {
-            return Err(syn::Error::new_spanned(trait_item, "a service has methods alone"));
+            return Err(syn::Error::new_spanned(trait_item, "a service can only have methods"));
         };
         methods.push(method(function, &actions)?);
         rewrite(function);
     }
     if methods.is_empty() {
-        return Err(syn::Error::new(item.ident.span(), "a service without methods does nothing"));
+        return Err(syn::Error::new(item.ident.span(), "a service must have at least one method"));
     }
     item.supertraits.push(syn::parse_quote!(::core::marker::Send));
     item.supertraits.push(syn::parse_quote!(::core::marker::Sync));
@@ -220,23 +220,23 @@ fn method(function: &TraitItemFn, actions: &Actions) -> syn::Result<Method> {
     let signature = &function.sig;
     let of = OfOperation::read(&function.attrs)?;
     if signature.asyncness.is_none() {
-        return Err(syn::Error::new(signature.fn_token.span(), "an operation is an `async fn`"));
+        return Err(syn::Error::new(signature.fn_token.span(), "an operation must be an `async fn`"));
     }
     if let Some(body) = &function.default {
         return Err(syn::Error::new_spanned(
             body,
-            "an operation has no body here: whoever implements the service has one",
+            "an operation has no body here; the implementation of the service has it",
         ));
     }
     if let Some(parameter) = signature.generics.params.first() {
-        return Err(syn::Error::new_spanned(parameter, "an operation has no parameters of types or lifetimes"));
+        return Err(syn::Error::new_spanned(parameter, "an operation can't have type parameters or lifetimes"));
     }
     match signature.inputs.first() {
         Some(FnArg::Receiver(receiver)) if quote! { #receiver }.to_string().replace(' ', "") == "&self" => {}
         _ => {
             return Err(syn::Error::new(
                 signature.ident.span(),
-                "an operation takes `&self` first: many requests come at once",
+                "an operation must take `&self` first, because requests are concurrent",
             ));
         }
     }
@@ -251,28 +251,25 @@ fn method(function: &TraitItemFn, actions: &Actions) -> syn::Result<Method> {
     let name = named(of.name.as_ref(), of_rust, signature.ident.span())?;
     if CLIENT_METHODS.iter().any(|known| signature.ident == known) {
         let message =
-            "clients have a method of this name already: give this one another, and say `#[soap(name = \"…\")]` at it";
+            "clients already have a method with this name: rename this one, and add `#[soap(name = \"…\")]` to it";
         return Err(syn::Error::new(signature.ident.span(), message));
     }
     let response = match (of.is_one_way, response) {
         (false, response) => Some(response),
         (true, Shape::Values(values)) if values.is_empty() => None,
         (true, _) => {
-            return Err(syn::Error::new_spanned(&signature.output, "what is not answered gives `()`"));
+            return Err(syn::Error::new_spanned(&signature.output, "a one-way operation must return `()`"));
         }
     };
     if of.is_one_way {
         if let Some(detail) = &detail {
-            return Err(syn::Error::new_spanned(
-                detail,
-                "of what is not answered nobody hears a fault (WSDL 1.1 §2.4)",
-            ));
+            return Err(syn::Error::new_spanned(detail, "a one-way operation can't have faults (WSDL 1.1 §2.4)"));
         }
         if let Some(said) = of.response_element.as_ref().or(of.result.as_ref()) {
-            return Err(syn::Error::new(said.span(), "what is not answered has no response"));
+            return Err(syn::Error::new(said.span(), "a one-way operation has no response"));
         }
         if let Some(header) = of.response_headers.first() {
-            return Err(syn::Error::new_spanned(header, "what is not answered has no response"));
+            return Err(syn::Error::new_spanned(header, "a one-way operation has no response"));
         }
     }
     let action = of.action.as_ref().map_or_else(|| format!("{}{name}", actions.begin), LitStr::value);
@@ -305,19 +302,19 @@ fn request(function: &TraitItemFn) -> syn::Result<Shape> {
         let Pat::Ident(pattern) = &*argument.pat else {
             return Err(syn::Error::new_spanned(
                 &argument.pat,
-                "a parameter needs a name, which is that of its element",
+                "a parameter needs a name, which becomes the name of its element",
             ));
         };
         if held_by(&argument.ty, "Request").is_some() {
             return Err(syn::Error::new_spanned(
                 &argument.ty,
-                "a `Request` has all that there is: nothing else is beside it",
+                "a `Request` contains the whole message, so it must be the only parameter",
             ));
         }
         if let Type::Reference(reference) = &*argument.ty {
             return Err(syn::Error::new_spanned(
                 reference,
-                "values are made while a message is read, so a method takes them as its own",
+                "values are decoded from the message, so a method must take them by value",
             ));
         }
         let mut is_header = false;
@@ -327,11 +324,11 @@ fn request(function: &TraitItemFn) -> syn::Result<Shape> {
                     is_header = true;
                     Ok(())
                 }
-                false => Err(meta.error("of a parameter it can be said that it is a `header`")),
+                false => Err(meta.error("this is unknown here, expected `header`")),
             })?;
         }
         if let Some(said) = argument.attrs.iter().find(|attribute| is_header && attribute.path().is_ident("xml")) {
-            return Err(syn::Error::new_spanned(said, "what a header block is called says its type"));
+            return Err(syn::Error::new_spanned(said, "the name of a header block is declared by its type"));
         }
         let attributes = argument.attrs.iter().filter(|attribute| !attribute.path().is_ident("soap"));
         values.push(Value {
@@ -351,7 +348,7 @@ fn response(output: &ReturnType) -> syn::Result<(Shape, bool, Option<Type>)> {
         [] => ((**of).clone(), None),
         [value, fault] => ((*value).clone(), Some(*fault)),
         _ => {
-            let message = "write both types of the `Result`: what is answered, and a `castile::Fault`";
+            let message = "write both types of the `Result`: the answer, and a `castile::Fault`";
             return Err(syn::Error::new_spanned(of, message));
         }
     };
@@ -360,7 +357,7 @@ fn response(output: &ReturnType) -> syn::Result<(Shape, bool, Option<Type>)> {
         Some(fault) => match (is_called(fault, "Fault"), arguments_of(fault, "Fault").as_slice()) {
             (true, []) => None,
             (true, [detail]) => Some((*detail).clone()),
-            _ => return Err(syn::Error::new_spanned(fault, "an operation fails with a `castile::Fault`")),
+            _ => return Err(syn::Error::new_spanned(fault, "the error of an operation must be a `castile::Fault`")),
         },
     };
     let shape = match held_by(&value, "Response") {

@@ -12,13 +12,16 @@ use crate::declaration::simple;
 use crate::expansion::{Expansion, FACETS};
 use crate::fields::{check_value, is_called, of_language};
 
-pub(crate) const WHITE_SPACE: &str = "white space is \"preserve\", \"replace\" or \"collapse\"";
+pub(crate) const WHITE_SPACE: &str = "expected white space \"preserve\", \"replace\" or \"collapse\"";
 
 /// Generates a struct with one value, which may have facets.
 pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     if let Some(extends) = &of.extends {
-        return Err(syn::Error::new_spanned(extends, "a simple type is a restriction of that of its value"));
+        return Err(syn::Error::new_spanned(
+            extends,
+            "a simple type restricts the type of its value, so it can't have `extends`",
+        ));
     }
     let has_fields = [
         (of.is_all.is_some(), "all"),
@@ -112,16 +115,17 @@ fn facets(of: &OfType, inner: &Type) -> syn::Result<Vec<Facet>> {
         if facet.to_lowercase().ends_with("length") && !is_text {
             return Err(syn::Error::new(
                 *span,
-                format!("{facet} is for texts and bytes; a number has bounds and digits"),
+                format!("{facet} is only for texts and bytes; use bounds and digits for a number"),
             ));
         }
         if (facet.ends_with("Digits") || facet.ends_with("clusive")) && is_called(inner, "String") {
             return Err(syn::Error::new(
                 *span,
-                format!("{facet} is for numbers and moments; a text has a length and patterns"),
+                format!("{facet} is only for numbers and dates; use lengths and patterns for a text"),
             ));
         }
-        let number = || value.parse::<u64>().map_err(|_| syn::Error::new(*span, format!("{value:?} is no count")));
+        let number =
+            || value.parse::<u64>().map_err(|_| syn::Error::new(*span, format!("{value:?} is not a valid count")));
         facets.push(match facet.as_str() {
             "length" => Facet::Number("length", number()?),
             "minLength" => Facet::Number("min_length", number()?),

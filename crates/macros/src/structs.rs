@@ -22,7 +22,7 @@ const MOST_KNOWN: usize = 512;
 pub(crate) fn derived(input: &DeriveInput, data: &DataStruct) -> syn::Result<TokenStream> {
     let of = OfType::read(&input.attrs)?;
     if let Some(span) = of.is_derived.or(of.is_union) {
-        return Err(syn::Error::new(span, "only an enum is one of several types"));
+        return Err(syn::Error::new(span, "only an enum can be one of several types"));
     }
     match &data.fields {
         Fields::Named(fields) => {
@@ -37,7 +37,8 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataStruct) -> syn::Result<Tok
             Some(field) => simple::restricted(input, &of, field),
             None => Err(syn::Error::new(
                 fields.span(),
-                "fields need names, which are those of elements and attributes; a struct around one value is a simple type",
+                "fields need names, which become those of elements and attributes; only a struct with one value has \
+                 an unnamed field, and is a simple type",
             )),
         },
     }
@@ -47,7 +48,7 @@ pub(crate) fn without_facets(of: &OfType) -> syn::Result<()> {
     match of.facets.first() {
         Some((facet, _, span)) => Err(syn::Error::new(
             *span,
-            format!("{facet} is for simple types: a struct around one value, as `struct Code(String)`"),
+            format!("{facet} is only for simple types: structs around one value, such as `struct Code(String)`"),
         )),
         None => Ok(()),
     }
@@ -77,35 +78,35 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
                 declared_attributes.push(declared);
             }
             Some(Role::AnyAttributes) => {
-                said.refuse(&[], "whatever attribute comes")?;
+                said.refuse(&[], "a field with `any_attributes`")?;
                 if any_attributes.is_some() {
-                    return Err(syn::Error::new(name.span(), "another field has whatever attribute comes already"));
+                    return Err(syn::Error::new(name.span(), "another field already has `any_attributes`"));
                 }
                 any_attributes = Some((names::Ident::new(&name.to_string()), said.wildcard(Wildcard::Any)?));
             }
             Some(Role::Text) => {
                 said.refuse(&[], "the text of an element")?;
                 if text.is_some() {
-                    return Err(syn::Error::new(name.span(), "another field is the text of the element already"));
+                    return Err(syn::Error::new(name.span(), "another field is already the text of the element"));
                 }
                 text = Some((name.clone(), field.ty.clone()));
             }
             Some(Role::Mixed) => {
                 said.refuse(&[], "mixed content")?;
                 let Some(piece) = held_by(&field.ty, "Vec").filter(|_| mixed.is_none()) else {
-                    let message = "mixed content is one `Vec` of an enum, of which a variant is the text";
+                    let message = "mixed content must be one `Vec` of an enum with a variant for the text";
                     return Err(syn::Error::new_spanned(&field.ty, message));
                 };
                 mixed = Some((name.clone(), piece.clone()));
             }
             Some(Role::Other) => {
                 let span = said.role.map_or(name.span(), |(_, span)| span);
-                return Err(syn::Error::new(span, "only a variant is whatever no other one is"));
+                return Err(syn::Error::new(span, "only a variant can be `other`"));
             }
             Some(Role::Itself) => {
                 let span = said.role.map_or(name.span(), |(_, span)| span);
                 let message =
-                    "only a variant is a type that others extend: write the fields of that type here, before others";
+                    "only a variant can be `itself`: write the fields of the extended type here, before others";
                 return Err(syn::Error::new(span, message));
             }
             None if said.wrap.is_some() => {
@@ -130,12 +131,13 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         }
     }
     if let Some(span) = repeats.said.filter(|_| of.is_group) {
-        return Err(syn::Error::new(span, "what is flattened into others is no place for items"));
+        return Err(syn::Error::new(span, "a flattened group can't have items"));
     }
     if let Some((name, _)) = &mixed
         && (!members.is_empty() || text.is_some() || of.is_all.is_some() || of.is_group || of.extends.is_some())
     {
-        let message = "mixed content is all that is in an element: its elements are variants beside the text";
+        let message = "mixed content must be the only content of an element: its elements are variants of the same \
+            enum as the text";
         return Err(syn::Error::new(name.span(), message));
     }
     let is_all = of.is_all.is_some();
@@ -145,7 +147,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     )?;
     if let (Some((_, _)), Some((_, span))) = (&text, members.first()) {
         let message =
-            "an element with a text of its own has no elements in it: make this an attribute, or the text an element";
+            "an element with text can't contain elements: make this an attribute, or make the text an element";
         return Err(syn::Error::new(*span, message));
     }
     let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();
@@ -155,7 +157,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
                 return Err(syn::Error::new(
                     span,
                     format!(
-                        "in any order come elements that come once at most (cos-all-limited); `{}` is none",
+                        "elements in any order may occur at most once (cos-all-limited), but `{}` doesn't",
                         member.name
                     ),
                 ));
@@ -164,18 +166,18 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     }
     let has_table = !attributes.is_empty() || any_attributes.is_some();
     if let Some(span) = of.is_all.filter(|_| text.is_some() || of.is_group) {
-        let message =
-            "elements in any order are all that is in an element (cos-all-limited): no text, and none of others";
+        let message = "elements in any order must be the only content of an element (cos-all-limited), without text \
+            and without flattened fields";
         return Err(syn::Error::new(span, message));
     }
     if of.is_group && members.iter().all(|member| member.min == 0) {
-        let message = "a group that may be empty can't be told from none: one of its elements must come, and the field that \
-                       holds it may be an `Option`";
+        let message = "an empty group can't be distinguished from an absent one: make one of its elements required, \
+            and the field that contains the group an `Option`";
         return Err(syn::Error::new(ident.span(), message));
     }
     let of_text = text.as_ref().map(|(name, _)| name.span());
     if let Some(span) = of_text.or(has_table.then(|| ident.span())).filter(|_| of.is_group) {
-        return Err(syn::Error::new(span, "what is flattened into others has elements alone"));
+        return Err(syn::Error::new(span, "a flattened group can only have elements"));
     }
     let content = match (&text, &mixed) {
         (_, Some((name, piece))) => {
@@ -264,14 +266,14 @@ fn attribute(
     if shape.is_boxed || shape.occurrence == Occurrence::Repeated {
         return Err(syn::Error::new(
             ty.span(),
-            "an attribute is there once at most; values with blanks between are a `castile::datatypes::List`",
+            "an attribute occurs at most once: use `castile::datatypes::List` for values separated by spaces",
         ));
     }
     let presence = match (shape.occurrence, &said.default) {
         (Occurrence::Optional, Some(default)) => {
             return Err(syn::Error::new(
                 default.span(),
-                "an attribute with a default always has a value: leave out the `Option`",
+                "an attribute with a default always has a value: remove the `Option`",
             ));
         }
         (Occurrence::Optional, None) => Presence::Optional,
@@ -287,7 +289,7 @@ fn attribute(
     }
     let adapter = said.with.as_ref().map(|with| adapted(expansion, with, &shape.of));
     if let (Some(with), Some(_)) = (&said.with, &said.namespace) {
-        return Err(syn::Error::new(with.span(), "an attribute of another namespace has no adapter"));
+        return Err(syn::Error::new(with.span(), "an attribute of another namespace can't have an adapter"));
     }
     let declared = AttributeOf {
         name: name.clone(),
@@ -315,7 +317,7 @@ fn attribute(
     Ok((plan, declared))
 }
 
-const NO_ITEMS: &str = "items are elements with values of their own type";
+const NO_ITEMS: &str = "items must be elements with their own type";
 
 /// Generates the code for reading the items of a struct.
 #[derive(Default)]
@@ -368,7 +370,7 @@ impl Repeats {
             return Ok(());
         }
         if std::mem::replace(&mut self.leads_on, true) {
-            return Err(syn::Error::new(span, "another field leads to items already"));
+            return Err(syn::Error::new(span, "another field already contains items"));
         }
         let (ident, of, name, namespace) =
             (expansion.ident(), &member.of, &member.name, expansion.namespace_of_elements());
@@ -418,14 +420,11 @@ fn wrapped(
     let is_optional = held_by(of, "Option").is_some();
     let values = held_by(of, "Option").unwrap_or(of);
     if held_by(values, "Vec").is_none() {
-        return Err(syn::Error::new_spanned(
-            of,
-            "an element stands around the values of a `Vec`, or of an `Option<Vec<…>>`",
-        ));
+        return Err(syn::Error::new_spanned(of, "`wrap` is only for a `Vec` or an `Option<Vec<…>>`"));
     }
-    let Some(around) = &said.wrap else { return Err(syn::Error::new_spanned(of, "no element stands around it")) };
+    let Some(around) = &said.wrap else { return Err(syn::Error::new_spanned(of, "this can't have `wrap`")) };
     if let Some(default) = &said.default {
-        return Err(syn::Error::new_spanned(default, "values in an element of their own have no default"));
+        return Err(syn::Error::new_spanned(default, "values in a wrapping element can't have a default"));
     }
     let wrapper = quote::format_ident!("CastileWrapped{number}");
     let borrowed = quote::format_ident!("CastileBorrowed{number}");
@@ -544,7 +543,8 @@ pub(crate) fn is_small(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -
     }
     let message = |field: &syn::Ident| {
         format!(
-            "a `{ident}` takes more than 1 KiB, most of it in `{field}`: a stack of messages would overflow. Put the value into a `Box`"
+            "a `{ident}` takes more than 1 KiB, most of it in `{field}`, so nested messages could overflow the stack: \
+             put the value into a `Box`"
         )
     };
     // With one such field, it is the largest one.

@@ -79,7 +79,7 @@ async fn calls_in_rpc_style_have_parts() {
 #[test]
 fn what_has_no_end_is_an_error() {
     let error = endless::wsdl().unwrap_err().to_string();
-    assert_eq!(error, "Within is flattened into itself, so its content has no end");
+    assert_eq!(error, "Within is flattened into itself, so its content is infinite");
 }
 
 /// Types that extend each other as no contract can say.
@@ -160,15 +160,16 @@ fn types_that_extend_each_other_are_told_apart_and_listed() {
     let error = |wsdl: Result<String, castile::ContractError>| wsdl.unwrap_err().to_string();
     assert_eq!(
         error(extended::two_enums::wsdl()),
-        "two enums have Part in the namespace \"urn:t\" as the type itself: make one of them, with all variants"
+        "two enums have the type Part in the namespace \"urn:t\" as `itself`: merge them into one enum with all \
+         variants"
     );
     assert_eq!(
         error(extended::not_listed::wsdl()),
-        "Tyre extends Part, and is no variant of the enum that stands for Part: add one, or one with #[xml(other)]"
+        "Tyre extends Part, but is not a variant of the enum for Part: add it, or add a variant with #[xml(other)]"
     );
     assert_eq!(
         error(extended::other_group::wsdl()),
-        "two types are called Group: one is flattened in a type, and the other one in the type that it extends"
+        "two types have the name Group: one is flattened into a type, and the other one into the type that it extends"
     );
 }
 

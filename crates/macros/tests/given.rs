@@ -269,16 +269,13 @@ fn what_a_type_of_a_program_cannot_stand_for_is_said() {
         assert_eq!(diagnostics.len(), 1);
         diagnostics[0].message.clone()
     };
-    assert_eq!(
-        told("Base"),
-        "crate::Own can't stand for {urn:a}Base: values of types that are derived from it may stand in its place"
-    );
-    assert_eq!(told("Mixed"), "crate::Own can't stand for Mixed: Mixed has text between its elements");
-    assert_eq!(told("Choice"), "crate::Own can't stand for Choice: Choice has the group ChoiceChoice in it");
-    assert_eq!(told("Deep"), "crate::Own can't stand for Deep: Choice has the group ChoiceChoice in it");
+    assert_eq!(told("Base"), "crate::Own can't replace {urn:a}Base: values of derived types may take its place");
+    assert_eq!(told("Mixed"), "crate::Own can't replace Mixed: Mixed has text between its elements");
+    assert_eq!(told("Choice"), "crate::Own can't replace Choice: Choice contains the group ChoiceChoice");
+    assert_eq!(told("Deep"), "crate::Own can't replace Deep: Choice contains the group ChoiceChoice");
     assert_eq!(
         told("D0"),
-        "crate::Own can't stand for D0: D8 has too much in it: say which types of the program stand for that, too"
+        "crate::Own can't replace D0: D8 has too much content: replace types in it by types of the program, too"
     );
-    assert_eq!(told("None"), "there is no type None, for which crate::Own is to stand");
+    assert_eq!(told("None"), "crate::Own can't replace the type None: it doesn't exist");
 }

@@ -64,7 +64,7 @@ impl Service<'_> {
         let mut known = HashSet::new();
         if let Some(method) = self.methods.iter().find(|method| !known.insert(&method.name)) {
             let message = format!(
-                "another operation is called {:?} too (R2304): say `#[soap(name = \"…\")]` at one of them",
+                "another operation has the name {:?} too (R2304): add `#[soap(name = \"…\")]` to one of them",
                 method.name
             );
             return Err(syn::Error::new(method.ident.span(), message));
@@ -127,17 +127,17 @@ impl Service<'_> {
         });
         let item = self.item;
         let of_module = format!("The messages of [`{ident}`], its client, and its contract.");
-        let of_server = format!("A [`{ident}`] as a tower service that speaks SOAP over HTTP.");
+        let of_server = format!("A [`{ident}`] as a tower service for SOAP over HTTP.");
         let of_contract = format!("The contract of [`{ident}`](super::{ident}).");
         let visible = visible_inside(vis);
         Ok(quote! {
             #item
 
             #[doc = #of_server]
-            #[allow(dead_code, reason = "a program may be a client alone")]
+            #[allow(dead_code, reason = "a program may be only a client")]
             #vis type #server<T> = ::castile::codegen::ContractServer<#module::CastileContract, T>;
 
-            #[allow(unused_imports, reason = "a program may be a server alone")]
+            #[allow(unused_imports, reason = "a program may be only a server")]
             #vis use #module::#client;
 
             #[doc = #of_module]
@@ -219,14 +219,14 @@ impl Service<'_> {
             "1.2" => Ok(soap12()),
             other => Err(syn::Error::new(
                 said.span(),
-                format!("{other:?} is no version of SOAP: \"1.1\", \"1.2\" or \"1.1, 1.2\""),
+                format!("{other:?} is not a version of SOAP, expected \"1.1\", \"1.2\" or \"1.1, 1.2\""),
             )),
         });
         let versions: Vec<_> = versions.collect::<syn::Result<_>>()?;
         match &versions[..] {
             [one, other] if one.0 != other.0 => Ok(versions),
             [_] => Ok(versions),
-            _ => Err(syn::Error::new(said.span(), "each version of SOAP is said once")),
+            _ => Err(syn::Error::new(said.span(), "found a version of SOAP twice, expected it once")),
         }
     }
 
@@ -239,7 +239,7 @@ impl Service<'_> {
         if let Some(said) = said.as_ref().filter(|_| self.of.is_rpc) {
             return Err(syn::Error::new(
                 said.span(),
-                "in rpc style the element is called as the operation (WSDL 1.1 §3.5)",
+                "in rpc style the element has the name of the operation (WSDL 1.1 §3.5)",
             ));
         }
         let element = named(said.as_ref(), || other, method.ident.span())?;
@@ -260,8 +260,8 @@ impl Service<'_> {
         let namespace = &self.namespace;
         let unqualified = self.of.is_rpc.then(|| quote! { , unqualified });
         let documentation = match is_request {
-            true => format!("What the operation `{}` takes.", method.name),
-            false => format!("What the operation `{}` gives.", method.name),
+            true => format!("The request of the operation `{}`.", method.name),
+            false => format!("The response of the operation `{}`.", method.name),
         };
         let made = quote! {
             #[doc = #documentation]
@@ -376,8 +376,8 @@ impl Service<'_> {
             let made = made.into_iter().filter(|(shape, _)| matches!(shape, Some(Shape::Values(_))));
             if let Some(ident) = made.map(|(_, what)| message_of(method, what)).find(|ident| mentions(of, ident)) {
                 let message = format!(
-                    "a message of the method `{}` is called `{ident}` too: say `#[soap(name = \"…\")]` at it, or give the type \
-                     another name",
+                    "a message of the method `{}` has the name `{ident}` too: add `#[soap(name = \"…\")]` to it, or \
+                     rename the type",
                     method.ident
                 );
                 return Err(syn::Error::new_spanned(of, message));
@@ -386,7 +386,8 @@ impl Service<'_> {
         for relative in ["super", "self"] {
             if mentions(of, &Ident::new(relative, Span::call_site())) {
                 let message = format!(
-                    "the type is named in another module too, where `{relative}` means something else: begin with `crate`"
+                    "the type is also used in another module, where `{relative}` has a different meaning: begin the \
+                     path with `crate`"
                 );
                 return Err(syn::Error::new_spanned(of, message));
             }

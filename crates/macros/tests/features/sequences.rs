@@ -516,7 +516,7 @@ pub(crate) mod names {
 
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:names", rename_all = "as it is")]
-    #[allow(non_snake_case, reason = "the contract has it so")]
+    #[allow(non_snake_case, reason = "the contract requires it")]
     pub struct Value {
         r#type: Option<i32>,
         #[xml(name = "self")]

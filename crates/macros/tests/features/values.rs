@@ -52,7 +52,7 @@ pub(crate) mod datatypes {
 
     #[derive(Clone, Debug, PartialEq, Xml)]
     #[xml(namespace = "urn:datatypes", rename_all = "as it is")]
-    #[allow(non_snake_case, reason = "the contract has it so")]
+    #[allow(non_snake_case, reason = "the contract requires it")]
     pub struct Value {
         decimal: Option<Decimal>,
         integer: Option<Integer>,

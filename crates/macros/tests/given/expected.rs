@@ -5,7 +5,7 @@ use ::castile::codegen::*;
 const NAMESPACE: &str = "urn:shop";
 
 /// The port type `Shop`.
-#[allow(dead_code, reason = "a program may be a client alone")]
+#[allow(dead_code, reason = "a program may be only a client")]
 pub trait Shop: Send + Sync + 'static {
     /// The operation `place`.
     fn place(&self, request: ::castile::Request<crate::Order>) -> impl Future<
@@ -13,8 +13,8 @@ pub trait Shop: Send + Sync + 'static {
     > + Send;
 }
 
-/// A [`Shop`] as a tower service that speaks SOAP over HTTP.
-#[allow(dead_code, reason = "a program may be a client alone")]
+/// A [`Shop`] as a tower service for SOAP over HTTP.
+#[allow(dead_code, reason = "a program may be only a client")]
 pub type ShopServer<T> = ContractServer<ShopContract, T>;
 
 /// The contract of [`Shop`].
@@ -33,7 +33,7 @@ pub struct ShopClient<S = Transport>(Caller<S>);
 
 ::castile::codegen::constructors!(ShopClient, SHOP_SERVICE, "http://localhost/shop");
 
-#[allow(dead_code, reason = "a program may use some of this and not the rest")]
+#[allow(dead_code, reason = "a program may use only a part of this")]
 impl<S: HttpService> ShopClient<S> {
     /// The operation `place`.
     pub fn place<'a>(&'a self, request: &'a crate::Order) -> ::castile::Call<'a, crate::Order, Placed, PlaceFault, S> {
@@ -43,7 +43,7 @@ impl<S: HttpService> ShopClient<S> {
 
 /// One of several.
 #[derive(Clone, Debug, PartialEq)]
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 pub enum PlacedChoice {
     /// The element `first` of type `Part`.
     First(crate::Part),
@@ -84,7 +84,7 @@ pub struct Placed {
 
 impl Placed {
     /// A value of what must be there.
-    #[allow(dead_code, reason = "a program may make values otherwise")]
+    #[allow(dead_code, reason = "a program may make values in another way")]
     pub fn new(choice: PlacedChoice) -> Self {
         Self {
             order: Vec::new(),
@@ -127,7 +127,7 @@ impl ::castile::Header for crate::Session {
 }
 
 /// What a fault can say.
-#[allow(clippy::enum_variant_names, reason = "the contract has it so")]
+#[allow(clippy::enum_variant_names, reason = "the contract requires it")]
 #[derive(Clone, Debug, PartialEq)]
 pub enum PlaceFault {
     /// The fault `refused`.
@@ -156,7 +156,7 @@ impl FaultDetail for PlaceFault {
 pub static SHOP_SERVICE: Description = Description::new("Shop", "urn:shop", &SHOP_OPERATIONS)
     .with_documents(&[SoapDocument::wsdl(include_str!("shop.wsdl"))], "http://localhost/shop");
 
-/// The operations of `Shop`, for those who make and read messages themselves.
+/// The operations of `Shop`, for programs that make and read messages themselves.
 pub static SHOP_OPERATIONS: [Operation; 1] = [
     Operation::new(
             "place",
@@ -184,14 +184,14 @@ const _: () = {
                     is_required: false,
                     kind: ExpectedKind::Is(<String as Declared>::KIND),
                     constraint: None,
-                    message: "`crate::Line` is not what the contract says of `Line`: it must have the attribute `item`, not required, a `String`",
+                    message: "`crate::Line` doesn't match `Line` of the contract: it must have the attribute `item`, not required, a `String`",
                 },
             ],
             any_attributes: None,
             content: ExpectedContent::Text(ExpectedKind::Is(<i32 as Declared>::KIND)),
-            other_name: "`crate::Line` is not what the contract says of `Line`: it must be called \"Line\", in the namespace \"urn:shop\"",
-            more_attributes: "`crate::Line` is not what the contract says of `Line`: it has other attributes",
-            other_content: "`crate::Line` is not what the contract says of `Line`: what is in it is of another kind, or more",
+            other_name: "`crate::Line` doesn't match `Line` of the contract: its name must be \"Line\", in the namespace \"urn:shop\"",
+            more_attributes: "`crate::Line` doesn't match `Line` of the contract: it has other attributes",
+            other_content: "`crate::Line` doesn't match `Line` of the contract: its content has a different kind, or more elements",
         },
     );
 };
@@ -209,7 +209,7 @@ const _: () = {
                     is_required: false,
                     kind: ExpectedKind::Is(<f64 as Declared>::KIND),
                     constraint: None,
-                    message: "`crate::Part` is not what the contract says of `Part`: it must have the attribute `weight`, not required, a `f64`",
+                    message: "`crate::Part` doesn't match `Part` of the contract: it must have the attribute `weight`, not required, a `f64`",
                 },
             ],
             any_attributes: None,
@@ -222,7 +222,7 @@ const _: () = {
                         is_nillable: false,
                         kind: ExpectedKind::Is(<String as Declared>::KIND),
                         constraint: None,
-                        message: "`crate::Part` is not what the contract says of `Part`: element 1 must be `sku`, once, a `String`",
+                        message: "`crate::Part` doesn't match `Part` of the contract: element 1 must be `sku`, once, a `String`",
                     },
                     ExpectedElement {
                         name: ExpectedName::Is("", "part"),
@@ -231,13 +231,13 @@ const _: () = {
                         is_nillable: false,
                         kind: ExpectedKind::Is(<crate::Part as Declared>::KIND),
                         constraint: None,
-                        message: "`crate::Part` is not what the contract says of `Part`: element 2 must be `part`, any number of times, a `crate::Part`",
+                        message: "`crate::Part` doesn't match `Part` of the contract: element 2 must be `part`, any number of times, a `crate::Part`",
                     },
                 ],
             ),
-            other_name: "`crate::Part` is not what the contract says of `Part`: it must be called \"Part\", in the namespace \"urn:parts\"",
-            more_attributes: "`crate::Part` is not what the contract says of `Part`: it has other attributes",
-            other_content: "`crate::Part` is not what the contract says of `Part`: what is in it is of another kind, or more",
+            other_name: "`crate::Part` doesn't match `Part` of the contract: its name must be \"Part\", in the namespace \"urn:parts\"",
+            more_attributes: "`crate::Part` doesn't match `Part` of the contract: it has other attributes",
+            other_content: "`crate::Part` doesn't match `Part` of the contract: its content has a different kind, or more elements",
         },
     );
 };
@@ -255,7 +255,7 @@ const _: () = {
                     is_required: true,
                     kind: ExpectedKind::Is(<u64 as Declared>::KIND),
                     constraint: None,
-                    message: "`crate::Order` is not what the contract says of `Order`: it must have the attribute `number`, required, a `u64`",
+                    message: "`crate::Order` doesn't match `Order` of the contract: it must have the attribute `number`, required, a `u64`",
                 },
             ],
             any_attributes: None,
@@ -268,7 +268,7 @@ const _: () = {
                         is_nillable: false,
                         kind: ExpectedKind::Is(<String as Declared>::KIND),
                         constraint: None,
-                        message: "`crate::Order` is not what the contract says of `Order`: element 1 must be `customer`, once, a `String`",
+                        message: "`crate::Order` doesn't match `Order` of the contract: element 1 must be `customer`, once, a `String`",
                     },
                     ExpectedElement {
                         name: ExpectedName::Is(NAMESPACE, "when"),
@@ -277,7 +277,7 @@ const _: () = {
                         is_nillable: false,
                         kind: ExpectedKind::Is(<::castile::datatypes::Date as Declared>::KIND),
                         constraint: None,
-                        message: "`crate::Order` is not what the contract says of `Order`: element 2 must be `when`, at most once, a `::castile::datatypes::Date`",
+                        message: "`crate::Order` doesn't match `Order` of the contract: element 2 must be `when`, at most once, a `::castile::datatypes::Date`",
                     },
                     ExpectedElement {
                         name: ExpectedName::Is(NAMESPACE, "lines"),
@@ -298,17 +298,17 @@ const _: () = {
                                             is_nillable: false,
                                             kind: ExpectedKind::Is(<crate::Line as Declared>::KIND),
                                             constraint: None,
-                                            message: "`crate::Order` is not what the contract says of `Order`, in `lines`: element 1 must be `line`, any number of times, a `crate::Line`",
+                                            message: "`crate::Order` doesn't match `Order` of the contract, in `lines`: element 1 must be `line`, any number of times, a `crate::Line`",
                                         },
                                     ],
                                 ),
-                                other_name: "`crate::Order` is not what the contract says of `Order`, in `lines`: it must be called \"Lines\", in the namespace \"urn:shop\"",
-                                more_attributes: "`crate::Order` is not what the contract says of `Order`, in `lines`: it has other attributes",
-                                other_content: "`crate::Order` is not what the contract says of `Order`, in `lines`: what is in it is of another kind, or more",
+                                other_name: "`crate::Order` doesn't match `Order` of the contract, in `lines`: its name must be \"Lines\", in the namespace \"urn:shop\"",
+                                more_attributes: "`crate::Order` doesn't match `Order` of the contract, in `lines`: it has other attributes",
+                                other_content: "`crate::Order` doesn't match `Order` of the contract, in `lines`: its content has a different kind, or more elements",
                             },
                         ),
                         constraint: None,
-                        message: "`crate::Order` is not what the contract says of `Order`: element 3 must be `lines`, once, with what is in `Lines`",
+                        message: "`crate::Order` doesn't match `Order` of the contract: element 3 must be `lines`, once, with the content of `Lines`",
                     },
                     ExpectedElement {
                         name: ExpectedName::Is(NAMESPACE, "status"),
@@ -317,7 +317,7 @@ const _: () = {
                         is_nillable: false,
                         kind: ExpectedKind::Is(Kind::Listed(&[("enumeration", "open"), ("enumeration", "sent")])),
                         constraint: None,
-                        message: "`crate::Order` is not what the contract says of `Order`: element 4 must be `status`, once, one of \"open\", \"sent\"",
+                        message: "`crate::Order` doesn't match `Order` of the contract: element 4 must be `status`, once, one of \"open\", \"sent\"",
                     },
                     ExpectedElement {
                         name: ExpectedName::Is(NAMESPACE, "note"),
@@ -326,7 +326,7 @@ const _: () = {
                         is_nillable: true,
                         kind: ExpectedKind::Is(<String as Declared>::KIND),
                         constraint: None,
-                        message: "`crate::Order` is not what the contract says of `Order`: element 5 must be `note`, once, nillable, a `String`",
+                        message: "`crate::Order` doesn't match `Order` of the contract: element 5 must be `note`, once, nillable, a `String`",
                     },
                     ExpectedElement {
                         name: ExpectedName::Is(NAMESPACE, "part"),
@@ -335,7 +335,7 @@ const _: () = {
                         is_nillable: false,
                         kind: ExpectedKind::Is(<crate::Part as Declared>::KIND),
                         constraint: None,
-                        message: "`crate::Order` is not what the contract says of `Order`: element 6 must be `part`, once, a `crate::Part`",
+                        message: "`crate::Order` doesn't match `Order` of the contract: element 6 must be `part`, once, a `crate::Part`",
                     },
                     ExpectedElement {
                         name: ExpectedName::Is(NAMESPACE, "sizes"),
@@ -344,13 +344,13 @@ const _: () = {
                         is_nillable: false,
                         kind: ExpectedKind::Is(Kind::List(&<i32 as Declared>::KIND)),
                         constraint: None,
-                        message: "`crate::Order` is not what the contract says of `Order`: element 7 must be `sizes`, at most once, a `::castile::datatypes::List<i32>`",
+                        message: "`crate::Order` doesn't match `Order` of the contract: element 7 must be `sizes`, at most once, a `::castile::datatypes::List<i32>`",
                     },
                 ],
             ),
-            other_name: "`crate::Order` is not what the contract says of `Order`: it must be called \"Order\", in the namespace \"urn:shop\"",
-            more_attributes: "`crate::Order` is not what the contract says of `Order`: it has other attributes",
-            other_content: "`crate::Order` is not what the contract says of `Order`: what is in it is of another kind, or more",
+            other_name: "`crate::Order` doesn't match `Order` of the contract: its name must be \"Order\", in the namespace \"urn:shop\"",
+            more_attributes: "`crate::Order` doesn't match `Order` of the contract: it has other attributes",
+            other_content: "`crate::Order` doesn't match `Order` of the contract: its content has a different kind, or more elements",
         },
     );
 };
@@ -372,13 +372,13 @@ const _: () = {
                         is_nillable: false,
                         kind: ExpectedKind::Is(<String as Declared>::KIND),
                         constraint: None,
-                        message: "`crate::Session` is not what the contract says of `Session`: element 1 must be `key`, once, a `String`",
+                        message: "`crate::Session` doesn't match `Session` of the contract: element 1 must be `key`, once, a `String`",
                     },
                 ],
             ),
-            other_name: "`crate::Session` is not what the contract says of `Session`: it must be called \"Session\", in the namespace \"urn:shop\"",
-            more_attributes: "`crate::Session` is not what the contract says of `Session`: it has other attributes",
-            other_content: "`crate::Session` is not what the contract says of `Session`: what is in it is of another kind, or more",
+            other_name: "`crate::Session` doesn't match `Session` of the contract: its name must be \"Session\", in the namespace \"urn:shop\"",
+            more_attributes: "`crate::Session` doesn't match `Session` of the contract: it has other attributes",
+            other_content: "`crate::Session` doesn't match `Session` of the contract: its content has a different kind, or more elements",
         },
     );
 };
@@ -400,13 +400,13 @@ const _: () = {
                         is_nillable: false,
                         kind: ExpectedKind::Is(<crate::Part as Declared>::KIND),
                         constraint: None,
-                        message: "`crate::Refused` is not what the contract says of `Refused`: element 1 must be `part`, once, a `crate::Part`",
+                        message: "`crate::Refused` doesn't match `Refused` of the contract: element 1 must be `part`, once, a `crate::Part`",
                     },
                 ],
             ),
-            other_name: "`crate::Refused` is not what the contract says of `Refused`: it must be called \"Refused\", in the namespace \"urn:shop\"",
-            more_attributes: "`crate::Refused` is not what the contract says of `Refused`: it has other attributes",
-            other_content: "`crate::Refused` is not what the contract says of `Refused`: what is in it is of another kind, or more",
+            other_name: "`crate::Refused` doesn't match `Refused` of the contract: its name must be \"Refused\", in the namespace \"urn:shop\"",
+            more_attributes: "`crate::Refused` doesn't match `Refused` of the contract: it has other attributes",
+            other_content: "`crate::Refused` doesn't match `Refused` of the contract: its content has a different kind, or more elements",
         },
     );
 };

@@ -78,13 +78,13 @@ impl<'d> Bindings<'d> {
                 }
                 (Some(gone), None) => {
                     let place = (&*format!("operation {}", gone.name), &*gone.name);
-                    let breaks = Breaks::old_clients("old clients call it, and new servers don't have it");
+                    let breaks = Breaks::old_clients("old clients call it, but new servers don't have it");
                     changes.add(kinds::OPERATION_REMOVED, place, ("there", "gone"), breaks);
                 }
                 (_, added) => {
                     let Some(added) = added else { continue };
                     let place = (&*format!("operation {}", added.name), &*added.name);
-                    let breaks = Breaks::new_clients("new clients call it, and old servers don't have it");
+                    let breaks = Breaks::new_clients("new clients call it, but old servers don't have it");
                     changes.add(kinds::OPERATION_ADDED, place, ("absent", "there"), breaks);
                 }
             }
@@ -108,13 +108,13 @@ impl<'d> Bindings<'d> {
             changes.add(kinds::PATTERN, place, (pattern(old.pattern), pattern(new.pattern)), Breaks::all(why));
         }
         if old.style != new.style {
-            let why = "the body holds other elements";
+            let why = "the body contains different elements";
             changes.add(kinds::STYLE, place, (style(old.style), style(new.style)), Breaks::all(why));
         }
         let action = |one: &BindingOperation| one.soap_action.clone().unwrap_or_default();
         let (was, is) = (action(old), action(new));
         if was != is {
-            let why = "servers that go by the action don't know the other one";
+            let why = "servers that dispatch by the action don't know the other one";
             changes.add(kinds::SOAP_ACTION, place, (quoted(&was), quoted(&is)), Breaks::all(why));
         }
         if is_addressed {
@@ -145,7 +145,7 @@ impl<'d> Bindings<'d> {
             self.old.response_action(old_binding, old).unwrap_or_default(),
             self.new.response_action(new_binding, new).unwrap_or_default(),
         );
-        let why = "who reads the message doesn't know its action";
+        let why = "the reader of the message doesn't know its action";
         for (path, (was, is), is_told) in [("request", requests, is_told), ("response", responses, false)] {
             if was != is && !is_told {
                 let path = format!("{}/{path}", place.1);
@@ -170,18 +170,18 @@ impl<'d> Bindings<'d> {
             return;
         }
         if old.use_ != new.use_ {
-            let why = "values are written in another way";
+            let why = "values are written in a different way";
             at.add(kinds::USE, at.operation, (use_name(old.use_), use_name(new.use_)), Breaks::all(why), changes);
         }
         self.headers(&old.headers, &new.headers, at, changes);
         for pair in pairs((&old.attachments, &new.attachments), |one| one.part.clone(), |_| None) {
             let (kind, part, change, effect) = match pair {
                 (Some(gone), None) => {
-                    let effect = Effect::new_to_old("{r} look for it, and {w} don't send it");
+                    let effect = Effect::new_to_old("{r} expect it, but {w} don't send it");
                     (kinds::ATTACHMENT_REMOVED, gone, ("there", "gone"), effect)
                 }
                 (None, Some(added)) => {
-                    let effect = Effect::old_to_new("{r} look for it, and {w} don't send it");
+                    let effect = Effect::old_to_new("{r} expect it, but {w} don't send it");
                     (kinds::ATTACHMENT_ADDED, added, ("absent", "there"), effect)
                 }
                 _ => continue,
@@ -207,7 +207,7 @@ impl<'d> Bindings<'d> {
         let (was, is) = (names(&self.old.schema, old), names(&self.new.schema, new));
         if was != is {
             let told = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
-            let why = Effect::both("{r} look for another element than {w} write").breaks(at.direction);
+            let why = Effect::both("{r} expect a different element than {w} write").breaks(at.direction);
             at.add(kinds::BODY, at.operation, (told(&was), told(&is)), why, changes);
         }
         for (old, new) in old.iter().zip(new) {
@@ -219,7 +219,7 @@ impl<'d> Bindings<'d> {
     fn rpc(&mut self, (old, new): (&BindingMessage, &BindingMessage), root: Place, at: At<'_>, changes: &mut Changes) {
         let namespace = |message: &BindingMessage| message.namespace.clone().unwrap_or_default();
         if namespace(old) != namespace(new) {
-            let why = Effect::both("{r} look for another element than {w} write").breaks(at.direction);
+            let why = Effect::both("{r} expect a different element than {w} write").breaks(at.direction);
             let change = (quoted(&namespace(old)), quoted(&namespace(new)));
             at.add(kinds::WRAPPER_NAMESPACE, at.operation, change, why, changes);
         }
@@ -233,8 +233,8 @@ impl<'d> Bindings<'d> {
                 }
                 (Some(gone), None) => {
                     let effect = Effect {
-                        old_to_new: Some(Reason::Strict("{w} write it, and strict {r} refuse what they don't know")),
-                        new_to_old: Some(Reason::All("{r} look for it, and {w} don't write it")),
+                        old_to_new: Some(Reason::Strict("{w} write it, but strict {r} reject unknown elements")),
+                        new_to_old: Some(Reason::All("{r} expect it, but {w} don't write it")),
                     };
                     let change = (part_name(&self.old.schema, gone), "gone".to_owned());
                     at.add(kinds::PART_REMOVED, &path(gone), change, effect.breaks(at.direction), changes);
@@ -242,8 +242,8 @@ impl<'d> Bindings<'d> {
                 (_, added) => {
                     let Some(added) = added else { continue };
                     let effect = Effect {
-                        old_to_new: Some(Reason::All("{r} look for it, and {w} don't write it")),
-                        new_to_old: Some(Reason::Strict("{w} write it, and strict {r} refuse what they don't know")),
+                        old_to_new: Some(Reason::All("{r} expect it, but {w} don't write it")),
+                        new_to_old: Some(Reason::Strict("{w} write it, but strict {r} reject unknown elements")),
                     };
                     let change = ("absent".to_owned(), part_name(&self.new.schema, added));
                     at.add(kinds::PART_ADDED, &path(added), change, effect.breaks(at.direction), changes);
@@ -290,20 +290,21 @@ impl<'d> Bindings<'d> {
             match pair {
                 (Some((was, old)), Some((is, new))) => {
                     if was != is {
-                        let why = Effect::both("{r} look for another header block than {w} send").breaks(at.direction);
+                        let why =
+                            Effect::both("{r} expect a different header block than {w} send").breaks(at.direction);
                         at.add(kinds::HEADER, &path(&new.part.name), (was, is), why, changes);
                     }
                     let root = self.types.root(at.group, &format!("{}/header ", at.operation), at.label);
                     self.part(&old.part, &new.part, Some(&new.part.name), root, at);
                 }
                 (Some((name, _)), None) => {
-                    let effect = Effect::new_to_old("{r} may ask for it, and {w} don't send it");
+                    let effect = Effect::new_to_old("{r} may require it, but {w} don't send it");
                     let breaks = effect.breaks(at.direction);
                     at.add(kinds::HEADER_REMOVED, &path(name), ("there", "gone"), breaks, changes);
                 }
                 (_, added) => {
                     let Some((name, _)) = added else { continue };
-                    let effect = Effect::old_to_new("{r} may ask for it, and {w} don't send it");
+                    let effect = Effect::old_to_new("{r} may require it, but {w} don't send it");
                     let breaks = effect.breaks(at.direction);
                     at.add(kinds::HEADER_ADDED, &path(name), ("absent", "there"), breaks, changes);
                 }
@@ -330,7 +331,7 @@ impl<'d> Bindings<'d> {
                     }
                     let (was, is) = (part_name(&self.old.schema, old), part_name(&self.new.schema, new));
                     if was != is {
-                        let why = Effect::both("{r} look for another element than {w} write").breaks(at.direction);
+                        let why = Effect::both("{r} expect a different element than {w} write").breaks(at.direction);
                         at.add(kinds::BODY, &path(other), (was, is), why, changes);
                     }
                     let root = self.types.root(group, &format!("{operation}/fault {}.", other.name), at.label);

@@ -52,11 +52,11 @@ impl Occurs {
         };
         let why = match (self.least < other.least, is_too_often) {
             (false, false) => return None,
-            (false, true) => "{w} may write it more often than {r} take it",
+            (false, true) => "{w} may write it more often than {r} accept it",
             (true, false) if self.least == 0 => return Some(LEFT_OUT),
-            (true, true) if self.least == 0 => "{w} may leave it out, or write it more often than {r} take it",
-            (true, false) => "{w} may write it more seldom than {r} take it",
-            (true, true) => "{w} may write it more or less often than {r} take it",
+            (true, true) if self.least == 0 => "{w} may omit it, or write it more often than {r} accept it",
+            (true, false) => "{w} may write it less often than {r} require it",
+            (true, true) => "{w} may write it more or less often than {r} accept it",
         };
         Some(why.into())
     }
@@ -350,7 +350,12 @@ impl Types<'_> {
             };
             if renamed.contains(&index) {
                 let change = (element.name.local(), partner.name.local());
-                self.add(kinds::ELEMENT_RENAMED, here, change, Effect::both("{r} look for an element of another name"));
+                self.add(
+                    kinds::ELEMENT_RENAMED,
+                    here,
+                    change,
+                    Effect::both("{r} expect an element with a different name"),
+                );
             } else if element.name != partner.name {
                 self.namespace_changed(&element.name, &partner.name, here);
             }
@@ -423,16 +428,16 @@ impl Types<'_> {
         }
         let (kind, effect) = match (was.outermost(), is.outermost()) {
             (Some((Compositor::Sequence, inner)), Some((Compositor::All, others))) if inner == others => {
-                (kinds::ORDER_FREE, Effect::new_to_old("{w} may write them in an order that {r} refuse"))
+                (kinds::ORDER_FREE, Effect::new_to_old("{w} may write them in an order that {r} reject"))
             }
             (Some((Compositor::All, inner)), Some((Compositor::Sequence, others))) if inner == others => {
-                (kinds::ORDER_FIXED, Effect::old_to_new("{w} may write them in an order that {r} refuse"))
+                (kinds::ORDER_FIXED, Effect::old_to_new("{w} may write them in an order that {r} reject"))
             }
             _ if was.clone().unordered().is_parallel(&is.clone().unordered()) => {
-                let why = Reason::Strict("strict {r} refuse the order in which {w} write them");
+                let why = Reason::Strict("strict {r} reject the order in which {w} write them");
                 (kinds::ORDER, Effect::both(why))
             }
-            _ => (kinds::GROUPING, Effect::both("{w} may put them together as {r} don't allow")),
+            _ => (kinds::GROUPING, Effect::both("{w} may combine them in a way that {r} don't allow")),
         };
         self.add(kind, here, (told(&was), told(&is)), effect);
         for (element, partner) in both() {

@@ -47,8 +47,8 @@ kinds! {
     TYPE "type changed";
     ABSTRACT "type became abstract";
     CONCRETE "type is no longer abstract";
-    MIXED "text among elements allowed";
-    NOT_MIXED "text among elements no longer allowed";
+    MIXED "text between elements allowed";
+    NOT_MIXED "text between elements no longer allowed";
     DERIVED_ADDED "derived type added";
     DERIVED_REMOVED "derived type removed";
     ELEMENT_ADDED_REQUIRED "required element added";

@@ -64,7 +64,7 @@ fn read(name: &str, wsdl: &str) -> Result<Definitions, Error> {
     match (definitions, diagnostics.iter().find(is_error)) {
         (Some(definitions), None) => Ok(definitions),
         (_, error) => {
-            let reason = error.map_or_else(|| "it is no WSDL".to_owned(), ToString::to_string);
+            let reason = error.map_or_else(|| "it is not a WSDL".to_owned(), ToString::to_string);
             Err(Error(format!("{name} can't be read: {reason}")))
         }
     }
@@ -100,7 +100,7 @@ fn held(file: &Path, contract: &str, is_blessed: bool) -> Result<(), String> {
     }
     let changes = match between(&kept, contract) {
         Ok(changes) if changes.list.is_empty() => {
-            "No message changes: documentation, names or their order do.\n".to_owned()
+            "No message changes; only documentation, names or their order change.\n".to_owned()
         }
         Ok(changes) => changes.text((&shown.to_string(), "the program"), &Styles::default()),
         Err(error) => format!("{error}\n"),
@@ -144,14 +144,14 @@ mod tests {
         let said = [
             "orders.wsdl is not the contract of the program.",
             "orders.wsdl → the program: 1 change\n\noperation place\n  required element added\n    place/order.size in the request\n",
-            "breaks old clients: old clients don't write it, and new servers require it",
+            "breaks old clients: old clients don't write it, but new servers require it",
             "old clients on a new server: break, by 1 change",
         ];
         for said in said {
             assert!(message.contains(said), "{said:?} is not in {message}");
         }
         let message = held(&file, &old.replacen("      ", "\n", 1), false).unwrap_err();
-        assert!(message.contains("No message changes: documentation, names or their order do."), "{message}");
+        assert!(message.contains("No message changes; only documentation, names or their order change."), "{message}");
         let import = contract("").replacen("<types>", "<import namespace='urn:x' location='Cargo.toml'/><types>", 1);
         assert!(between(&import, &old).is_err());
         let message = held(&file, "<x/>", false).unwrap_err();

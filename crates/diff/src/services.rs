@@ -37,8 +37,8 @@ struct Compare<'d> {
     changes: Changes,
 }
 
-const CALLED: &str = "old clients call it, and new servers don't have it";
-const NOT_THERE: &str = "new clients call it, and old servers don't have it";
+const CALLED: &str = "old clients call it, but new servers don't have it";
+const NOT_THERE: &str = "new clients call it, but old servers don't have it";
 
 impl<'d> Compare<'d> {
     fn services(&mut self) {
@@ -123,7 +123,7 @@ impl<'d> Compare<'d> {
 
     fn binding(&mut self, old: BindingId, new: BindingId, place: (&str, &str), is_addressed: bool) {
         let (was, is) = (&self.old[old].protocol, &self.new[new].protocol);
-        let why = "clients and servers speak different protocols";
+        let why = "clients and servers use different protocols";
         match (was, is) {
             (
                 Protocol::Soap { version: old_version, transport: old_transport, .. },
@@ -131,7 +131,7 @@ impl<'d> Compare<'d> {
             ) => {
                 if old_version != new_version {
                     let change = (version(*old_version), version(*new_version));
-                    let why = "messages of one version of SOAP are refused by the other";
+                    let why = "a server of one SOAP version rejects messages of the other";
                     self.changes.add(kinds::SOAP_VERSION, place, change, Breaks::all(why));
                 }
                 if old_transport != new_transport {
@@ -195,7 +195,7 @@ fn protocol(protocol: &Protocol) -> String {
 }
 
 fn addressing(addressing: Option<Addressing>) -> String {
-    let Some(Addressing { required, responses }) = addressing else { return "not said".to_owned() };
+    let Some(Addressing { required, responses }) = addressing else { return "not stated".to_owned() };
     let required = if required { "required" } else { "optional" };
     match responses {
         Responses::Anywhere => required.to_owned(),
@@ -213,10 +213,10 @@ fn breaks_of_addressing(old: Option<Addressing>, new: Option<Addressing>) -> Bre
     };
     let told = |servers: Option<Addressing>, clients: Option<Addressing>, who: &str, whose: &str| -> Option<Broken> {
         if is_required(servers) && !is_required(clients) {
-            let why = format!("{whose} require the header blocks of WS-Addressing, and {who} may leave them out");
+            let why = format!("{whose} require the header blocks of WS-Addressing, but {who} may omit them");
             Some(why.as_str().into())
         } else {
-            let why = format!("{who} may want responses where {whose} don't send them");
+            let why = format!("{who} may request responses at an address to which {whose} don't send them");
             refuses(servers, clients).then(|| why.as_str().into())
         }
     };

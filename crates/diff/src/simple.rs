@@ -10,7 +10,7 @@ use crate::kinds;
 use crate::pairs::paired;
 use crate::types::{Here, Types, full_name, type_name};
 
-const NO_VALUE: &str = "what {w} write may be no value for {r}";
+const NO_VALUE: &str = "{w} may write text that is not a valid value for {r}";
 
 impl Types<'_> {
     /// Compares two simple types.
@@ -90,7 +90,7 @@ impl Types<'_> {
             let told =
                 |value: Option<String>| value.map_or_else(|| format!("no {kind}"), |value| format!("{kind} {value}"));
             let of_change = if is_tighter { kinds::TIGHTENED } else { kinds::LOOSENED };
-            let effect = Effect::of(is_tighter, is_looser, "{w} may write a value that {r} refuse");
+            let effect = Effect::of(is_tighter, is_looser, "{w} may write a value that {r} reject");
             self.add(of_change, here, (told(was), told(is)), effect);
         }
     }
@@ -99,7 +99,7 @@ impl Types<'_> {
         let (old_schema, new_schema) = (self.old, self.new);
         let (values, others) = (old_schema.enumeration(old), new_schema.enumeration(new));
         self.work += values.len() + others.len();
-        let why = "{w} may write a value that {r} refuse";
+        let why = "{w} may write a value that {r} reject";
         match (values.is_empty(), others.is_empty()) {
             (true, true) => return,
             (true, false) => {
@@ -135,7 +135,7 @@ impl Types<'_> {
             [] => "none".to_owned(),
             steps => steps.iter().map(|step| step.join(" or ")).collect::<Vec<_>>().join(" and "),
         };
-        let effect = Effect::of(!is.is_empty(), !was.is_empty(), "{w} may write a value that {r} refuse");
+        let effect = Effect::of(!is.is_empty(), !was.is_empty(), "{w} may write a value that {r} reject");
         self.add(kinds::PATTERN_FACET, here, (told(&was), told(&is)), effect);
     }
 }

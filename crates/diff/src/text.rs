@@ -93,7 +93,7 @@ fn one(change: &Change, out: &mut String, styles: &Styles) {
         }
     }
     if !breaks.somebody() {
-        let _ = writeln!(out, "    {dim}breaks nobody{dim:#}");
+        let _ = writeln!(out, "    {dim}breaks nothing{dim:#}");
     }
 }
 

@@ -23,9 +23,9 @@ const MOST_CHANGES: usize = 100_000;
 /// Maximum number of steps shown at the end of a path.
 const STEPS: usize = 12;
 
-pub(crate) const UNKNOWN: Reason = Reason::Strict("{w} may write it, and strict {r} refuse what they don't know");
-pub(crate) const LEFT_OUT: Reason = Reason::All("{w} may leave it out, and {r} require it");
-pub(crate) const NOT_WRITTEN: Reason = Reason::All("{w} don't write it, and {r} require it");
+pub(crate) const UNKNOWN: Reason = Reason::Strict("{w} may write it, but strict {r} reject unknown elements");
+pub(crate) const LEFT_OUT: Reason = Reason::All("{w} may omit it, but {r} require it");
+pub(crate) const NOT_WRITTEN: Reason = Reason::All("{w} don't write it, but {r} require it");
 
 /// A position in a message.
 #[derive(Debug, Clone, Copy)]
@@ -162,7 +162,7 @@ impl<'d> Types<'d> {
             self.types(old, new, Here { place, direction });
             if self.work > MOST {
                 return Err(Error(format!(
-                    "more than {MOST} pairs of elements, attributes and values are to be compared"
+                    "there are more than {MOST} pairs of elements, attributes and values to compare"
                 )));
             }
             if self.changes.len() > MOST_CHANGES {
@@ -191,11 +191,11 @@ impl<'d> Types<'d> {
             (TypeDefinition::Complex(one), TypeDefinition::Complex(other)) => {
                 match (one.is_abstract, other.is_abstract) {
                     (false, true) => {
-                        let why = Effect::old_to_new("{w} may write the type itself, and {r} want one derived from it");
+                        let why = Effect::old_to_new("{w} may write the type itself, but {r} expect a derived type");
                         self.add(kinds::ABSTRACT, here, ("a type of its own", "abstract"), why);
                     }
                     (true, false) => {
-                        let why = Effect::new_to_old("{w} may write the type itself, and {r} want one derived from it");
+                        let why = Effect::new_to_old("{w} may write the type itself, but {r} expect a derived type");
                         self.add(kinds::CONCRETE, here, ("abstract", "a type of its own"), why);
                     }
                     _ => {}
@@ -222,7 +222,7 @@ impl<'d> Types<'d> {
     /// Reports that a type was replaced by a different one.
     pub(crate) fn type_changed(&mut self, old: TypeId, new: TypeId, here: Here) {
         let is_any = |type_id: TypeId| type_id.builtin() == Some(Builtin::AnyType);
-        let effect = Effect::of(!is_any(new), !is_any(old), "what {w} write is no value for {r}");
+        let effect = Effect::of(!is_any(new), !is_any(old), "{w} write text that is not a valid value for {r}");
         self.add(kinds::TYPE, here, (type_name(self.old, old), type_name(self.new, new)), effect);
     }
 
@@ -237,7 +237,7 @@ impl<'d> Types<'d> {
             (Content::Simple(_), _) | (_, Content::Simple(_)) => self.type_changed(old, new, here),
             _ => {
                 let is_mixed = |content: &Content| matches!(content, Content::Mixed(_));
-                let why = "{w} may write text among the elements, and {r} refuse it";
+                let why = "{w} may write text between the elements, but {r} reject it";
                 match (is_mixed(&one), is_mixed(&other)) {
                     (false, true) => {
                         self.add(kinds::MIXED, here, ("elements only", "mixed"), Effect::new_to_old(why));
@@ -264,7 +264,7 @@ impl<'d> Types<'d> {
         let ((names, old), (others, new)) = (of(self.old, old), of(self.new, new));
         self.work += old.len() + new.len();
         let (partners, added) = paired(&names, &others);
-        let why = "{w} may write it with xsi:type, and {r} don't know it";
+        let why = "{w} may write it with xsi:type, but {r} don't know it";
         for ((name, id), partner) in names.iter().zip(old).zip(partners) {
             let place = self.step(here.place, &format!("({})", name.local()));
             match partner {
@@ -300,13 +300,13 @@ impl<'d> Types<'d> {
     fn declaration(&mut self, old: ElementId, new: ElementId, here: Here) {
         let (one, other) = (&self.old[old], &self.new[new]);
         self.pair(one.type_id, other.type_id, here.place, here.direction);
-        let why = "{w} may write it as nil, and {r} refuse that";
+        let why = "{w} may write it as nil, but {r} reject this";
         match (one.nillable, other.nillable) {
             (false, true) => self.add(kinds::NILLABLE, here, ("not nillable", "nillable"), Effect::new_to_old(why)),
             (true, false) => self.add(kinds::NOT_NILLABLE, here, ("nillable", "not nillable"), Effect::old_to_new(why)),
             _ => {}
         }
-        let why = "{w} may write it, and {r} want a member of its substitution group";
+        let why = "{w} may write it, but {r} expect a member of its substitution group";
         match (one.is_abstract, other.is_abstract) {
             (false, true) => {
                 let change = ("an element of its own", "abstract");
@@ -326,7 +326,7 @@ impl<'d> Types<'d> {
         self.work += members.len() + others.len();
         let known: HashMap<&ExpandedName, ElementId> = others.iter().map(|id| (&self.new[*id].name, *id)).collect();
         let (old_schema, new_schema) = (self.old, self.new);
-        let why = "{w} may write it in place of the element, and {r} don't know it";
+        let why = "{w} may write it in place of the element, but {r} don't know it";
         for member in &members {
             let name = &old_schema[*member].name;
             let place = self.step(here.place, &format!("[{}]", name.local()));
@@ -356,7 +356,7 @@ impl<'d> Types<'d> {
             Some(ValueConstraint::Default(value)) => format!("default {value:?}"),
             Some(ValueConstraint::Fixed(value)) => format!("fixed {value:?}"),
         };
-        let effect = Effect::of(is_fixed(new), is_fixed(old), "{w} may write another value, and {r} refuse it");
+        let effect = Effect::of(is_fixed(new), is_fixed(old), "{w} may write a different value, but {r} reject it");
         let kind = if is_fixed(old) || is_fixed(new) { kinds::FIXED } else { kinds::DEFAULT };
         self.add(kind, here, (told(old), told(new)), effect);
     }
@@ -432,7 +432,7 @@ impl<'d> Types<'d> {
             }
             _ if old != new => {
                 let told = |one: &ArrayType| format!("{}{}", one.item, one.dimensions);
-                let effect = Effect::both("what {w} write is no value for {r}");
+                let effect = Effect::both("{w} write text that is not a valid value for {r}");
                 self.add(kinds::TYPE, here, (told(old), told(new)), effect);
             }
             _ => {}
@@ -441,7 +441,7 @@ impl<'d> Types<'d> {
 
     /// Compares wildcards in the order of their types.
     pub(crate) fn wildcards(&mut self, (old, new): (&[Wildcard], &[Wildcard]), of: &str, here: Here) {
-        let why = "{w} may write what {r} refuse";
+        let why = "{w} may write elements that {r} reject";
         for (one, other) in old.iter().zip(new).filter(|(one, other)| one != other) {
             let strictness = |one: &Wildcard| match one.process_contents {
                 ProcessContents::Skip => 0,
@@ -470,7 +470,7 @@ impl<'d> Types<'d> {
             return;
         }
         self.namespaces.insert(key, self.changes.len());
-        let effect = Effect::both("{r} look for an element of another namespace");
+        let effect = Effect::both("{r} expect an element in a different namespace");
         self.add(kinds::NAMESPACE, here, (format!("{:?}", old.namespace()), format!("{:?}", new.namespace())), effect);
     }
 }
@@ -509,7 +509,7 @@ fn wildcard(wildcard: &Wildcard, of: &str) -> String {
     let checked = match wildcard.process_contents {
         ProcessContents::Strict => "that is declared",
         ProcessContents::Lax => "valid if it is declared",
-        ProcessContents::Skip => "not looked at",
+        ProcessContents::Skip => "not checked",
     };
     format!("any {of} {namespaces}, {checked}")
 }

@@ -26,7 +26,7 @@ use crate::value::{
 };
 
 /// The message for a missing required member.
-const MISSING: &str = "it is required, and missing";
+const MISSING: &str = "it is required, but missing";
 /// The start of the message for a choice without any of its members.
 const NONE_OF: &str = "found none of ";
 
@@ -284,7 +284,7 @@ fn one_word(text: &str, at: &At<'_>) -> Result<(), JsonError> {
 fn carried(text: &str, at: &At<'_>) -> Result<String, JsonError> {
     match text.chars().find(|c| !is_char(*c)) {
         None => Ok(text.to_owned()),
-        Some(c) => Err(at.wrong(format!("found the character U+{:04X}, which XML can't carry", u32::from(c)))),
+        Some(c) => Err(at.wrong(format!("found the character U+{:04X}, which is not allowed in XML", u32::from(c)))),
     }
 }
 
@@ -296,7 +296,7 @@ fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> 
         Json::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             None => Ok(number.to_string()),
             Some(value) if loses_digits(value) && !of.is_binary_number => {
-                Err(at.wrong(format!("found the number {number}, of which digits may be lost: write it as a text")))
+                Err(at.wrong(format!("found the number {number}, which may lose digits: write it as a text")))
             }
             Some(value) => Ok(value.to_string()),
         },
@@ -385,14 +385,16 @@ fn scalar(json: &Json, at: &At<'_>) -> Result<String, JsonError> {
 fn other(key: &str, json: &Json, at: &At<'_>) -> Result<AnyAttribute, JsonError> {
     let at = At::Member(at, key);
     let Some(name) = key.strip_prefix('@') else {
-        return Err(at.wrong("found a member that is no attribute, expected one whose name begins with @"));
+        return Err(at.wrong("found a member that is not an attribute, expected a name that begins with @"));
     };
     let name = self::name(name);
     if QName::new(name.namespace.clone(), name.local.clone()).is_err() {
-        return Err(at.wrong(format!("{:?} is no name of an attribute", name.local)));
+        return Err(at.wrong(format!("{:?} is not the name of an attribute", name.local)));
     }
     let expected = match (&*carried(&name.namespace, &at)?, name.local.as_str()) {
-        ("", "xmlns") | (XMLNS_NAMESPACE, _) => "no declaration of a namespace: names have theirs with them".to_owned(),
+        ("", "xmlns") | (XMLNS_NAMESPACE, _) => {
+            "no namespace declaration, because names contain their namespace".to_owned()
+        }
         (XSI_NAMESPACE, "type") => format!("{TYPE} for the type of an element"),
         (XSI_NAMESPACE, "nil") => format!("{NIL} for an element that is nil"),
         // The spelling of a name is unique, so that no attribute can occur twice.
@@ -418,7 +420,7 @@ fn any(json: &Json, at: &At<'_>) -> Result<AnyType, JsonError> {
             TYPE => {
                 let name = name(&scalar(json, &at)?);
                 if QName::new(name.namespace.clone(), name.local.clone()).is_err() {
-                    return Err(at.wrong(format!("{:?} is no name of a type", name.local)));
+                    return Err(at.wrong(format!("{:?} is not the name of a type", name.local)));
                 }
                 made.type_name = Some(name);
             }
@@ -448,7 +450,7 @@ fn any(json: &Json, at: &At<'_>) -> Result<AnyType, JsonError> {
 /// Reads an element as XML.
 fn xml(json: &Json, at: &At<'_>) -> Result<Any, JsonError> {
     let Json::String(text) = json else { return Err(at.instead(json, "an element as XML")) };
-    Any::parse(text).map_err(|error| at.wrong(format!("it is no element of XML: {error}")))
+    Any::parse(text).map_err(|error| at.wrong(format!("it is not an XML element: {error}")))
 }
 
 // ---- complex types ----

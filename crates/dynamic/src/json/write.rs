@@ -113,7 +113,7 @@ fn take<E: serde::ser::Error>(size: usize) -> Result<(), E> {
             writing.room = room;
             Ok(())
         }
-        None => Err(E::custom("it takes more room as JSON than it may")),
+        None => Err(E::custom("it is too large as JSON")),
     })
 }
 

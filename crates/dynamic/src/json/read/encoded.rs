@@ -56,7 +56,9 @@ pub(super) fn array(
             });
             let items = members.get(ITEMS).and_then(Json::as_array);
             let (Some(sizes), Some(items)) = (sizes, items) else {
-                return Err(at.wrong(format!("expected an array of sizes as {SIZES}, and one of items as {ITEMS}")));
+                return Err(
+                    at.wrong(format!("expected {SIZES} with an array of sizes, and {ITEMS} with an array of items"))
+                );
             };
             (sizes, items)
         }
@@ -65,7 +67,7 @@ pub(super) fn array(
     };
     let count = sizes.iter().try_fold(1_usize, |count, size| count.checked_mul(*size));
     if sizes.len() != of.array.rank || count != Some(all.len()) {
-        let message = format!("found {} items, expected as many as {SIZES} says", all.len());
+        let message = format!("found {} items, expected the number that {SIZES} gives", all.len());
         return Err(at.wrong(message));
     }
     let item = crate::read::type_of(&of.array.item);
@@ -86,7 +88,7 @@ pub(super) fn node(
 ) -> Result<Value, JsonError> {
     if let Some(number) = json.get(REF).and_then(Json::as_u64) {
         return match reading.nodes.get(&number) {
-            None => Err(at.wrong(format!("nothing before has the {ID} {number}"))),
+            None => Err(at.wrong(format!("no value before has the {ID} {number}"))),
             Some((_, known)) if !known.is_same(of) => {
                 let (found, expected) = (known.name(), of.name());
                 Err(at.wrong(format!("found the {ID} {number} of a value of {found}, expected one of {expected}")))

@@ -57,7 +57,7 @@ async fn call(plan: &Plan) -> anyhow::Result<()> {
             "mtom" => mtom::call(job).await?,
             "swa" => swa::call(job).await?,
             "addressing" => addressing::call(job).await?,
-            other => bail!("no contract is called {other}"),
+            other => bail!("there is no contract {other}"),
         }
     }
     Ok(())

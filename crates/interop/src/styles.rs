@@ -345,7 +345,7 @@ pub(crate) fn options(job: &Job) -> anyhow::Result<ClientOptions> {
     options.version = Some(match job.version.as_str() {
         "11" => Version::Soap11,
         "12" => Version::Soap12,
-        other => bail!("no version of SOAP is called {other}"),
+        other => bail!("there is no SOAP version {other}"),
     });
     Ok(options)
 }

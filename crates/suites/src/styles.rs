@@ -150,7 +150,7 @@ fn case<R: FromXml + 'static>(
 ) -> Case {
     let judge = move |answer: &R| match is_right(answer) {
         true => Ok(0),
-        false => Err("the answer is no receipt".to_owned()),
+        false => Err("the answer is not a receipt".to_owned()),
     };
     let message = message(operation, content_type, body.into(), &soap::Options::default(), judge);
     Case {

@@ -56,7 +56,8 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "seismic",
         article: "D. Sosnoski: Java Web services, JibxSoap (IBM developerWorks, July 2004)",
-        about: "One client goes through a list of queries, one after the other: each asks for the earthquakes in a box of time and place, and answers have from none to 20,000 of them.",
+        about: "One client sends a list of queries, one after the other. Each query asks for the earthquakes in a \
+            range of time and place; answers have from 0 to 20,000 of them.",
         terms: &[
             (".01x200", "200 queries, each for about 1 % of the time and 1 % of the map"),
             (".05x100", "100 queries, each for about 5 % of both"),
@@ -65,9 +66,9 @@ pub const SUITES: [Suite; 5] = [
             ("document", "document style, literal use: quakes are elements with attributes"),
             (
                 "rpc-encoded",
-                "rpc style in SOAP encoding: the older way, with xsi:type on elements and arrays that say their length",
+                "rpc style in SOAP encoding: the older style, with xsi:type on elements and the length on arrays",
             ),
-            ("binary", "the same queries and answers in a compact binary form, with no XML at all"),
+            ("binary", "the same queries and answers in a compact binary form, without XML"),
         ],
         cases: seismic::cases,
         typed: seismic::typed,
@@ -79,12 +80,13 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "styles",
         article: "G. Shah, R. Apte: load tests of Apache Axis (InformIT, 16 July 2004)",
-        about: "One document of 2, 50 or 200 KB is submitted in different ways of putting it into a message; the answer is a receipt. As published, users are added until the server has enough.",
+        about: "One document of 2, 50 or 200 KB is submitted in different styles of message; the answer is a receipt. \
+            As in the publication, users are added until the server is overloaded.",
         terms: &[
-            ("document", "the document is XML that nobody binds to types (xs:any)"),
+            ("document", "the document is XML that is not bound to types (xs:any)"),
             ("rpc-encoded", "the document is objects in SOAP encoding, each value with its xsi:type"),
             ("cdata", "the document is text in a CDATA section"),
-            ("attachment", "the document is a part beside the envelope (SOAP with Attachments)"),
+            ("attachment", "the document is an attachment (SOAP with Attachments)"),
         ],
         cases: styles::cases,
         typed: Vec::new,
@@ -96,11 +98,12 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "wstest",
         article: "Microsoft: WSTest 1.1, comparing Web service performance (2005)",
-        about: "What a small Web service does: nothing, a structure, a list, or an order with fifty lines that is looked up; each request is answered with the same or with what it asks for.",
+        about: "The calls of a small Web service: an empty one, a structure, a list, and the lookup of an order with \
+            fifty lines. The answer is the same content, or the order.",
         terms: &[
-            ("EchoVoid", "an empty request and an empty answer: what a call costs beside its content"),
-            ("EchoStruct", "structures, as many as the number says"),
-            ("EchoList", "a linked list, as long as the number says"),
+            ("EchoVoid", "an empty request and an empty answer: the cost of a call without its content"),
+            ("EchoStruct", "structures; the number is in the name"),
+            ("EchoList", "a linked list; its length is in the name"),
             ("GetOrder", "a short request, answered by an order of 50 lines"),
         ],
         cases: wstest::cases,
@@ -113,11 +116,12 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "wspex",
         article: "K. Kawaguchi: JAX-WS RI 2.1 benchmark (2 February 2007)",
-        about: "Values of every kind are sent and come back: simple ones, a structure, arrays, orders and synthetic documents, as many items or bytes as the name says.",
+        about: "Values of every kind are echoed: simple values, a structure, arrays, orders and synthetic documents. \
+            The number of items or bytes is in the name.",
         terms: &[
-            ("echoSynthetic", "a text and random bytes, as many as the name says"),
-            ("echoArray", "an array of so many structures"),
-            ("echoOrder", "an order of so many lines, nested several levels deep"),
+            ("echoSynthetic", "a text and random bytes; their number is in the name"),
+            ("echoArray", "an array of structures; their number is in the name"),
+            ("echoOrder", "an order, nested several levels deep; the number of lines is in the name"),
         ],
         cases: wspex::cases,
         typed: wspex::typed,
@@ -129,13 +133,15 @@ pub const SUITES: [Suite; 5] = [
     Suite {
         name: "benchmark1",
         article: "WSO2: Axis2/C performance, round 2 (21 July 2008)",
-        about: "Arrays come back as they were sent: of numbers, strings and structures, with 1, 100 or 500 items, on connections that are kept alive or not.",
+        about: "Arrays of numbers, strings and structures are echoed, with 1, 100 or 500 items, on connections that \
+            are kept alive or not.",
         terms: &[
             ("echoMeshInterfaceObjects", "structures of two integers and a double"),
             ("echoSimpleEvents", "structures of an integer, a double and a string"),
             (
                 "round2",
-                "the second form of the contract: wrappers are called as their operations, and arrays have no element around them",
+                "the second form of the contract: wrappers have the names of their operations, and arrays have no \
+                 wrapping element",
             ),
         ],
         cases: benchmark1::cases,

@@ -90,8 +90,8 @@ fn write(message: &impl Serialize) -> Bytes {
 pub fn answer(bytes: &[u8]) -> Result<Answer, String> {
     match postcard::take_from_bytes(bytes) {
         Ok((answer, [])) => Ok(answer),
-        Ok((_, more)) => Err(format!("found {} bytes behind the answer, expected its end", more.len())),
-        Err(error) => Err(format!("found {} bytes that are no answer: {error}", bytes.len())),
+        Ok((_, more)) => Err(format!("found {} bytes after the answer, expected its end", more.len())),
+        Err(error) => Err(format!("found {} bytes that are not an answer: {error}", bytes.len())),
     }
 }
 
@@ -224,7 +224,7 @@ impl Binary {
         if answer.len() <= UNCHARGED {
             return Ok(Response::new(Body::from(answer)));
         }
-        let exhausted = |_| (StatusCode::SERVICE_UNAVAILABLE, "there is too little memory at this time\n".to_owned());
+        let exhausted = |_| (StatusCode::SERVICE_UNAVAILABLE, "there is too little memory\n".to_owned());
         let reservation = Arc::new(self.budget.reserve(answer.len()).map_err(exhausted)?);
         let answer = Bytes::from_owner(Charged::new(answer, reservation.clone()));
         let mut response = Response::new(Body::from(answer));

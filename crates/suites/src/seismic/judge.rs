@@ -20,7 +20,7 @@ impl<'a> Judge<'a> {
     pub(super) fn count(&self, what: &str, said: Option<i32>, found: usize) -> Result<(), String> {
         match said {
             Some(said) if usize::try_from(said) == Ok(found) => Ok(()),
-            _ => Err(format!("found {found} {what}, and a count of {said:?}")),
+            _ => Err(format!("found {found} {what}, but a count of {said:?}")),
         }
     }
 
@@ -43,7 +43,7 @@ impl<'a> Judge<'a> {
 
     pub(super) fn take(&mut self, quake: &Quake) -> Result<(), String> {
         if !self.asked.asks_for(quake) {
-            return Err(format!("found {quake:?}, which isn't what {:?} asks for", self.asked));
+            return Err(format!("found {quake:?}, which doesn't match the query {:?}", self.asked));
         }
         self.matches += 1;
         Ok(())

@@ -44,7 +44,7 @@ fn names_that_tell_nothing_by_themselves_are_explained() {
 }
 
 #[test]
-fn a_case_of_wspex_takes_eight_minutes() {
+fn a_case_of_wspex_runs_for_eight_minutes() {
     let methods = (suite("wspex").unwrap().methods)();
     assert_eq!(methods.len(), 1);
     let Method { plan, passes, discarded, .. } = &methods[0];
@@ -54,7 +54,7 @@ fn a_case_of_wspex_takes_eight_minutes() {
 }
 
 #[test]
-fn methods_are_told_apart_by_case() {
+fn methods_are_chosen_by_case() {
     let applying = |name: &str, case: &str| {
         let methods = (suite(name).unwrap().methods)();
         methods.iter().filter(|method| (method.applies)(case)).count()

@@ -136,6 +136,6 @@ abstract class Client {
                 }
             }
         }
-        throw new IllegalArgumentException("no operation is called " + name);
+        throw new IllegalArgumentException("there is no operation " + name);
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use castile_codegen::{Options, generate};
 
 #[test]
-fn the_kept_code_is_that_of_its_contract() {
+fn the_committed_code_is_that_of_its_contract() {
     let package = Path::new(env!("CARGO_MANIFEST_DIR"));
     let kept = package.join("examples/kept/quotes.rs");
     let generated = generate(&package.join("examples/kept/quotes.wsdl"), &Options::default()).expect("it is right");

@@ -63,7 +63,7 @@ mod code_first {
 }
 
 #[test]
-fn what_the_readme_shows_compiles() {
+fn examples_of_the_readme_compile() {
     // These functions are only compiled: the authority, the port and the contract don't exist here.
     let _ = (a_login, observers, a_build_script);
     let readme = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../README.md")).unwrap();

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_free_never_touches_the_budget() {
+    fn charges_within_the_free_bytes_do_not_use_the_budget() {
         let (budget, reservation, mut allowance) = allowance(0, 1_000);
         allowance.charge(600).unwrap();
         allowance.charge(400).unwrap();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_given_back_is_there_for_others() {
+    fn returned_bytes_can_be_used_by_others() {
         let (budget, reservation, mut allowance) = allowance(10 * STEP, 100);
         reservation.grow(50).unwrap();
         allowance.charge(3 * STEP).unwrap();

@@ -103,7 +103,7 @@ mod tests {
 
     /// Each directory has the files of a machine as below `/`, and the expected result.
     #[test]
-    fn machines_and_containers_say_what_a_process_may_have() {
+    fn limits_are_read_from_machine_and_container() {
         let machines = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/machines");
         let mut seen = 0;
         for machine in fs::read_dir(machines).unwrap() {
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_says_something_where_it_is_linux() {
+    fn linux_reports_limits() {
         assert_eq!(memory().is_some(), cfg!(target_os = "linux"));
         assert_eq!(descriptors().is_some(), cfg!(target_os = "linux"));
         assert!(share() > 0);

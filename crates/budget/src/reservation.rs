@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_is_known_once() {
+    fn a_refused_charge_is_reported_once() {
         let budget = Budget::new(100);
         let reservation = Arc::new(budget.reserve(60).unwrap());
         assert_eq!(reservation.take_refused(), 0);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_refused_leaves_what_was_held() {
+    fn a_refused_charge_keeps_the_bytes_held_before() {
         let budget = Budget::new(100);
         let reservation = budget.reserve(60).unwrap();
         assert_eq!(reservation.grow(41).unwrap_err(), Exhausted { asked: 41, used: 60, limit: 100 });

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_sizes_are_read_again() {
         for bytes in [0, 1, 1023, 1024, 512 << 10, 64 << 20, 3 << 30, 5 << 40] {
             assert_eq!(Size(bytes).to_string().parse(), Ok(Size(bytes)), "{bytes}");
         }
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_much_is_all() {
+    fn too_large_sizes_are_all_of_the_memory() {
         assert_eq!("99999999999999 TiB".parse(), Ok(Size(usize::MAX)));
         assert_eq!("99999999999999999999999.5 TiB".parse(), Ok(Size(usize::MAX)));
     }

@@ -521,7 +521,7 @@ mod tests {
 
     /// `type=` once took the rest of the text, so an ID became part of the media type.
     #[test]
-    fn what_is_said_of_an_attachment_has_any_order() {
+    fn attachment_options_have_any_order() {
         let of = |given| {
             let Attached { file, part, id, media_type } = attached(given).unwrap();
             (file, part, id, media_type.into_owned())

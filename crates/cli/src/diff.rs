@@ -121,7 +121,7 @@ mod tests {
 
     /// Each kind of change has a case that shows it, and a line in docs/diff.md.
     #[test]
-    fn every_kind_is_tested_and_told() {
+    fn every_kind_is_tested_and_documented() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let mut shown = String::new();
         for case in std::fs::read_dir(root.join("tests/diff")).unwrap() {

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_found() {
+    fn written_payloads_are_found_again() {
         let header = fragment(b"<?xml version='1.0'?>\n<!-- a --><h xmlns='urn:h'/>", "h.xml").unwrap();
         assert_eq!((header.position.line, header.position.column), (2, 11));
         let header = header.text;

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_deep_is_indented_as_by_others() {
+    fn shallow_documents_are_indented_as_usual() {
         for value in [json!({}), json!([]), json!([1, [], {}, [2, {"a": 1, "b": [[], [3]]}]]), json!({"a": {"b": {}}})]
         {
             assert_eq!(json(&value).unwrap(), serde_json::to_string_pretty(&value).unwrap());
@@ -67,7 +67,7 @@ mod tests {
 
     /// An answer of 16 MB once became gigabytes of spaces.
     #[test]
-    fn what_is_deep_has_no_more_spaces_than_it_is_long() {
+    fn indentation_is_at_most_as_long_as_the_document() {
         let many: Vec<u8> = vec![1; 10_000];
         let deep = (0..100).fold(json!(many), |value, number| match number % 2 {
             0 => json!([value, number]),

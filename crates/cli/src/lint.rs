@@ -146,7 +146,7 @@ mod tests {
 
     /// Each rule has a case that shows it, and docs/lint.md describes it as the code does.
     #[test]
-    fn every_rule_is_tested_and_told() {
+    fn every_rule_is_tested_and_documented() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"));
         let page = std::fs::read_to_string(root.join("../../docs/lint.md")).unwrap();
         let mut rows = Vec::new();

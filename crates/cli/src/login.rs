@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn who_can_read_a_login_is_told_of() {
+    fn logins_in_clear_text_are_warned_of() {
         for near in ["https://example.org/", "http://127.0.0.1:1/", "http://[::1]/", "http://localhost/", "nothing"] {
             assert_eq!(host_in_clear(near), None, "{near}");
         }
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_stands_in_no_command_line() {
+    fn passwords_are_not_in_the_recorded_command_line() {
         assert_eq!(name("ada"), Ok("ada".to_owned()));
         assert!(name("ada:x").unwrap_err().contains("--password-file"));
         assert!(name("").is_err());

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn any_item_may_be_meant() {
+    fn any_item_can_be_selected() {
         let json = serde_json::json!({"a": [{"b": [1, 3]}, {"b": 2}], "c": 4});
         for (path, expected, found) in [
             ("a.b", 2, true),

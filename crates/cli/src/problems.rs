@@ -203,7 +203,7 @@ mod tests {
 
     /// `castile call` once reported three times that a connection was refused.
     #[test]
-    fn a_cause_is_told_once() {
+    fn a_cause_is_printed_once() {
         let refused = || anyhow::anyhow!("refused").context("no TCP").context("no connection");
         assert_eq!(in_full(&refused()), "no connection: no TCP: refused");
         assert_eq!(in_full(&refused().context("nobody at a: refused")), "nobody at a: refused");
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_the_same_is_shown_once() {
+    fn equal_messages_are_shown_once() {
         let problem = |line, message: &str| Diagnostic {
             line,
             column: 3,
@@ -230,7 +230,7 @@ mod tests {
 
     /// ONVIF's contract had 29 groups of the same problem.
     #[test]
-    fn what_differs_in_a_name_is_shown_once_with_the_names() {
+    fn messages_that_differ_only_in_a_name_are_shown_once_with_all_names() {
         let problem = |rule, name: &str| Diagnostic {
             rule,
             ..Diagnostic::of_document(Severity::Warning, "a.xsd", format!("<any> and element {{urn:a}}{name} compete"))

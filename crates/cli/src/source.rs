@@ -209,7 +209,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_contract_is_told_from_one() {
+    fn documents_that_are_not_contracts_are_recognised() {
         for (text, expected) in [
             ("<!-- a --><!DOCTYPE HTML PUBLIC 'x'><html>", "HTML page"),
             ("\u{feff}<?xml version='1.0'?>\n<html xmlns='http://www.w3.org/1999/xhtml'/>", "HTML page"),

@@ -369,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_found_in_the_template() {
+    fn offsets_in_the_output_are_found_in_the_template() {
         let (text, value) = ("<e a='{{a}}'>{{b}}é</e>", "12345&");
         let (template, written) = (template(text).unwrap(), written(text, value));
         let value = |place| if place == Place::Column(0) { Some(value) } else { Some("later") };
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_that_can_not_be_filled_is_told() {
+    fn placeholders_that_can_not_be_filled_are_reported() {
         for (text, expected) in [
             ("<e>{{c}}</e>", "no c"),
             ("<e><![CDATA[ {{a}} ]]></e>", "{{a}} is in a CDATA section"),

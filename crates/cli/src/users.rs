@@ -125,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn users_stand_in_lines() {
+    fn each_line_is_a_user() {
         let users = read("# who\n\nada:correct horse\r\nbob::#:\n#eve:no\n").unwrap();
         let read: Vec<_> = users.0.iter().map(|(name, secret)| (&**name, &**secret)).collect();
         assert_eq!(read, [("ada", "correct horse"), ("bob", ":#:")]);
     }
 
     #[test]
-    fn what_is_wrong_is_told_without_secrets() {
+    fn errors_do_not_show_secrets() {
         for (text, expected) in [
             ("a:b\nsecret", "users:2: found no colon, expected NAME:PASSWORD or NAME:TOKEN"),
             (":secret", "users:1: found no name, expected NAME:PASSWORD or NAME:TOKEN"),
@@ -150,7 +150,7 @@ mod tests {
 
     /// Whatever the file contains, only the users in it can log in, and no secret is printed.
     #[test]
-    fn changed_files_let_nobody_else_in() {
+    fn changed_files_give_no_other_user_access() {
         let seeds = [
             "# who\n\nada:SECRET\r\nbob::#:\n#eve:no\n",
             "ada:SECRET\nada:SECRET\n",

@@ -64,7 +64,7 @@ fn content(folder: &str, name: &str) -> String {
 }
 
 #[test]
-fn attachments_are_saved_and_told() {
+fn attachments_are_saved_and_reported() {
     let response = envelope("<EchoVoidResponse xmlns=\"uri:WSTestWeb-TestService\"/>");
     let parts = [("Content-Type: text/xml", &*response), ("Content-Type: image/png\r\nContent-ID: <a@b>", "PNG")];
     let answer = package("text/xml", &parts);
@@ -146,7 +146,7 @@ fn times_have_their_names() {
 
 /// The login was once missing in the output, as if it hadn't been sent.
 #[test]
-fn what_was_sent_is_shown_without_its_secrets() {
+fn sent_headers_are_shown_without_secrets() {
     let response = envelope("<EchoVoidResponse xmlns=\"uri:WSTestWeb-TestService\"/>");
     let answer = ("text/xml".to_owned(), response);
     let (_, noted, code) = call(&[WSTEST, "EchoVoid", "--verbose", "--user", "ann:secret"], "200 OK", &answer);

@@ -88,7 +88,7 @@ fn one_case_with_its_own_way_of_driving() {
 
 /// An unreachable address was once reported for each case, as if something had been measured.
 #[test]
-fn what_can_t_begin_says_so() {
+fn a_bench_that_can_t_start_reports_the_reason() {
     let directory = tempfile::tempdir().unwrap();
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = format!("http://{unused}/");
@@ -303,7 +303,7 @@ fn criteria_set_the_exit_code_and_files_tell_why() {
 /// Skipped with a message if the machine can't simulate a network.
 #[test]
 #[cfg(target_os = "linux")]
-fn quakes_are_found_across_a_network_that_leaves_nothing_behind() {
+fn quakes_are_found_across_a_simulated_network_that_is_removed_afterwards() {
     const BITS_PER_SECOND: f64 = 100e6;
     let interfaces = || {
         let names = std::fs::read_dir("/sys/class/net").unwrap();
@@ -340,7 +340,7 @@ fn quakes_are_found_across_a_network_that_leaves_nothing_behind() {
 }
 
 #[test]
-fn wrong_arguments_and_absent_endpoints_are_told() {
+fn wrong_arguments_and_absent_endpoints_are_reported() {
     let directory = tempfile::tempdir().unwrap();
     let cases = [
         (&["nothing"][..], 2, "\"nothing\""),

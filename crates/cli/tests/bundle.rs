@@ -160,7 +160,7 @@ fn a_bundle_replaces_no_contract() {
 }
 
 #[test]
-fn what_is_missing_is_told_with_what_to_do() {
+fn missing_documents_are_reported_with_a_remedy() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.wsdl"), wsdl("http://www.example.com/o.xsd")).unwrap();
     let output = castile(&["bundle", "a.wsdl", "-o", "a.castile"], folder.path());
@@ -457,7 +457,7 @@ fn a_hyphen_is_standard_input_and_output() {
 
 /// The message was once `io: Connection refused`.
 #[test]
-fn who_takes_no_connection_is_named() {
+fn a_server_that_refuses_connections_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let output = castile(&["bundle", &format!("http://{unused}/a.wsdl"), "--fetch", "-o", "a"], folder.path());

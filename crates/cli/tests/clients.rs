@@ -68,7 +68,7 @@ fn clients_make_the_same_calls_and_are_compared_with_ours() {
 }
 
 #[test]
-fn who_answers_wrongly_is_left_out_and_the_rest_goes_on() {
+fn a_client_with_wrong_answers_is_left_out_and_the_others_continue() {
     let checkout = tempfile::tempdir().unwrap();
     peer(checkout.path(), "dies", OF_WSTEST, &[("client", "echo 'no route' >&2; exit 1".into())]);
     peer(checkout.path(), "guesses", OF_WSTEST, &[("client", "while read calls; do echo 7; done".into())]);
@@ -88,7 +88,7 @@ fn who_answers_wrongly_is_left_out_and_the_rest_goes_on() {
 }
 
 #[test]
-fn what_has_no_client_is_told() {
+fn peers_and_cases_without_a_client_are_errors() {
     let checkout = tempfile::tempdir().unwrap();
     peer(checkout.path(), "server", r#""suites": ["wstest"]"#, &[]);
     peer(checkout.path(), "same", OF_WSTEST, &[("client", ours())]);

@@ -8,7 +8,7 @@ const CONTRACT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../suites/contracts
 const RESULTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../report/tests/data/results.json");
 
 #[test]
-fn what_is_in_the_way_is_told_before() {
+fn files_in_the_way_are_reported_before_the_work() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("file"), "").unwrap();
     fs::create_dir(folder.path().join("folder")).unwrap();
@@ -36,7 +36,7 @@ fn what_is_in_the_way_is_told_before() {
 }
 
 #[test]
-fn an_unknown_operation_was_told_in_different_words() {
+fn an_unknown_operation_was_reported_in_different_words() {
     let folder = tempfile::tempdir().unwrap();
     let commands: [&[&str]; 4] = [
         &["describe", CONTRACT],
@@ -55,7 +55,7 @@ fn an_unknown_operation_was_told_in_different_words() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_can_not_be_written_is_incomplete() {
+fn output_that_can_not_be_written_ends_with_the_code_for_incomplete() {
     // No folder can be created there.
     let table: [&[&str]; 4] = [
         &["report", RESULTS, "-o", "/proc/absent"],

@@ -48,7 +48,7 @@ fn a_hyphen_is_standard_input() {
 
 /// The item type was once only named, and counted as unused by operations.
 #[test]
-fn items_of_an_encoded_array_are_told() {
+fn items_of_an_encoded_array_are_shown() {
     let text = String::from_utf8(describe(&["../diff/encoded-array/old.wsdl"]).stdout).unwrap();
     assert!(
         text.contains("array of Line[]") && text.contains("type Line") && text.contains("article  xs:string"),
@@ -70,7 +70,7 @@ fn a_url_of_another_scheme_is_no_file() {
 }
 
 #[test]
-fn what_is_left_out_is_told_with_its_reason() {
+fn left_out_operations_are_shown_with_the_reason() {
     let broken = describe(&["../../../codegen/tests/defects/operation.wsdl", "--operation", "sell"]);
     // The exit code was once 0, though the requested operation can't be used.
     assert_eq!(broken.status.code(), Some(2));
@@ -87,7 +87,7 @@ fn what_is_left_out_is_told_with_its_reason() {
 }
 
 #[test]
-fn what_is_told() {
+fn descriptions_are_as_expected() {
     for (arguments, expected) in [
         (&["library.wsdl"][..], "library.txt"),
         (&["library.wsdl", "--depth", "1", "--all", "--documentation"], "library-all.txt"),
@@ -145,7 +145,7 @@ fn colours_are_for_terminals_and_for_those_who_ask() {
 }
 
 #[test]
-fn what_is_no_contract_is_told() {
+fn files_that_are_not_contracts_are_errors() {
     let folder = tempfile::tempdir().unwrap();
     let file = |name: &str, text: &str| {
         let path = folder.path().join(name);
@@ -211,7 +211,7 @@ fn contracts_that_go_deep_or_wide() {
 
 /// A broken part doesn't affect the rest, and the reason for leaving it out is shown.
 #[test]
-fn problems_stand_beside_the_description() {
+fn problems_are_shown_with_the_description() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("a.wsdl");
     let library = include_str!("describe/library.wsdl").replace("type=\"c:Price\"", "type=\"c:Cost\"");
@@ -267,7 +267,7 @@ fn first_wsdl(folder: &Path) -> Option<PathBuf> {
 }
 
 #[test]
-fn the_cost_of_a_contract_is_told() {
+fn the_cost_of_a_contract_is_shown() {
     let contract = "../../../codegen/tests/reach/vm.wsdl";
     let output = describe(&[contract, "--cost", "--operation", "put"]);
     let told = String::from_utf8(output.stdout).unwrap();
@@ -356,7 +356,7 @@ fn the_label_of_an_operation_is_in_the_json_and_asks_for_it() {
 
 /// Diagnostics were once lost, and only the first operation was reported.
 #[test]
-fn all_that_is_left_out_of_what_was_asked_for_is_told_behind_the_problems() {
+fn all_requested_operations_that_are_left_out_are_listed_after_the_problems() {
     let contract = "../../../codegen/tests/defects/operation.wsdl";
     let told = describe(&[contract, "--problems", "--operation", "sell"]);
     let error = String::from_utf8(told.stderr).unwrap();

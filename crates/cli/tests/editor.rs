@@ -21,14 +21,14 @@ fn edited_for(editor: &str, options: &[&str]) -> (String, i32) {
 }
 
 #[test]
-fn what_an_editor_leaves_is_sent() {
+fn the_edited_request_is_sent() {
     let (printed, code) = edited("sed -i s/<ns1:quantity>1</<ns1:quantity>17</");
     assert!(printed.contains("quantity>17</") && !printed.contains("<!--"), "{printed}");
     assert_eq!(code, 0);
 }
 
 #[test]
-fn what_is_no_request_is_kept() {
+fn an_invalid_request_is_saved() {
     let (printed, code) = edited("sed -i s/<ns1:quantity>1</<ns1:quantity>few</");
     let (kept, said) = printed.split_once('\n').unwrap();
     let kept = kept.strip_prefix("the edited request was saved to ").unwrap();
@@ -61,7 +61,7 @@ fn nothing_is_sent_without_a_request() {
 
 /// The written request was once lost in that case.
 #[test]
-fn what_else_is_wrong_is_told_before_the_editor_opens() {
+fn other_errors_are_reported_before_the_editor_opens() {
     let folder = tempfile::tempdir().unwrap();
     let opened = folder.path().join("opened");
     let editor = format!("touch {}", opened.display());

@@ -71,36 +71,36 @@ fn with_code(printed: String, status: ExitStatus) -> String {
 }
 
 #[test]
-fn what_calls_print() {
+fn calls_print_as_expected() {
     let (server, _) = Server::start(&["serve".to_owned()], Path::new(".")).unwrap();
     check("call", Some(&server.url));
 }
 
 /// Measurements differ between runs, so these examples only show loads that are rejected before they begin.
 #[test]
-fn what_loads_refuse() {
+fn loads_reject_as_expected() {
     let (server, _) = Server::start(&["serve".to_owned()], Path::new(".")).unwrap();
     check("load", Some(&server.url));
 }
 
 #[test]
-fn what_samples_print() {
+fn samples_print_as_expected() {
     check("sample", None);
 }
 
 #[test]
-fn what_mocks_answer() {
+fn mocks_answer_as_expected() {
     check("mock", None);
 }
 
 #[test]
-fn what_validations_print() {
+fn validations_print_as_expected() {
     check("validate", None);
 }
 
 /// Each example has a folder with an old and a new contract.
 #[test]
-fn what_changes_of_contracts_print() {
+fn diffs_print_as_expected() {
     let folders = entries("diff");
     assert!(folders.len() > 45);
     compare(folders.into_iter().map(|folder| folder.join("expected.txt")).collect(), None);
@@ -108,7 +108,7 @@ fn what_changes_of_contracts_print() {
 
 /// Each example has a folder with a contract. Folders for a rule have its name.
 #[test]
-fn what_is_wrong_with_contracts() {
+fn lint_prints_as_expected() {
     let folders = entries("lint");
     assert!(folders.len() > 60);
     compare(folders.into_iter().map(|folder| folder.join("expected.txt")).collect(), None);

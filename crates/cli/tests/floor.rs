@@ -46,7 +46,7 @@ async fn the_floor_is_started_driven_and_ended() {
 }
 
 #[test]
-fn a_missing_answer_is_told() {
+fn a_missing_answer_is_reported() {
     let output =
         Command::new(env!("CARGO_BIN_EXE_castile")).args(["floor", "--answer", "no-such-file"]).output().unwrap();
     assert!(!output.status.success());

@@ -19,7 +19,7 @@ fn castile(folder: &Path, arguments: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn what_others_wrote_is_not_replaced() {
+fn files_of_other_programs_are_not_overwritten() {
     let load = |more: &[&'static str]| [&LOAD[..], more].concat();
     let bench = |more: &[&'static str]| [&BENCH[..], more].concat();
     let commands = [
@@ -52,7 +52,7 @@ fn what_others_wrote_is_not_replaced() {
 }
 
 #[test]
-fn what_castile_wrote_or_nobody_is_replaced() {
+fn empty_files_and_files_of_castile_are_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     // Empty files, as `mktemp` creates them.
     for file in ["a.wsdl", "index.html", "comparison.html", "castile-load.1", "codec.rs", "codec.wsdl"] {

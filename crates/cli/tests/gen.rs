@@ -51,7 +51,7 @@ fn a_contract_may_come_from_standard_input() {
 
 /// No module can have the name `9bad`, which once wasn't reported.
 #[test]
-fn a_file_that_no_module_is_called_after_is_told_of() {
+fn a_file_name_that_is_not_a_module_name_is_warned_of() {
     let folder = tempfile::tempdir().unwrap();
     for (name, expected) in [
         (
@@ -102,7 +102,7 @@ fn the_source_is_called_as_modules_are() {
 }
 
 #[test]
-fn what_ends_in_wsdl_twice_is_called_once() {
+fn a_name_that_ends_in_wsdl_twice_loses_both_endings() {
     let folder = tempfile::tempdir().unwrap();
     let wsdl = folder.path().join("Codec.WSDL.xml");
     fs::copy(contract(), &wsdl).unwrap();
@@ -181,7 +181,7 @@ fn facets_are_checked_where_they_are_asked_for() {
 }
 
 #[test]
-fn what_a_page_shows_is_written_where_it_is_asked_for() {
+fn page_data_is_generated_on_request() {
     let folder = tempfile::tempdir().unwrap();
     let (plain, shown) = (folder.path().join("plain"), folder.path().join("shown"));
     succeeded(&generate(&contract(), &plain, &[]));
@@ -210,7 +210,7 @@ fn what_a_page_shows_is_written_where_it_is_asked_for() {
 }
 
 #[test]
-fn what_others_wrote_is_not_replaced() {
+fn files_of_other_programs_are_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("main.rs");
     fs::write(&own, "fn main() {}").unwrap();
@@ -246,7 +246,7 @@ fn in_the_folder_of_the_contract_its_copy_has_another_name() {
 }
 
 #[test]
-fn errors_are_all_told_and_nothing_is_written() {
+fn all_errors_are_reported_and_nothing_is_written() {
     let folder = tempfile::tempdir().unwrap();
     let wsdl = folder.path().join("a.wsdl");
     let text = fs::read_to_string(contract()).unwrap();
@@ -304,7 +304,7 @@ fn a_contract_that_somebody_else_wrote_is_not_replaced() {
 
 /// File names that differ only in punctuation have the same module name. The second source once replaced the first.
 #[test]
-fn what_was_generated_from_another_contract_is_not_replaced() {
+fn code_generated_from_another_contract_is_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let [one, other] = ["a-b.wsdl", "a_b.wsdl"].map(|name| folder.path().join(name));
     let out = folder.path().join("out");
@@ -352,7 +352,7 @@ fn defect(name: &str) -> PathBuf {
 }
 
 #[test]
-fn what_is_left_out_is_said_at_the_end() {
+fn left_out_operations_are_reported_at_the_end() {
     let folder = tempfile::tempdir().unwrap();
     let output = generate(&defect("operation.wsdl"), folder.path(), &[]);
     succeeded(&output);
@@ -409,7 +409,7 @@ fn a_type_that_is_nearly_there_is_proposed() {
 }
 
 #[test]
-fn what_is_said_of_types_on_the_command_line_is_done() {
+fn options_for_types_on_the_command_line_are_applied() {
     let contract = contract();
     let text = fs::read_to_string(&contract).unwrap();
     let (_, name) = text.split_once("complexType name=\"").unwrap();

@@ -107,7 +107,7 @@ fn a_mix_is_sent_by_weight_with_headers_and_actions() {
 
 /// The requested number was once reported unchecked, and 1,000,000 users were created before any limit was checked.
 #[test]
-fn users_that_there_can_t_be_are_refused_and_connections_that_were_opened_told() {
+fn too_many_users_are_rejected_and_opened_connections_are_reported() {
     let server = Server::start(|_, _| (200, void()));
     let of =
         |arguments: &[&str]| load("wstest.wsdl", &server.url(), &[&["--operation", "EchoVoid"], arguments].concat());
@@ -122,7 +122,7 @@ fn users_that_there_can_t_be_are_refused_and_connections_that_were_opened_told()
 
 /// The first two were once accepted without effect, and the third was rejected without the requested value.
 #[test]
-fn what_can_t_be_is_refused_by_its_name() {
+fn impossible_options_are_rejected_by_name() {
     let server = Server::start(|_, _| (200, void()));
     let dead = std::process::Command::new("true").spawn().unwrap();
     let id = dead.id().to_string();
@@ -140,7 +140,7 @@ fn what_can_t_be_is_refused_by_its_name() {
 }
 
 #[test]
-fn a_contract_without_a_port_is_told_with_its_bindings_and_loaded_at_an_address() {
+fn a_contract_without_a_port_is_reported_with_its_bindings_and_loaded_at_a_given_url() {
     let server = Server::start(|_, _| (200, void()));
     let directory = tempfile::tempdir().unwrap();
     let text = std::fs::read_to_string(contract("wstest.wsdl")).unwrap();
@@ -162,7 +162,7 @@ fn a_contract_without_a_port_is_told_with_its_bindings_and_loaded_at_an_address(
 
 /// The output was once "4 connections".
 #[test]
-fn what_a_search_finds_is_users() {
+fn a_search_without_a_rate_finds_a_number_of_users() {
     let server = Server::start(|_, _| (200, void()));
     let search = ["--operation", "EchoVoid", "--users", "1", "--until", "p99>60s", "--most", "2", "--duration", "50ms"];
     let output = load("wstest.wsdl", &server.url(), &search);
@@ -188,7 +188,7 @@ fn the_report_counts_each_request_of_a_mix_once() {
 }
 
 #[test]
-fn what_was_never_sent_is_no_answer() {
+fn unsent_requests_are_not_answers() {
     let server = Server::start(|_, _| (200, void()));
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().to_str().unwrap();
@@ -202,7 +202,7 @@ fn what_was_never_sent_is_no_answer() {
 }
 
 #[test]
-fn what_was_never_sent_is_told_apart_everywhere() {
+fn unsent_requests_are_reported_separately_everywhere() {
     let server = Server::start(|_, _| (200, void()));
     let directory = tempfile::tempdir().unwrap();
     let [junit, out] = ["r.xml", "out"].map(|name| directory.path().join(name).display().to_string());
@@ -219,7 +219,7 @@ fn what_was_never_sent_is_told_apart_everywhere() {
 }
 
 #[test]
-fn nothing_is_sent_to_nobody() {
+fn nothing_is_sent_without_a_server() {
     let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let begun = std::time::Instant::now();
     let output = load("wstest.wsdl", &format!("http://{unused}/"), &["--operation", "EchoVoid", "--duration", "1h"]);
@@ -231,7 +231,7 @@ fn nothing_is_sent_to_nobody() {
 
 /// All users once sent requests for the whole run. A wrong password that is sent often may lock an account.
 #[test]
-fn who_is_refused_asks_once() {
+fn a_refused_login_is_tried_once() {
     let of = |status: u16, answer: &'static str, more: &[&str]| {
         let server = Server::start(move |_, _| (status, answer.to_owned()));
         let load_of = ["--operation", "EchoVoid", "--users", "8", "--duration", "1s"];
@@ -253,7 +253,7 @@ fn who_is_refused_asks_once() {
 }
 
 #[test]
-fn who_speaks_no_tls_is_asked_once() {
+fn a_server_without_tls_is_tried_once() {
     let server = Server::start(|_, _| (200, void()));
     let url = server.url().replace("http:", "https:");
     let output = load("wstest.wsdl", &url, &["--operation", "EchoVoid", "--duration", "1s"]);
@@ -381,7 +381,7 @@ fn a_value_of_an_answer_is_in_the_next_request_of_the_same_user() {
 }
 
 #[test]
-fn wrong_answers_are_told_and_counted() {
+fn wrong_answers_are_reported_and_counted() {
     let echo = ["--operation", "EchoVoid", "--requests", "10", "--users", "1", "--check-one-in", "1"];
     let other = envelope("<Other xmlns='urn:x'/>");
     // The answer of the server, the expectation, the number of wrong answers, and the reason.
@@ -442,7 +442,7 @@ fn exit_codes_and_files_tell_what_failed() {
 }
 
 #[test]
-fn what_came_of_conditions_is_in_the_results_and_failures_are_counted_by_reason() {
+fn results_have_the_outcome_of_conditions_and_failures_by_reason() {
     let order = |number: usize| FAULT.replace("too busy", &format!("order {number} is unknown"));
     let server = Server::start(move |_, number| match number % 4 {
         0 => (200, void()),
@@ -502,7 +502,7 @@ fn paced_and_thinking_users_are_called_so() {
 
 /// Problems were once reported as errors, followed by a message that they may not be errors.
 #[test]
-fn defects_are_told_as_warnings_unless_they_are_in_the_way() {
+fn defects_are_warnings_unless_they_affect_the_load() {
     let server = Server::start(|_, _| (200, void()));
     let defects = "../../../codegen/tests/defects";
     let call = |file: &str, operation: &str| {
@@ -522,7 +522,7 @@ fn defects_are_told_as_warnings_unless_they_are_in_the_way() {
 }
 
 #[test]
-fn a_search_with_several_operations_tells_each_of_them() {
+fn a_search_reports_each_of_several_operations() {
     let server = Server::start(|seen, _| match seen.body.contains("EchoVoid") {
         true => (200, void()),
         false => (200, envelope("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'/>")),
@@ -600,7 +600,7 @@ fn users_log_in_keep_their_cookies_and_go_through_a_proxy() {
 
 /// Each line at the end once repeated the URL, and a finished run had "0 s left".
 #[test]
-fn the_end_of_a_run_says_nothing_twice() {
+fn the_summary_of_a_run_repeats_nothing() {
     let server = Server::start(|_, number| if number % 2 == 0 { (200, void()) } else { (500, FAULT.to_owned()) });
     let load_of = ["--operation", "EchoVoid", "--rate", "50", "--duration", "200ms"];
     let text = told(&load("wstest.wsdl", &server.url(), &load_of));
@@ -627,7 +627,7 @@ fn a_login_that_others_can_read_is_warned_of() {
 }
 
 #[test]
-fn a_proxy_that_makes_no_tunnel_is_told_of() {
+fn a_proxy_without_a_tunnel_is_reported() {
     let proxy = Server::start(|_, _| (403, "no".to_owned()));
     let address = proxy.url().replace("/service", "");
     let output = load(
@@ -650,7 +650,7 @@ fn a_proxy_that_makes_no_tunnel_is_told_of() {
 }
 
 #[test]
-fn who_a_client_is_must_be_said_once_and_in_no_command_line() {
+fn credentials_are_given_once_and_not_recorded_in_the_command_line() {
     let of = |arguments: &[&str]| {
         let output = load("wstest.wsdl", "http://127.0.0.1:1/", &[&["--operation", "EchoVoid"], arguments].concat());
         assert_eq!(output.status.code(), Some(2), "{}", told(&output));
@@ -665,7 +665,7 @@ fn who_a_client_is_must_be_said_once_and_in_no_command_line() {
 
 /// A character for right-to-left text in an answer once changed the direction of the output.
 #[test]
-fn what_a_server_says_turns_no_text() {
+fn text_of_a_server_does_not_change_the_text_direction() {
     let server = Server::start(|_, _| (500, "<a>\u{202e}drow\u{2066}</a>".to_owned()));
     let directory = tempfile::tempdir().unwrap();
     let out = directory.path().to_str().unwrap();
@@ -680,7 +680,7 @@ fn what_a_server_says_turns_no_text() {
 }
 
 #[test]
-fn what_can_not_be_sent_is_told_before_anything_is() {
+fn messages_that_can_not_be_sent_are_reported_before_the_load() {
     let server = Server::start(|_, _| (200, void()));
     let order = ["--operation", "GetOrder", "--template", "order.xml"];
     let table: [(&[&str], &str); 14] = [
@@ -719,7 +719,7 @@ fn what_can_not_be_sent_is_told_before_anything_is() {
 
 /// The position was once that in the envelope around the payload.
 #[test]
-fn what_is_wrong_with_a_message_is_told_where_it_stands_in_its_file() {
+fn errors_in_a_message_have_the_position_in_its_file() {
     let folder = tempfile::tempdir().unwrap();
     let payload = "<GetOrder xmlns=\"uri:WSTestWeb-TestService\">\n  <orderId>ORDER</orderId><customerId>ä</customerId>\n</GetOrder>";
     let head = "<?xml version=\"1.0\"?>\n<!-- ours -->";
@@ -802,7 +802,7 @@ fn a_process_that_is_named_is_measured() {
 
 /// The commands of docs/load.md, run in a copy of their folder.
 #[test]
-fn the_guide_tells_the_truth() {
+fn the_guide_has_the_real_output() {
     let castile = Castile::start();
     let directory = tempfile::tempdir().unwrap();
     server::copy(&files(), directory.path());
@@ -841,7 +841,7 @@ fn the_guide_tells_the_truth() {
 
 /// A terminal interprets control characters.
 #[test]
-fn what_a_peer_says_never_reaches_a_terminal_raw() {
+fn text_of_a_peer_is_escaped_for_the_terminal() {
     let fault = FAULT.replace("too busy", "\u{9b}2J\u{202e}\u{85}busy");
     let server = Server::start(move |_, _| (500, fault.clone()));
     let output = load("wstest.wsdl", &server.url(), &["--operation", "EchoVoid", "--requests", "10"]);
@@ -852,7 +852,7 @@ fn what_a_peer_says_never_reaches_a_terminal_raw() {
 
 /// The output once said that 2 users were the highest load without the condition, though it was true at 2 users.
 #[test]
-fn a_search_that_finds_nothing_says_so() {
+fn a_search_without_a_result_is_reported() {
     let server = Server::start(|_, _| (200, void()));
     let of = |arguments: &[&str]| {
         let all = ["--operation", "EchoVoid", "--users", "2", "--duration", "50ms"];
@@ -869,7 +869,7 @@ fn a_search_that_finds_nothing_says_so() {
 
 /// The warnings were once only printed to standard error.
 #[test]
-fn what_may_be_wrong_with_messages_is_in_the_results() {
+fn warnings_about_messages_are_in_the_results() {
     let server = Server::start(|_, _| (200, envelope("<placeResponse xmlns='urn:orders'/>")));
     let folder = tempfile::tempdir().unwrap();
     let json = folder.path().join("r.json");

@@ -120,7 +120,7 @@ fn every_command_has_a_manual_page() {
 
 /// `floor` was once suggested, which no help lists.
 #[test]
-fn what_is_hidden_is_not_suggested() {
+fn hidden_options_are_not_completed() {
     let suggested = |given: &str| String::from_utf8(castile(&[given], 100).stderr).unwrap();
     let (of_hidden, of_shown) = (suggested("foo"), suggested("benc"));
     assert!(of_hidden.contains("unrecognized subcommand 'foo'") && !of_hidden.contains("floor"), "{of_hidden}");

@@ -70,7 +70,7 @@ fn the_list_has_all_peers_and_what_they_serve() {
 }
 
 #[test]
-fn what_cannot_be_built_is_told_and_the_rest_is_built() {
+fn a_failed_build_is_reported_and_the_other_peers_are_built() {
     let checkout = checkout();
     let lacking = "#!/bin/sh\necho 'mvn is missing: apt-get install maven gcc' >&2\nexit 1\n";
     peer(checkout.path(), "another", lacking, "#!/bin/sh\n");
@@ -92,7 +92,7 @@ fn what_cannot_be_built_is_told_and_the_rest_is_built() {
 }
 
 #[test]
-fn where_nothing_is_missing_nothing_is_to_be_installed() {
+fn without_missing_packages_no_install_command_is_shown() {
     let checkout = checkout();
     let output = castile(checkout.path(), &["peers", "build", "right"]);
     assert!(output.status.success());
@@ -122,7 +122,7 @@ fn every_case_that_a_peer_serves_is_asked_and_judged() {
 }
 
 #[test]
-fn wrong_answers_are_told_with_what_was_expected_and_the_rest_is_checked() {
+fn wrong_answers_are_reported_with_the_expected_value_and_the_rest_is_checked() {
     let checkout = checkout();
     peer(checkout.path(), "absent", "#!/bin/sh\n", "#!/bin/sh\necho 'this peer is not built' >&2\nexit 1\n");
     let output = castile(checkout.path(), &["peers", "check"]);
@@ -186,7 +186,7 @@ fn rows(results: &Value, target: &str) -> usize {
 }
 
 #[test]
-fn what_gets_faster_is_warmed_before_its_figures_count() {
+fn peers_that_get_faster_are_warmed_up_before_they_are_measured() {
     let checkout = checkout();
     let short = ["--profile", "standard", "--warmup", "20ms", "--duration", "0.05", "--runs", "2", "--no-floor"];
     let asked =

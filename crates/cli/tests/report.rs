@@ -59,7 +59,7 @@ fn benches_are_compared_under_their_short_names() {
 
 /// The output was once only "not known".
 #[test]
-fn a_difference_of_single_runs_is_told_why_it_is_not_known() {
+fn the_report_explains_why_differences_of_single_runs_are_unknown() {
     let directory = tempfile::tempdir().unwrap();
     let single = std::fs::read_to_string(RESULTS).unwrap().replace("[29929.3, 30070.7]", "[30000.0]");
     for (name, results) in [("bench", std::fs::read_to_string(RESULTS).unwrap()), ("load", single)] {
@@ -89,7 +89,7 @@ fn one_bench_is_printed_as_markdown() {
 }
 
 #[test]
-fn what_is_no_bench_is_told() {
+fn folders_without_a_bench_are_errors() {
     let output = report(&[Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml").to_str().unwrap()]);
     assert_eq!(output.status.code(), Some(2));
     let message = text(output.stderr);

@@ -31,7 +31,7 @@ fn a_sample_is_what_a_person_would_send() {
 }
 
 #[test]
-fn a_header_block_that_is_given_stands_for_the_one_that_is_declared() {
+fn a_given_header_block_replaces_the_declared_one() {
     let told = sent(&["--soap-header", "session.xml"]);
     let session = r#"<s:session xmlns:s="urn:shop"><s:user>me</s:user></s:session>"#;
     assert!(told.contains(&format!("<soap:Header>{session}{LOCALE}</soap:Header>{ORDER}")), "{told}");

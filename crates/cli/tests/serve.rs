@@ -85,7 +85,7 @@ impl Drop for Served {
 }
 
 #[test]
-fn a_shutdown_that_cuts_a_request_off_says_which_and_fails() {
+fn a_shutdown_that_cuts_off_a_request_reports_it_and_fails() {
     let served = Served::start(&["--grace", "1s"]);
     let mut client = served.connect();
     let head = "POST /wstest HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\nContent-Length: 5\r\nExpect: 100-continue\r\n\r\n";
@@ -112,7 +112,7 @@ fn a_shutdown_that_cuts_nothing_off_succeeds() {
 }
 
 #[test]
-fn contracts_name_what_a_proxy_says_where_it_is_trusted() {
+fn contracts_use_the_address_that_a_trusted_proxy_forwards() {
     let asked = "inner\r\nX-Forwarded-Host: api.example\r\nX-Forwarded-Proto: https";
     let trusted = ["--proxy-header", "x-forwarded-host", "--proxy-header", "x-forwarded-proto"];
     assert!(Served::start(&trusted).contract(asked).contains("location=\"https://api.example/wstest\""));
@@ -204,7 +204,7 @@ fn nothing_is_served_without_a_login() {
 
 /// Digest is tested with curl, if it is installed.
 #[test]
-fn digest_is_spoken() {
+fn digest_authentication_is_supported() {
     let (_folder, file) = users("ada:correct horse\n");
     for scheme in ["digest", "digest-md5"] {
         let served = Served::start(&["--auth", scheme, "--users", &file]);
@@ -228,7 +228,7 @@ fn a_file_of_users_that_is_wrong_is_refused() {
 }
 
 #[test]
-fn the_client_is_who_the_proxy_says() {
+fn the_client_address_is_the_one_that_the_proxy_forwards() {
     let client = |served: &Served, before: &str, headers: &str| {
         let answer = served.get(before, "/client", headers);
         answer.split("\r\n\r\n").nth(1).unwrap_or_default().trim_end().to_owned()
@@ -269,7 +269,7 @@ fn the_client_is_who_the_proxy_says() {
 }
 
 #[test]
-fn gzip_is_taken_and_given_if_asked_for() {
+fn gzip_is_accepted_and_used_on_request() {
     let status = |served: &Served| {
         let mut client = served.connect();
         let head = "POST /wstest HTTP/1.1\r\nHost: h\r\nContent-Type: text/xml\r\nContent-Encoding: gzip\r\nConnection: close\r\n";

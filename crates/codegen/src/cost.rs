@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_all_ways_lead_through() {
+    fn dominators_are_found() {
         // The edges are 0 → 1 → 2 → 4, 1 → 3 → 4, 4 → 5, 0 → 5, and the back edge 5 → 1.
         let edges = [vec![1, 5], vec![2, 3], vec![4], vec![4], vec![5], vec![1], vec![]].to_vec();
         let walk = Walk::of(&edges);
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_chain_takes_no_stack() {
+    fn a_long_chain_does_not_use_the_stack() {
         let edges: Vec<Vec<usize>> =
             (0..200_000).map(|node| if node == 199_999 { vec![1] } else { vec![node + 1] }).collect();
         let walk = Walk::of(&edges);

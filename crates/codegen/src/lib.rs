@@ -232,7 +232,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn of_warnings_that_are_alike_one_is_said() {
+    fn similar_warnings_are_printed_once() {
         let warning = |rule, line| Diagnostic {
             rule,
             line,

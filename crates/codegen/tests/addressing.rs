@@ -134,7 +134,7 @@ async fn replies_have_the_actions_of_the_contract() {
 }
 
 #[tokio::test]
-async fn what_the_contract_requires_is_insisted_on_unless_the_server_says_otherwise() {
+async fn requirements_of_the_contract_are_enforced_unless_the_server_disables_them() {
     let (status, answer) = ask(&FeatureServer::new(Knowing), "", "").await;
     assert!(status == 500 && answer.contains("wsa:MessageAddressingHeaderRequired"), "{answer}");
     let mut options = Options::default();
@@ -195,7 +195,7 @@ impl<S: Service> Service for Seen<S> {
 }
 
 #[tokio::test]
-async fn a_layer_refuses_and_tells_handlers() {
+async fn a_layer_rejects_requests_and_passes_data_to_handlers() {
     let server = FeatureServer::new(Knowing).layer(layer_fn(Named));
     let (status, answer) = ask(&server, &properties("urn:addressing/ask"), "").await;
     assert!(status == 500 && answer.contains("say who you are"), "{answer}");
@@ -229,7 +229,7 @@ async fn the_layer_that_is_added_last_is_outermost() {
 }
 
 #[tokio::test]
-async fn what_http_knows_of_a_request_reaches_the_handler() {
+async fn handlers_get_the_http_data_of_a_request() {
     let body = format!(
         "<s:Envelope xmlns:s=\"{ENVELOPE}\"><s:Header>{}</s:Header><s:Body><echo xmlns=\"urn:addressing\"><text/></echo>\
          </s:Body></s:Envelope>",

@@ -364,7 +364,7 @@ async fn an_attachment_goes_through_in_both_directions_at_once() {
 
 /// A client that goes away in the middle costs the request, and nothing else.
 #[tokio::test]
-async fn what_breaks_off_ends_the_request_alone() {
+async fn a_body_that_breaks_off_ends_only_its_request() {
     let echo = Echo::default();
     let address = serve(attachments::FeatureServer::new(echo.clone()).into()).await;
     let client = attachments::FeatureClient::new(&format!("http://{address}/")).unwrap();
@@ -381,7 +381,7 @@ async fn what_breaks_off_ends_the_request_alone() {
 
 /// What waits for its turn is gone with the connection: the files that it was in, too.
 #[tokio::test]
-async fn what_breaks_off_leaves_no_file() {
+async fn a_body_that_breaks_off_leaves_no_file() {
     let files = || {
         let open = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| fs::read_link(entry.unwrap().path()).ok());
         open.filter(|target| target.to_string_lossy().ends_with(" (deleted)")).count()
@@ -529,7 +529,7 @@ async fn told(request: soap::RequestMessage, limits: castile::xml::Limits) -> Re
 /// Messages of other engines at a service that knows all operations: whoever takes them as they stand has payload and attachments.
 #[castile_corpus::needs("corpus/conformance/mtom/axiom")]
 #[tokio::test]
-async fn messages_of_other_engines_are_taken_as_they_stand() {
+async fn messages_of_other_engines_are_read_unchanged() {
     let corpus = Path::new(castile_corpus::path!("corpus/conformance/mtom/axiom"));
     let mut server = attachments::FeatureServer::new(Echo::default()).layer(soap::layer_fn(Any));
     let mut answers = String::new();

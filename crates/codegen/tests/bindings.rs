@@ -146,7 +146,7 @@ async fn raw_documents() {
 
 /// Prefixes that the envelope declared mean the same where a payload is sent on, whatever they are.
 #[tokio::test]
-async fn what_is_sent_on_keeps_its_prefixes() {
+async fn forwarded_xml_keeps_its_prefixes() {
     let server = raw::FeatureServer::new(Noting::default());
     for (around, payload, expected) in [
         ("", "<c:forward xmlns:c='urn:calls'><name>a</name></c:forward>", format!("<soap:Body xmlns:s=\"{SOAP}\">")),
@@ -318,7 +318,7 @@ impl one_way::Feature for Noting {
 }
 
 #[tokio::test]
-async fn what_has_no_response_is_answered_by_nothing() {
+async fn one_way_operations_have_an_empty_answer() {
     let noting = Noting::default();
     let server = one_way::FeatureServer::new(noting.clone());
     let client = one_way::FeatureClient::with_transport("http://localhost/", server.clone()).unwrap();
@@ -495,7 +495,7 @@ impl overloaded::Feature for Noting {
 }
 
 #[tokio::test]
-async fn operations_of_one_name_are_told_apart() {
+async fn operations_with_the_same_name_are_distinguished() {
     let server = overloaded::FeatureServer::new(Noting::default());
     let client = overloaded::FeatureClient::with_transport("http://localhost/", server).unwrap();
     assert_eq!(client.find(&7).await.unwrap(), "by id 7");

@@ -100,7 +100,7 @@ fn values<'h>(headers: &'h http::HeaderMap, name: &str) -> Vec<&'h str> {
 }
 
 #[tokio::test]
-async fn header_blocks_of_a_call_stand_behind_those_of_its_client() {
+async fn header_blocks_of_a_call_follow_those_of_its_client() {
     let says = Says::ok();
     let options = ClientOptions::default().with_header(block("<a xmlns='urn:a'/>"));
     let client = says.client().with_options(options);
@@ -174,7 +174,7 @@ async fn a_call_may_have_another_action() {
 }
 
 #[tokio::test]
-async fn a_response_has_what_http_says_of_it() {
+async fn a_response_has_its_http_status_and_headers() {
     let says = Says::ok();
     let response = says.client().echo(&value("t")).send().await.unwrap();
     assert_eq!(response.status(), Some(StatusCode::OK));

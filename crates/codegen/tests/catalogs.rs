@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use castile_codegen::{Options, generate};
 
 #[test]
-fn what_is_imported_is_where_a_catalog_says() {
+fn catalogs_locate_imported_documents() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/catalogs");
     let contract = folder.join("orders.wsdl");
     let mut options = Options::default();

@@ -54,7 +54,7 @@ fn told(diagnostics: &[Diagnostic]) -> String {
 }
 
 #[test]
-fn a_defect_takes_what_depends_on_it_and_nothing_more() {
+fn a_defect_removes_only_the_items_that_depend_on_it() {
     let mut different = Vec::new();
     for path in contracts() {
         let mut found = String::new();

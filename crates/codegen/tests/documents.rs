@@ -35,7 +35,7 @@ fn files(of: &str, begin: &str) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_is_generated_is_what_is_expected() {
+fn generated_code_is_as_expected() {
     let mut different = Vec::new();
     for directory in fs::read_dir("tests/documents").unwrap() {
         let directory = directory.unwrap().path();
@@ -114,7 +114,7 @@ fn documents_are_read_and_written_whole_and_in_pieces() {
 
 /// An error is told in the same words and at the same place, however a document is read.
 #[test]
-fn errors_say_where() {
+fn errors_have_a_position() {
     let mut different = Vec::new();
     for file in files("tests/documents/quakes", "bad-") {
         let text = fs::read(&file).unwrap();
@@ -131,14 +131,14 @@ fn errors_say_where() {
 }
 
 #[test]
-fn a_path_says_which_item_it_was() {
+fn the_path_of_an_error_has_the_item_number() {
     let text = fs::read("tests/documents/quakes/bad-event.xml").unwrap();
     let error = in_pieces::<Bulletin, Event>(&text, 3).unwrap_err();
     assert_eq!(error.location().unwrap().path, "bulletin/event[2]/magnitude");
 }
 
 #[test]
-fn behind_an_error_comes_nothing() {
+fn an_error_ends_the_items() {
     let text = "<bulletin xmlns='urn:quakes'><event/><event id='1'><magnitude>1</magnitude></event></bulletin>";
     let mut events = document::open::<Bulletin, _>(text.as_bytes()).items::<Event>();
     assert!(events.next().unwrap().is_err());
@@ -229,7 +229,7 @@ fn it_does_not_matter_how_a_document_is_cut() {
 }
 
 #[test]
-fn a_source_that_fails_says_so() {
+fn a_failing_source_is_reported() {
     struct Fails;
     impl Read for Fails {
         fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
@@ -244,7 +244,7 @@ fn a_source_that_fails_says_so() {
 }
 
 #[test]
-fn items_that_nobody_asked_for_are_passed_over() {
+fn unread_items_are_skipped() {
     let text = fs::read("tests/documents/quakes/ok-catalogue.xml").unwrap();
     let mut events = document::open::<Catalogue, _>(&*text).items::<Event>();
     assert_eq!(events.next().unwrap().unwrap().id, "a");
@@ -253,7 +253,7 @@ fn items_that_nobody_asked_for_are_passed_over() {
 }
 
 #[test]
-fn what_is_no_schema_of_documents_is_said() {
+fn schemas_without_documents_are_reported() {
     let folder = std::env::temp_dir().join(format!("castile-no-documents-{}", std::process::id()));
     fs::create_dir_all(&folder).unwrap();
     let empty = folder.join("empty.xsd");

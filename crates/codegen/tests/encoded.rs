@@ -414,7 +414,7 @@ fn an_answer_without_a_result_may_be_nil() {
 
 /// Apache Axis puts what the detail refers to behind the fault.
 #[test]
-fn faults_refer_to_what_stands_behind_them() {
+fn faults_refer_to_trailing_elements() {
     let answer = fs::read("tests/features/encoded/axis-fault.answer").unwrap();
     let answer = castile_soap::client::response::<OutcomeResponse, OutcomeFault>(
         FEATURE_OPERATIONS.iter().find(|operation| operation.name == "outcome").unwrap(),
@@ -442,7 +442,7 @@ impl Random {
 
 /// Each value has a parent of its own here, so that each is read by a reader that begins at the beginning.
 #[tokio::test]
-async fn what_stands_before_the_root_is_counted() {
+async fn elements_before_the_root_are_counted() {
     let server = FeatureServer::new(Echo);
     let message = |before: usize| {
         let references: String = (0..100).map(|id| format!("<i href='#{id}'/>")).collect();
@@ -507,7 +507,7 @@ async fn a_short_message_had_the_room_of_a_long_one() {
 /// Messages that were broken at random, and put together of parts of others, are answered: what comes from few bytes is
 /// not much, and nothing panics.
 #[tokio::test]
-async fn whatever_comes_is_bounded() {
+async fn any_input_has_bounded_cost() {
     const EXPANSION: usize = 1 << 10;
     let mut options = castile::http::server::Options::default();
     options.messages.limits.encoding_expansion = EXPANSION;

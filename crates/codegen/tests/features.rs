@@ -206,7 +206,7 @@ impl same_element_twice::Feature for Letters {
 }
 
 #[tokio::test]
-async fn operations_that_share_an_element_are_told_apart_by_their_action() {
+async fn operations_with_the_same_element_are_distinguished_by_their_action() {
     let server = same_element_twice::FeatureServer::new(Letters);
     let client = same_element_twice::FeatureClient::with_transport("http://localhost/", server).unwrap();
     let request = same_element_twice::Value { text: "Text".into() };
@@ -245,7 +245,7 @@ async fn a_contract_of_soap12() {
 }
 
 #[tokio::test]
-async fn clients_speak_the_first_version_or_the_one_that_they_are_told() {
+async fn clients_use_the_first_soap_version_or_the_configured_one() {
     struct Refuse;
     impl both_versions::Feature for Refuse {
         async fn echo(&self, request: Request<both_versions::Value>) -> Result<Response<both_versions::Value>, Fault> {
@@ -277,7 +277,7 @@ async fn clients_speak_the_first_version_or_the_one_that_they_are_told() {
 /// Messages that a strict server refuses, and what a lenient one makes of them: what it tells, and what it answers. What
 /// is wrong in other messages is wrong for it too.
 #[tokio::test]
-async fn leniency_tolerates_what_loses_nothing_and_tells() {
+async fn lenient_decoding_accepts_and_reports_deviations_without_loss() {
     let told = Arc::new(Mutex::new(Vec::new()));
     let listener = told.clone();
     let leniency = Leniency::new(move |operation, deviations| {
@@ -412,7 +412,7 @@ async fn faults_arrive_as_the_types_that_were_sent() {
 }
 
 #[tokio::test]
-async fn what_is_empty_or_absent_has_its_default() {
+async fn empty_and_absent_values_have_their_default() {
     for (feature, server, sent, expected) in [
         (
             "default_values",
@@ -443,7 +443,7 @@ async fn what_is_empty_or_absent_has_its_default() {
 
 /// What a contract leaves open can be read by whoever knows it.
 #[test]
-fn what_is_kept_as_xml_can_be_read_and_made() {
+fn raw_xml_values_can_be_read_and_made() {
     let start = "<ns1:part xmlns:ns1=\"urn:attributes\">";
     let item = attributes::Item { id: Some("x".into()), text: None, size: 3, id_attribute: 7, version: None };
     let any = Any::from_value(start, &item, "</ns1:part>").unwrap();

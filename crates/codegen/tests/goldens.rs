@@ -51,7 +51,7 @@ fn checks(sizes: &[(String, usize)]) -> String {
 }
 
 #[test]
-fn what_is_generated_is_what_is_expected() {
+fn generated_code_is_as_expected() {
     let mut different = Vec::new();
     for feature in features() {
         let directory = Path::new("tests/features").join(&feature);
@@ -75,7 +75,7 @@ fn what_is_generated_is_what_is_expected() {
 }
 
 #[test]
-fn what_a_page_shows_is_what_is_expected() {
+fn page_data_is_as_expected() {
     let pages = fs::read_dir("tests/pages").unwrap().map(|entry| entry.unwrap().path());
     let mut different = Vec::new();
     for page in pages {
@@ -97,7 +97,7 @@ fn what_a_page_shows_is_what_is_expected() {
 
 /// With fewer operations a type became another header block.
 #[test]
-fn which_type_a_header_block_has_does_not_depend_on_the_operations() {
+fn the_type_of_a_header_block_does_not_depend_on_the_operations() {
     let operation = |name: &str, block: &str| {
         let header = format!("<soap:header message='t:{block}' part='block' use='literal'/>");
         let body = "<soap:body use='literal'/>";
@@ -208,7 +208,7 @@ fn operations_that_declare_the_same_faults_have_one_type() {
 
 /// A named simple type has a table in the module of the service, which was taken for a type there.
 #[test]
-fn types_of_messages_stand_beside_a_service_without_types() {
+fn message_types_are_generated_for_a_service_without_types() {
     let contract = "<w:definitions name='N' targetNamespace='urn:s' xmlns:v='urn:s' xmlns:t='urn:typ' xmlns:w='http://schemas.xmlsoap.org/wsdl/' \
          xmlns:s='http://schemas.xmlsoap.org/wsdl/soap/' xmlns:xs='http://www.w3.org/2001/XMLSchema'>\
          <w:types><xs:schema targetNamespace='urn:typ'>\

@@ -93,7 +93,7 @@ fn simple_types_that_may_be_named_are_few() {
 
 /// Each of them had a table of all named types beside it, and the contract was refused.
 #[test]
-fn types_without_a_name_are_not_what_stands_beside_them() {
+fn unnamed_types_are_not_confused_with_their_siblings() {
     const COUNT: usize = 400;
     let folder = tempfile::tempdir().unwrap();
     let types = (0..COUNT).map(|n| format!("<xs:simpleType name='T{n}'><xs:restriction base='t:T'/></xs:simpleType>"));

@@ -105,7 +105,7 @@ const ITEMS: &str = "<echoResponse><kind>small</kind><item><text>a</text></item>
                      <count>2</count></echoResponse>";
 
 #[tokio::test]
-async fn however_an_answer_is_cut_it_is_the_same() {
+async fn an_answer_is_the_same_in_any_chunks() {
     let text = message("", ITEMS);
     let whole = answers(&text, 1 << 20).echo(&value(3)).await.unwrap();
     for length in [1, 3, 50, 1 << 20] {
@@ -194,7 +194,7 @@ async fn limits_hold_for_each_item() {
 }
 
 #[tokio::test]
-async fn behind_an_error_comes_nothing() {
+async fn an_error_ends_the_items() {
     let client = answers(&message("", &ITEMS.replace("<text>a</text>", "")), 5);
     let request = value(1);
     let mut items = client.echo(&request).items::<Item>();
@@ -204,7 +204,7 @@ async fn behind_an_error_comes_nothing() {
 }
 
 #[tokio::test]
-async fn what_comes_before_an_error_comes_first() {
+async fn items_before_an_error_are_delivered() {
     let broken = message("", &ITEMS.replace("</echoResponse>", "</echo>"));
     let wrong = message("", &ITEMS.replace("</echoResponse>", "<more/></echoResponse>"));
     for text in [broken, wrong] {

@@ -22,7 +22,7 @@ fn beside(test: &str, options: &str) -> PathBuf {
 }
 
 #[test]
-fn what_is_wrong_in_the_file_is_told_with_its_place() {
+fn errors_in_the_options_file_have_a_position() {
     for (number, (options, expected)) in [
         ("facet = true", "1: there is no option facet"),
         ("\nfacets = 1", "2: facets is integer, where true or false was expected"),
@@ -43,7 +43,7 @@ fn what_is_wrong_in_the_file_is_told_with_its_place() {
 
 /// Each file of `options` says something wrong of the contract. `BLESS=1` writes `NAME.txt` anew.
 #[test]
-fn what_is_wrong_in_options_is_told() {
+fn errors_in_options_are_reported() {
     let mut files: Vec<PathBuf> = fs::read_dir("tests/options").unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|found| found == "toml"));
     files.sort();
@@ -62,7 +62,7 @@ fn what_is_wrong_in_options_is_told() {
 }
 
 #[test]
-fn what_names_nothing_is_an_error() {
+fn options_for_unknown_names_are_errors() {
     let contract = beside("nothing", "");
     for (number, (change, expected)) in [
         (

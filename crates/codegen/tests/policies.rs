@@ -10,7 +10,7 @@ use castile_codegen::{Options, generate};
 /// An endpoint has the policies of its port, its binding and its port type, and those of its service (WS-Policy Attachment
 /// 1.5 §4.1).
 #[test]
-fn messages_are_mtom_wherever_a_policy_says_so() {
+fn messages_use_mtom_if_a_policy_requires_it() {
     const REFERENCE: &str = "<wsp:PolicyReference URI=\"#Mtom\"/>";
     let contract = fs::read_to_string("tests/features/mtom/service.wsdl").unwrap();
     let without = contract.replace(REFERENCE, "");

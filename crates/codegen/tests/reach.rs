@@ -66,7 +66,7 @@ fn types_that_no_operation_names_can_be_asked_for() {
 }
 
 #[test]
-fn what_makes_a_contract_large_is_told() {
+fn the_cost_of_each_part_of_a_contract_is_known() {
     let costs = cost(contract(), &castile_codegen::Files::new(), &options(|_| {})).unwrap();
     let of = |name: &str| costs.iter().find(|cost| cost.name == name).unwrap_or_else(|| panic!("{name} in {costs:?}"));
     // The cause of a fault is in messages too, so faults alone lead to those that they declare.

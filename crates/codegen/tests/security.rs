@@ -10,7 +10,7 @@ use castile_codegen::{Options, generate};
 /// A service that takes `wsse:Security` for understood since its contract declares it would take messages whose signatures
 /// nobody looks at (SOAP 1.1 §4.2.3).
 #[test]
-fn security_that_a_contract_declares_is_not_taken_for_understood() {
+fn declared_security_headers_are_not_treated_as_understood() {
     let contract = fs::read_to_string("tests/features/header_blocks/service.wsdl").unwrap();
     let declared = |namespace: &str| {
         let schema = format!(

@@ -5,4 +5,4 @@
 #[castile_corpus::needs("nowhere")]
 #[test]
 #[ignore = "takes minutes"]
-fn what_is_absent_is_the_only_reason() {}
+fn only_absent_files_skip_a_test() {}

@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_namespace_is_told_where_it_is_another() {
+    fn a_namespace_is_shown_if_it_differs() {
         let (a, b) = (Element::new("urn:a", "a", 0), Element::new("urn:b", "b", 1));
         let (bare, other) = (Element::new("", "c", 2), Element::new("urn:a", "d", 3));
         for (elements, found, expected) in [

@@ -709,7 +709,7 @@ mod tests {
     use crate::streamed::BoxError;
 
     #[test]
-    fn what_stands_behind_an_amended_name_moved() {
+    fn content_after_an_amended_name_moved() {
         let mut encoder = Encoder::default();
         encoder.raw("<a>");
         encoder.amended(
@@ -739,7 +739,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_behind_an_amended_name_moved() {
+    fn a_stream_after_an_amended_name_moved() {
         let mut encoder = Encoder::default().streaming();
         let write = |out: &mut Encoder| {
             out.raw("<b>");

@@ -111,7 +111,7 @@ const ARRAY_OF_5_000: &str = "<root xmlns='urn:t' xmlns:e='http://schemas.xmlsoa
     xmlns:x='http://www.w3.org/2001/XMLSchema' e:arrayType='x:int[5000]'><i e:position='[9]'>1</i></root>";
 
 #[test]
-fn what_is_charged_is_what_is_taken() {
+fn charges_equal_the_allocated_memory() {
     let _profiler = dhat::Profiler::builder().testing().build();
     check::<Tree>("trees", &"<n><n/></n>".repeat(5_000));
     check::<Tree>("one after another", &"<n></n>".repeat(5_000));

@@ -37,7 +37,7 @@ fn a_sequence_holds_what_came() {
 }
 
 #[test]
-fn what_says_nothing_makes_no_difference() {
+fn comments_and_instructions_make_no_difference() {
     let expected = sequence(WHOLE);
     assert!(expected.is_ok());
     for (plain, same) in [
@@ -65,7 +65,7 @@ fn what_says_nothing_makes_no_difference() {
 }
 
 #[test]
-fn white_space_of_strings_is_kept() {
+fn white_space_of_strings_is_preserved() {
     for (text, expected) in [
         (" a \n b ", " a \n b "),
         ("\r\n\r", "\n\n"),
@@ -135,7 +135,7 @@ fn a_sequence_is_refused_with_its_place() {
 }
 
 #[test]
-fn an_optional_child_of_another_namespace_is_told_with_its_own() {
+fn an_optional_child_in_another_namespace_is_reported_with_its_namespace() {
     let some = "<some>1</some><some>1</some>";
     for (content, expected) in [
         (
@@ -190,7 +190,7 @@ fn all_is_refused_with_its_place() {
 }
 
 #[test]
-fn nil_empty_and_absent_are_told_apart() {
+fn nil_empty_and_absent_are_distinguished() {
     let familiar = [
         "<text>t</text><number>1</number><inner><x>1</x></inner><plain>p</plain>",
         "<text>t</text>",

@@ -47,7 +47,7 @@ fn circles_compare_and_print() {
 
 /// 64 levels of values that each occur twice have 2^64 paths.
 #[test]
-fn what_is_shared_is_seen_once() {
+fn shared_values_are_visited_once() {
     let graph = || {
         let mut last = Shared::new(node("end", None, None));
         for _ in 0..64 {
@@ -100,7 +100,7 @@ fn references_are_those_of_the_version() {
 
 /// `back` is a weak reference whose value is dropped.
 #[test]
-fn what_is_gone_is_nil() {
+fn a_dropped_value_is_written_as_nil() {
     let held = circle("b");
     let back = held.downgrade();
     assert!(back.get().is_none() && back.upgrade().is_some_and(|again| again.is_same(&held)));

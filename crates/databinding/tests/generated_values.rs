@@ -141,7 +141,7 @@ impl Scope for Everything {
 }
 
 #[test]
-fn what_is_long_takes_its_length_and_no_more() {
+fn long_values_take_memory_for_their_length_only() {
     const LENGTH: usize = 256 << 10;
     // Ten times the time of an unoptimised build, and far below that of a quadratic algorithm.
     const LONG: std::time::Duration = std::time::Duration::from_secs(30);

@@ -12,7 +12,7 @@ const WHOLE: &str = "<one>1</one><maybe>m</maybe><any>1</any><any>2</any><some>t
     <last><x>1.5</x><y xmlns=''>why</y></last>";
 
 #[test]
-fn one_deviation_is_told_as_the_error_that_it_is() {
+fn one_deviation_is_reported_as_its_error() {
     let whole: Sequence = decode(&[], WHOLE).unwrap();
     // The value is the same, and only deviations are reported.
     let same = |_: &mut Sequence| {};
@@ -45,7 +45,7 @@ fn one_deviation_is_told_as_the_error_that_it_is() {
 }
 
 #[test]
-fn what_is_out_of_order_is_put_where_it_belongs() {
+fn elements_out_of_order_are_sorted() {
     let parts = ["<one>1</one>", "<maybe>m</maybe>", "<any>1</any><any>2</any>", "<some>1</some><some>0</some>"];
     let expected: Sequence = decode(&[], &parts.concat()).unwrap();
     let mut orders = vec![vec![]];
@@ -73,7 +73,7 @@ fn what_is_out_of_order_is_put_where_it_belongs() {
 }
 
 #[test]
-fn several_deviations_are_told_in_the_order_of_the_document() {
+fn several_deviations_are_reported_in_document_order() {
     let content = "<x/><some>1</some>text\n<some>0</some><last a='1'><y>why</y><x>1</x></last><one b='2'>1</one>";
     let (found, deviations) = lenient::<Sequence>(content).unwrap();
     let last = Inner { x: 1.0, y: Some("why".into()) };
@@ -101,7 +101,7 @@ fn all_tolerates_what_is_not_in_it() {
 }
 
 #[test]
-fn what_would_be_lost_is_an_error_as_ever() {
+fn deviations_that_lose_data_are_errors() {
     for content in [
         // A required element is absent or invalid.
         "",
@@ -148,7 +148,7 @@ fn nil_among_what_deviates() {
 
 /// Time and memory are linear in the size of the document.
 #[test]
-fn what_is_kept_is_bounded() {
+fn the_number_of_recorded_deviations_is_bounded() {
     let mut limits = Limits::default();
     limits.deviations = 3;
     let document = |count: usize| format!("<r xmlns='urn:t'>{}<n><n/></n></r>", "<x/>".repeat(count));
@@ -169,7 +169,7 @@ fn what_is_kept_is_bounded() {
 }
 
 #[test]
-fn what_is_not_well_formed_is_never_tolerated() {
+fn malformed_documents_are_never_accepted() {
     for content in ["<x><y></x>", "<x a='1' a='2'/>", "<x>&unknown;</x>", "<x:y/>"] {
         let content = WHOLE.replace("<one>", &format!("{content}<one>"));
         assert!(lenient::<Sequence>(&content).is_err(), "{content}");

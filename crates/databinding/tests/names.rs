@@ -72,7 +72,7 @@ fn one(name: QName) -> Names {
 }
 
 #[test]
-fn prefixes_mean_what_the_scope_says() {
+fn prefixes_have_the_namespace_of_their_scope() {
     let names = read(
         "<names xmlns='urn:n' xmlns:a='urn:a'><one xmlns:b='urn:b'> b:x </one><nil>a:x</nil>\
          <n:list xmlns='urn:c' xmlns:n='urn:n'>a:x<!-- and --> y\n<![CDATA[xml:z]]></n:list>\
@@ -105,7 +105,7 @@ fn a_prefix_that_is_not_declared_is_refused() {
 }
 
 #[test]
-fn what_is_written_declares_its_prefixes() {
+fn written_names_declare_their_prefixes() {
     let prefixed = |prefix: &str| QName { prefix: prefix.into(), ..name("urn:a&b", "x") };
     for (value, root, prefix, expected) in [
         (name("urn:a&b", "x"), DEFAULT, "", "<one xmlns:q1=\"urn:a&amp;b\">q1:x</one>"),
@@ -146,7 +146,7 @@ fn a_name_in_no_namespace_needs_a_tag_with_a_prefix() {
 }
 
 #[test]
-fn what_is_no_name_is_not_written() {
+fn invalid_names_are_not_written() {
     assert!(write(&one(QName { local: "a b".into(), ..name("urn:a", "x") }), DEFAULT, "").is_err());
     assert!(write(&one(name("urn:\u{1}", "x")), DEFAULT, "").is_err());
 }
@@ -166,7 +166,7 @@ fn many_namespaces_take_no_square_of_time() {
 
 /// An element with an attribute that is a name, and a child with the prefix `ns2`, which the payload declares.
 #[test]
-fn a_name_takes_no_prefix_that_the_tags_below_it_may_have() {
+fn a_name_does_not_use_a_prefix_that_inner_tags_may_use() {
     const PAYLOAD: &str = "<ns1:query xmlns:ns1=\"urn:q\" xmlns:ns2=\"urn:o\" xmlns:own=\"urn:own\">";
     for (prefix, namespace, declared) in [
         ("ns2", "urn:w", "q1"),

@@ -60,7 +60,7 @@ fn read(document: &str) -> (Option<ErrorKind>, usize) {
 }
 
 #[test]
-fn what_is_refused_was_not_taken_before() {
+fn refused_memory_was_not_allocated_before() {
     let one = "<c><i href='#q'/></c>";
     let many = |item: &str| item.repeat(100_000);
     let ordered: String = (0..100_000).map(|number| format!("<m id='q{number}'>1</m>")).collect();

@@ -32,7 +32,7 @@ static WORD: Restriction<String> = Restriction::new("Word", || {
 static EITHER: AnyOf = AnyOf::new("Either", &[&PERCENT, &WORD]);
 
 #[test]
-fn a_text_is_checked_as_its_type_says() {
+fn a_text_is_checked_by_its_type() {
     let restrictions: [(&dyn Check, &str, Option<&str>); 9] = [
         (&PERCENT, " 7 ", None),
         (&PERCENT, "0", Some("\"0\" is not a valid Percent: it must be not less than 1, its minInclusive")),

@@ -66,7 +66,7 @@ impl FromXml for Items {
 }
 
 #[test]
-fn a_contract_says_which_of_its_types_may_be_named() {
+fn only_types_of_the_contract_may_be_named() {
     let read = |code: &str, size: &str| {
         let document = format!(
             "<root xmlns='urn:t' xmlns:o='urn:o' xmlns:d='{XSD}' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'>\
@@ -234,7 +234,7 @@ fn a_type_in_soap_encoding_is_any_whose_text_is_a_value() {
 }
 
 #[test]
-fn what_is_of_any_type_is_read_as_what_it_says() {
+fn values_of_any_type_are_read_by_their_xsi_type() {
     let any = |named: &str, text: &str| {
         common::decode_with::<AnyType>(
             &format!(

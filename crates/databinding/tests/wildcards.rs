@@ -21,7 +21,7 @@ impl FromXml for Anything {
 }
 
 #[test]
-fn an_element_takes_with_it_what_it_needs_and_no_more() {
+fn an_element_keeps_only_the_declarations_that_it_needs() {
     let around = "xmlns='urn:t' xmlns:p='urn:p&amp;' xmlns:q='urn:q' xmlns:r='urn:r'";
     for (element, expected) in [
         ("<a/>", "<a xmlns=\"urn:t\"/>"),
@@ -38,7 +38,7 @@ fn an_element_takes_with_it_what_it_needs_and_no_more() {
 
 /// Each declaration that an element uses is copied once, however many there are and wherever their prefixes are used.
 #[test]
-fn many_declarations_are_taken_along_once_each() {
+fn many_declarations_are_copied_once_each() {
     let declared = |quote: char| -> String { (0..100).map(|n| format!(" xmlns:p{n}={quote}urn:{n}{quote}")).collect() };
     let names = (0..100).map(|n| format!("p{n}:x p{}:y x:z ", n / 2)).collect::<String>();
     let document = format!("<root xmlns='urn:t'{} xmlns:q='urn:q'><p7:a>{names}</p7:a></root>", declared('\''));
@@ -49,7 +49,7 @@ fn many_declarations_are_taken_along_once_each() {
 }
 
 #[test]
-fn an_element_of_no_namespace_says_so() {
+fn an_element_in_no_namespace_declares_it() {
     let document = "<t:root xmlns:t='urn:t'><a/><t:b><c/></t:b><t:d/></t:root>";
     let (Anything(found), _) = common::decode_with(document, Limits::default(), Memory::default()).unwrap();
     let found: Vec<String> = found.iter().map(|any| any.xml().into_owned()).collect();
@@ -59,7 +59,7 @@ fn an_element_of_no_namespace_says_so() {
 
 /// So it stays out of a default namespace wherever it is written.
 #[test]
-fn an_element_that_is_parsed_says_that_it_is_in_no_namespace() {
+fn a_parsed_element_in_no_namespace_declares_it() {
     let parsed = |xml| Any::parse(xml).unwrap().xml().into_owned();
     assert_eq!(parsed("<a/>"), "<a xmlns=\"\"/>");
     assert_eq!(parsed("<p:a xmlns:p='urn:p'><b/></p:a>"), "<p:a xmlns=\"\" xmlns:p='urn:p'><b/></p:a>");
@@ -70,7 +70,7 @@ fn an_element_that_is_parsed_says_that_it_is_in_no_namespace() {
 
 /// An element that contains only text is stored by a shorter code path. A colon inside rules that path out.
 #[test]
-fn a_leaf_is_kept_as_any_other_element_is() {
+fn an_element_without_children_is_stored_like_others() {
     const COLON: &str = "<!--:-->";
     for around in ["", "xmlns='urn:t' xmlns:q='urn:q'", "xmlns:q='urn:q&lt;'", "xmlns='urn:t' xmlns:r='urn:r'"] {
         for start in ["<a>", "<p:a>", "<p:a >", "<a b='q'>", "<a xmlns='urn:o'>", "<p:a xmlns:p='urn:other'>"] {
@@ -145,7 +145,7 @@ fn elements_are_written_as_they_came_where_the_payload_declares_the_same() {
 }
 
 #[test]
-fn an_element_that_is_added_means_what_it_meant() {
+fn an_added_element_keeps_its_namespaces() {
     let document = format!("<root xmlns='urn:t'>{}</root>", "<a/>".repeat(MANY));
     let (Anything(mut elements), _) = common::decode_with(&document, Limits::default(), Memory::default()).unwrap();
     for added in ["<a/>", "<p:a xmlns:p='urn:p'><b/></p:a>", "<a xmlns='urn:o'/>", "<a xmlns=''/>"] {
@@ -192,7 +192,7 @@ fn content_of_any_type_is_read_on_demand() {
 }
 
 #[test]
-fn text_that_xml_has_no_way_to_carry_is_told_when_it_is_written() {
+fn text_that_xml_does_not_allow_is_an_error_of_writing() {
     for (text, is_fine) in [("a\tb", true), ("a\u{1}b", false)] {
         let value = AnyType::from(text);
         assert!(!value.content.is_empty());
@@ -215,7 +215,7 @@ impl FromXml for Other {
 }
 
 #[test]
-fn a_wildcard_says_what_it_takes() {
+fn errors_show_what_a_wildcard_allows() {
     for (content, expected) in [
         ("<a/>", "found <a> of urn:t, where an element of no namespace or urn:o was expected"),
         ("", "<root> ends, where an element of no namespace or urn:o was expected"),
@@ -285,7 +285,7 @@ fn types_of_xml_schema_have_their_usual_prefix() {
 }
 
 #[test]
-fn names_in_a_value_of_any_type_mean_what_they_meant() {
+fn names_in_a_value_of_any_type_keep_their_namespaces() {
     const XSI: &str = "xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'";
     let q = "xmlns:q=\"urn:other\"";
     for (attributes, content, expected) in [

@@ -98,7 +98,7 @@ fn bytes(bytes: &[u8]) -> Base64Binary {
 }
 
 #[test]
-fn what_is_included_is_read_like_text() {
+fn included_content_is_read_like_text() {
     let expected = Photos {
         photo: bytes(b"Hello"),
         more: vec![bytes(b"wor\0ld").into(), bytes(b"Hi!").into(), bytes(b"Hello").into()],
@@ -126,7 +126,7 @@ fn what_is_included_is_read_like_text() {
 
 /// A document of a few bytes could have each part copied any number of times.
 #[test]
-fn what_is_included_is_charged() {
+fn included_content_is_charged() {
     let one = "<xop:Include href='cid:1@b'/>";
     let input = format!(
         "<root xmlns='urn:t' xmlns:xop='http://www.w3.org/2004/08/xop/include'><photo>{one}</photo>{}</root>",
@@ -147,7 +147,7 @@ fn what_is_included_is_charged() {
 
 /// A regression test: the value was copied before the limit was checked.
 #[test]
-fn what_goes_beside_a_document_that_it_outgrows_is_not_copied() {
+fn attachments_of_a_document_beyond_its_limit_are_not_copied() {
     let photos = Photos { photo: bytes(&[b'x'; 6_000]), more: vec![bytes(&[b'y'; 6_000]).into()], ..Photos::default() };
     for (most, expected) in [(20_000, None), (10_000, Some(ErrorKind::Outgrown)), (5_000, Some(ErrorKind::Outgrown))] {
         let mut out = Encoder::new(Vec::new()).within(most).with_parts(1_000, "b");
@@ -157,7 +157,7 @@ fn what_goes_beside_a_document_that_it_outgrows_is_not_copied() {
 }
 
 #[test]
-fn what_can_not_be_included() {
+fn invalid_includes_are_errors() {
     let one = "<xop:Include href='cid:1@b'/>";
     for (content, message) in [
         ("<photo><xop:Include href='cid:2@b'/></photo>", "photo/Include: no part is named by \"cid:2@b\""),
@@ -201,7 +201,7 @@ fn what_can_not_be_included() {
 }
 
 #[test]
-fn what_a_lenient_decoder_passes_over() {
+fn a_lenient_decoder_skips_attachments() {
     let one = "<xop:Include href='cid:1@b'/>";
     for (photo, deviations) in [
         (one.to_owned(), 0),

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_not_written() {
+    fn invalid_moments_are_not_written() {
         let moment = DateTime::utc(2005, 7, 1, 12, 0, 0).unwrap();
         assert!(moment.write(&mut Vec::new()));
         for wrong in [
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_moment_is_refused() {
+    fn invalid_moments_are_rejected() {
         for text in [
             "",
             "2005-07-01",

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_is_kept_replaced_or_collapsed() {
+    fn white_space_is_preserved_replaced_or_collapsed() {
         for (text, replaced, collapsed) in [
             ("", "", ""),
             (" \t\n\r", "    ", ""),

@@ -103,7 +103,7 @@ fn rust_types() -> BTreeMap<&'static str, (Rewrite, Order)> {
 }
 
 #[test]
-fn texts_are_read_and_written_as_the_table_says() {
+fn texts_are_read_and_written_as_in_the_table() {
     let types = rust_types();
     let mut seen = std::collections::BTreeSet::new();
     for row in rows(include_str!("datatypes/lexical.tsv")) {
@@ -125,7 +125,7 @@ fn texts_are_read_and_written_as_the_table_says() {
 }
 
 #[test]
-fn values_are_ordered_as_the_table_says() {
+fn values_are_ordered_as_in_the_table() {
     let types = rust_types();
     let hasher = RandomState::new();
     for row in rows(include_str!("datatypes/order.tsv")) {
@@ -156,7 +156,7 @@ fn values_are_ordered_as_the_table_says() {
 }
 
 #[test]
-fn patterns_match_as_the_table_says() {
+fn patterns_match_as_in_the_table() {
     for line in include_str!("datatypes/patterns.tsv").lines().filter(|line| !line.starts_with('#')) {
         // The backslashes of a pattern are retained.
         let [source, text, expected] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line:?}") };
@@ -183,7 +183,7 @@ fn alternatives_of_a_step_are_one_pattern() {
 }
 
 #[test]
-fn facets_hold_as_the_table_says() {
+fn facets_hold_as_in_the_table() {
     for line in include_str!("datatypes/facets.tsv").lines().filter(|line| !line.starts_with('#')) {
         let [name, facets, text, problem] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line:?}") };
         let text = rows(&format!("x{text}")).next().unwrap().remove(0)[1..].to_owned();
@@ -202,7 +202,7 @@ fn facets_hold_as_the_table_says() {
 }
 
 #[test]
-fn restrictions_go_together_as_the_table_says() {
+fn restrictions_are_consistent_as_in_the_table() {
     for line in include_str!("datatypes/restrictions.tsv").lines().filter(|line| !line.starts_with('#')) {
         let [name, base, facets, problem] = line.split('\t').collect::<Vec<_>>()[..] else { panic!("{line:?}") };
         let mut definition = SimpleTypeDefinition::built_in(Datatype::from_name(name).unwrap());

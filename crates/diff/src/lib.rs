@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_contract_that_changed_says_who_breaks() {
+    fn a_changed_contract_lists_who_breaks() {
         let folder = std::env::temp_dir().join(format!("castile-diff-{}", std::process::id()));
         let file = folder.join("kept/orders.wsdl");
         let old = contract("<xs:element name='item' type='xs:string'/>");

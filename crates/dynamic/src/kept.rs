@@ -162,7 +162,7 @@ mod tests {
     /// A stored plan equals the planned one. If the hash of the plan differs from the file, programs would use plans
     /// that older versions stored: then change the number in `BY`.
     #[test]
-    fn what_is_kept_is_what_is_planned() {
+    fn the_stored_plan_equals_the_plan() {
         let mut hashes = format!("{BY}\n");
         for contract in contracts() {
             let Some(bundle) = bundle(&contract) else { continue };
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plan_of_other_documents_is_not_taken() {
+    fn a_plan_of_other_documents_is_not_used() {
         let contract = contracts().into_iter().find(|contract| contract.to_string_lossy().contains("faults")).unwrap();
         let kept = bundle(&contract).unwrap();
         assert!(plan(&kept).is_some());
@@ -546,7 +546,7 @@ mod tests {
 
     /// It was read recursively without end.
     #[test]
-    fn what_is_shared_is_a_node_once() {
+    fn shared_nodes_are_stored_once() {
         let base = (0..100).fold(Base::Primitive("i32"), |base, _| Base::Shared(Box::new(base)));
         let plan = plan_of(vec![field(element("x", base, None), 1, Some(1))], Vec::new());
         read_all("nodes of nodes", plan, "<x>1</x>", json!({"x": 1}));
@@ -563,7 +563,7 @@ mod tests {
 
     /// Each wildcard had its own list of everything that follows it, which took gigabytes.
     #[test]
-    fn wildcards_before_groups_share_what_is_behind_them() {
+    fn wildcards_before_groups_share_the_following_particles() {
         const MANY: usize = 20_000;
         let wildcards =
             (0..MANY).map(|_| field(Term::Any(plan::Wildcard::OneOf(vec!["urn:w".to_owned()])), 0, Some(1)));
@@ -574,7 +574,7 @@ mod tests {
     }
 
     #[test]
-    fn a_particle_that_is_not_there_stands_for_nothing() {
+    fn a_missing_particle_matches_nothing() {
         let contract = contracts().into_iter().find(|contract| contract.ends_with("mixed/service.wsdl")).unwrap();
         let bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
         let (_, mut plan, _) = castile_plan::planned_of(&bundle, &Options::default().of_plan()).unwrap();

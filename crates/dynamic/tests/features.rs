@@ -91,7 +91,7 @@ fn contract(feature: &str) -> Contract {
 }
 
 #[test]
-fn names_that_lead_nowhere_are_told() {
+fn unknown_names_are_reported() {
     let table: [(&str, &[&str], usize, &[&str]); 3] = [
         ("optional_and_repeated", &["last", "optionl"], 1, &["optional"]),
         ("optional_and_repeated", &["optional", "x"], 1, &[]),
@@ -169,7 +169,7 @@ fn places_tell_whether_they_are_simple() {
 }
 
 #[tokio::test]
-async fn what_is_read_and_refused_is_what_generated_code_reads_and_refuses() {
+async fn the_same_messages_are_accepted_and_rejected_as_by_generated_code() {
     let mut different = Vec::new();
     let features = features();
     assert!(features.len() > 30, "{}", features.len());

@@ -143,7 +143,7 @@ fn a_form_has_a_text_for_each_place() {
 }
 
 #[test]
-fn what_a_form_gives_is_what_would_be_read() {
+fn the_output_of_a_form_is_what_is_read() {
     let (mut of_xml, mut of_json) = (0, 0);
     let features = fs::read_dir("../codegen/tests/features").unwrap().map(|entry| entry.unwrap().path());
     for feature in features {

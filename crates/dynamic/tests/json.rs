@@ -34,7 +34,7 @@ fn written(operation: &Operation, value: &Value) -> String {
 
 /// The XML is compared too, because equal values may be shared differently.
 #[test]
-fn what_siblings_share_is_shared_again() {
+fn values_shared_by_siblings_stay_shared() {
     let graphs = operation(&contract("encoded"), "graph");
     let b = "<node id=\"b\" xsi:type=\"t:Node\"><name>b</name></node>";
     let circle = "<node id=\"b\" xsi:type=\"t:Node\"><name>b</name><next href=\"#b\"/></node>";
@@ -205,7 +205,7 @@ fn a_long_chain_is_refused() {
 }
 
 #[test]
-fn what_xml_would_not_be_is_refused() {
+fn json_that_is_not_valid_as_xml_is_rejected() {
     let table = [
         // An array is not a text.
         ("default_values", r#"{"number": 1, "text": ["Ann", "Bob"]}"#, "text: found an array, expected xs:string"),
@@ -248,7 +248,7 @@ fn what_xml_would_not_be_is_refused() {
 
 /// Only the first problem was reported.
 #[test]
-fn all_problems_are_told() {
+fn all_problems_are_reported() {
     let table = [
         (
             "optional_and_repeated",

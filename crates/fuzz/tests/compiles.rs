@@ -18,7 +18,7 @@ const TRIES: u64 = 50;
 const LONGEST: usize = 16 << 10;
 
 #[test]
-fn what_is_generated_from_changed_contracts_compiles() {
+fn code_generated_from_changed_contracts_compiles() {
     let number = |name: &str, default: u64| match std::env::var(name) {
         Ok(value) => value.parse().unwrap_or_else(|_| panic!("{name} is {value:?}, expected a number")),
         Err(_) => default,

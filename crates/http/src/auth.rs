@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn challenges_are_told_apart() {
+    fn challenges_are_split() {
         let of = |scheme: &str, parameters: &[(&str, &str)]| {
             (scheme.to_owned(), parameters.iter().map(|&(name, value)| (name.to_owned(), value.to_owned())).collect())
         };

@@ -248,7 +248,7 @@ mod tests {
 
     /// Regression: empty frames were taken without end.
     #[test]
-    fn pieces_of_nothing_are_taken_for_a_bounded_time() {
+    fn empty_frames_are_accepted_for_a_bounded_time() {
         let mut pieces = 0;
         let empty = stream::iter(std::iter::from_fn(move || {
             pieces += 1;

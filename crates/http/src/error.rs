@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_url_is_kept_without_its_login() {
+    fn a_url_is_stored_without_its_login() {
         for (url, kept) in [
             ("http://host/a?b=c", "http://host/a?b=c"),
             ("https://ada:correct%20horse@host:81/a?b=c@d", "https://host:81/a?b=c@d"),

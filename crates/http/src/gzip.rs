@@ -356,7 +356,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_goes_in_comes_out_in_pieces_of_every_size() {
+    async fn content_survives_in_pieces_of_every_size() {
         // Sizes around the chunk size, where output can stay in the encoder.
         for length in [0, 1, 100, CHUNK - 1, CHUNK, CHUNK + 1, 3 * CHUNK] {
             for text in [vec![b'x'; length], noise(length)] {
@@ -378,7 +378,7 @@ mod tests {
 
     /// Regression: each small chunk held a large buffer.
     #[tokio::test]
-    async fn what_comes_in_small_pieces_takes_little_memory() {
+    async fn small_pieces_take_little_memory() {
         let mut packed = Vec::new();
         run(&mut Compress::new_gzip(Compression::none(), WINDOW), &noise(1_000), FlushCompress::Finish, &mut packed);
         let (mut body, mut kept) = (Decoded::new(pieces(&packed, 1), 100), Vec::new());
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_no_gzip_is_told() {
+    async fn bodies_that_are_not_gzip_are_errors() {
         let packed = compressed(b"<a/>").await;
         let unpacked = async |bytes: Vec<u8>| decoded(Full::new(Bytes::from(bytes)), 100).await.unwrap_err();
         assert_eq!(unpacked(b"<a/>".to_vec()).await, "the body is declared as gzip, but is not");
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_grows_too_much_is_given_up_early() {
+    async fn streams_that_expand_too_much_end_early() {
         let bomb = compressed(&vec![b' '; 10 << 20]).await;
         let mut body = Decoded::new(Full::new(Bytes::from(bomb)), 100);
         let mut came = 0;

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_headers_are_read_again() {
         for version in Version::ALL {
             for action in ["", "urn:a", "a \"quoted\\ one\"; charset=utf-16"] {
                 let (content_type, soap_action) = request_headers(version, action).unwrap();
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_that_can_be_read() {
+    fn content_types_that_are_not_messages_are_errors() {
         for content_type in ["text/xmlish", "application/soap", "application/xml; charset=utf-8", ";", "text"] {
             let found = Some(content_type.to_owned());
             assert_eq!(charset(content_type), Err(Unread::MediaType { found }));
@@ -354,7 +354,7 @@ mod tests {
 
     /// Regression: the first value was used here, while packages with two values are rejected.
     #[test]
-    fn what_stands_there_twice_is_not_chosen_from() {
+    fn a_repeated_parameter_is_an_error() {
         for (content_type, name) in [
             ("text/xml; charset=utf-8; Charset=utf-16", "charset"),
             ("text/xml; charset=;charset=utf-8", "charset"),

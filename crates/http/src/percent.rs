@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_encoded_is_given_back() {
+    fn encoded_text_is_decoded_again() {
         for text in ["place", "é&=+%41 \"<", ""] {
             assert_eq!(decoded(&encoded(text)), text.as_bytes());
         }

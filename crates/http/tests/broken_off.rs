@@ -6,7 +6,7 @@ use castile_http::server::Server;
 use support::{Host, echo};
 
 #[tokio::test(start_paused = true)]
-async fn the_client_is_told_if_it_still_listens() {
+async fn the_client_gets_an_answer_if_it_still_listens() {
     let host = Host::start(Server::new(), echo());
     let mut client = host.connect();
     client.send("POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 10\r\n\r\nabc").await;
@@ -31,7 +31,7 @@ async fn a_client_that_is_gone_leaves_its_place_to_the_next() {
 
 /// Regression: the connection was closed without an answer.
 #[tokio::test(start_paused = true)]
-async fn what_fails_before_an_answer_has_begun_is_answered() {
+async fn a_failure_before_the_answer_begins_is_answered() {
     let host = Host::start(Server::new(), echo());
     for (action, head, content, status, expected) in [
         ("back", "Content-Transfer-Encoding: base64", "!!", "500", "base64"),

@@ -198,7 +198,7 @@ async fn a_message_without_room_is_answered_503() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn however_a_request_ends_its_memory_is_given_back() {
+async fn every_end_of_a_request_returns_its_memory() {
     let budget = Budget::new(1_000 * KILOBYTE);
     let patient = echo_with(|options| options.request_timeout = Duration::from_secs(3));
     let host = Host::start(Server::new().budget(budget.clone()), patient);
@@ -282,7 +282,7 @@ async fn a_large_root_part_earns_no_time_for_its_attachments() {
 
 /// Regression: such answers held the budget for the whole write timeout.
 #[tokio::test(start_paused = true)]
-async fn answers_that_nobody_reads_make_way() {
+async fn unread_answers_are_dropped_to_free_memory() {
     let budget = Budget::new(200 * KILOBYTE);
     let host = Host::start(Server::new().budget(budget.clone()), echo());
     let mut readers = Vec::new();
@@ -311,7 +311,7 @@ async fn answers_that_nobody_reads_make_way() {
 /// Regression: the system buffered up to 4 MB for each of them, which was not charged.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 #[tokio::test]
-async fn answers_that_nobody_reads_stay_charged() {
+async fn unread_answers_stay_charged() {
     let budget = Budget::new(8 << 20);
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

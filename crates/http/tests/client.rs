@@ -55,7 +55,7 @@ async fn failure_at(response: &'static str) -> (Error, String) {
 }
 
 #[tokio::test]
-async fn messages_go_over_a_socket_and_connections_are_kept() {
+async fn messages_go_over_a_socket_and_connections_are_reused() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/echo", listener.local_addr().unwrap());
     let routes = Routes::new().route("/echo", Endpoint::new(Echo));
@@ -117,7 +117,7 @@ fn a_host_that_is_not_found_in_time_is_given_up() {
 }
 
 #[tokio::test]
-async fn each_version_says_its_action_and_its_faults() {
+async fn each_version_sends_its_action_and_its_faults() {
     let url = Uri::from_static("http://in.process/");
     for (version, action, status) in [
         (Version::Soap11, "sender's fault", StatusCode::INTERNAL_SERVER_ERROR),
@@ -217,7 +217,7 @@ async fn another_content_type_is_an_error_with_its_text() {
 
 /// A web page may have any size, but the quoted part is limited.
 #[tokio::test]
-async fn what_is_quoted_of_an_answer_is_bounded() {
+async fn quotations_of_an_answer_are_bounded() {
     for kind in ["content-type: text/html", "content-type: text/xml\r\ncontent-encoding: br"] {
         let page = "x".repeat(100_000);
         let response = format!("HTTP/1.1 200 OK\r\n{kind}\r\ncontent-length: 100000\r\n\r\n{page}");
@@ -339,7 +339,7 @@ async fn streams_may_take_any_time_and_silence_may_not() {
 
 /// Regression: bytes taken earlier counted as progress when the time was over, so the stream had twice its time.
 #[tokio::test]
-async fn a_stream_that_was_taken_at_once_has_its_time_once() {
+async fn a_stream_that_is_sent_at_once_is_timed_once() {
     for head in ["", "HTTP/1.1 200 OK\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n"] {
         let url = dripping(head, "", Duration::from_secs(60)).await.parse().unwrap();
         let part = Part::attachment("text/plain", Content::from("x")).unwrap();
@@ -452,7 +452,7 @@ async fn two_content_types_of_an_answer_are_an_error() {
 
 /// A terminal would obey control characters in a server's text.
 #[tokio::test]
-async fn what_a_server_says_is_harmless_in_errors() {
+async fn text_of_a_server_is_escaped_in_errors() {
     for response in [
         "HTTP/1.1 503 Busy\r\nContent-Length: 12\r\n\r\n\x1b[2J\u{9b}2J\u{202e}",
         "HTTP/1.1 200 OK\r\nContent-Type: \u{9b}2J\u{202e}\r\nContent-Length: 1\r\n\r\nx",

@@ -61,7 +61,7 @@ async fn one_in_a_package_is_read() {
 }
 
 #[tokio::test]
-async fn what_is_refused_says_why() {
+async fn rejections_state_the_reason() {
     let small = |options: &mut castile_http::server::Options| options.messages.limits.message_size = 1_000;
     let bomb = packed(&vec![b' '; 4 << 20]);
     let cut = packed(b"<a/>").slice(..15);

@@ -6,7 +6,7 @@ use castile_http::server::Server;
 use support::{Host, echo};
 
 #[tokio::test(start_paused = true)]
-async fn keep_alive_is_granted_and_said() {
+async fn keep_alive_is_granted_with_a_header() {
     let host = Host::start(Server::new(), echo());
     let mut client = host.connect();
     let head = "POST / HTTP/1.0\r\nConnection: Keep-Alive\r\nContent-Type: text/xml\r\nContent-Length: 4\r\n\r\n";

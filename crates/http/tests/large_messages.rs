@@ -142,7 +142,7 @@ async fn a_request_that_is_given_up_keeps_its_place_until_it_is_read() {
 }
 
 #[tokio::test]
-async fn what_is_large_can_be_said() {
+async fn the_size_of_large_messages_is_configurable() {
     let (endpoint, _go_on) = slow(1, |options| options.messages.offload = Some(Workers::new(1).above(usize::MAX)));
     let endpoint = Arc::new(endpoint);
     let blocking = endpoint.clone();
@@ -202,7 +202,7 @@ fn shown(length: usize) -> (Endpoint<Shown>, Arc<tokio::sync::Semaphore>) {
 
 /// Regression: each request for a contract of several MB blocked a thread that drives connections.
 #[tokio::test]
-async fn a_large_contract_is_made_elsewhere() {
+async fn a_large_contract_is_made_on_a_worker_thread() {
     let targets = if cfg!(feature = "page") { &["/?wsdl", "/"][..] } else { &["/?wsdl"] };
     for target in targets {
         let get = || http::Request::get(*target).body(String::new()).unwrap();
@@ -232,7 +232,7 @@ impl Offload for Nobody {
 
 /// Regression: the answer was empty, where all other rejections have a reason.
 #[tokio::test]
-async fn a_contract_that_nobody_makes_is_a_failure_in_words() {
+async fn a_contract_that_can_not_be_made_is_a_described_failure() {
     let (endpoint, _) = shown(LARGE);
     let endpoint = endpoint.configure(|options| {
         options.messages.offload = Some(Offloading::new(DEFAULT_OFFLOAD_ABOVE, Arc::new(Nobody)));
@@ -255,7 +255,7 @@ async fn options_without_workers_stay_so() {
 
 /// Regression: any number of requests made it at the same time.
 #[tokio::test]
-async fn a_large_contract_takes_a_slot_of_work() {
+async fn a_large_contract_needs_a_slot_of_work() {
     let (endpoint, told) = shown(LARGE);
     let host = Host::start(Server::new().max_requests_in_flight(1).max_requests_queued(0), endpoint);
     let (mut first, mut second) = (host.connect(), host.connect());

@@ -106,7 +106,7 @@ fn trusting(folder: &Path, name: &str) -> TlsOptions {
 }
 
 #[tokio::test]
-async fn old_servers_are_spoken_to_where_that_is_asked_for() {
+async fn old_servers_are_supported_on_request() {
     let folder = certificates();
     let folder = folder.path();
     let with = |change: fn(&mut Legacy)| {
@@ -159,7 +159,7 @@ async fn old_servers_are_spoken_to_where_that_is_asked_for() {
 }
 
 #[tokio::test]
-async fn whom_a_client_trusts_is_no_matter_of_age() {
+async fn legacy_tls_trusts_the_same_roots() {
     let folder = certificates();
     let folder = folder.path();
     let legacy = |mut tls: TlsOptions| {

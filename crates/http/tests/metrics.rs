@@ -61,7 +61,7 @@ async fn requests_are_counted_by_what_came_of_them() {
 }
 
 #[tokio::test]
-async fn what_clients_write_makes_no_series() {
+async fn text_of_clients_makes_no_series() {
     let metrics = Metrics::new();
     let layer = ObserverLayer::new(metrics.clone());
     ask_all(&layer, [("POST", "/0".to_owned(), ""), ("POST", "/echo".to_owned(), "")]).await;
@@ -74,7 +74,7 @@ async fn what_clients_write_makes_no_series() {
 
 /// Regression: metrics were rejected when they mattered most.
 #[tokio::test]
-async fn metrics_are_told_while_all_slots_are_taken() {
+async fn metrics_are_served_while_all_slots_are_used() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let routes = Routes::new().route_service("/metrics", Metrics::new());
@@ -88,7 +88,7 @@ async fn metrics_are_told_while_all_slots_are_taken() {
 
 /// Regression: of several budgets, only the larger one was reported.
 #[tokio::test]
-async fn budgets_are_told_in_sum_and_shared_ones_once() {
+async fn budgets_are_summed_and_shared_budgets_count_once() {
     let metrics = Metrics::new();
     let shared = Budget::new(1_000);
     for budget in [shared.clone(), shared.clone(), Budget::new(200)] {

@@ -68,7 +68,7 @@ impl Observer for Told {
 }
 
 #[tokio::test(start_paused = true)]
-async fn each_exchange_is_told_once() {
+async fn each_exchange_is_reported_once() {
     let told = Told::default();
     let host = Host::start(Server::new().observer(told.clone()), echo());
     let mut client = host.connect_from([192, 0, 2, 7]);
@@ -97,7 +97,7 @@ async fn each_exchange_is_told_once() {
 
 /// Regression: behind a router, which calls its endpoints only when the answer is polled, an observer got no details.
 #[tokio::test]
-async fn operations_behind_a_router_are_told() {
+async fn operations_behind_a_router_are_reported() {
     let (told, of_layer) = (Told::default(), Told::default());
     let layer = from_fn(|request: axum::extract::Request, next: Next| async {
         tokio::task::yield_now().await;
@@ -122,7 +122,7 @@ async fn operations_behind_a_router_are_told() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn exchanges_without_an_end_are_told() {
+async fn exchanges_without_an_end_are_reported() {
     let told = Told::default();
     let host = Host::start(Server::new().observer(told.clone()), echo());
     // This client never sends the rest of its body.
@@ -245,7 +245,7 @@ impl Observer for Panics {
 
 /// Regression: a server did not serve if an observer panicked at its start.
 #[tokio::test]
-async fn observers_that_panic_harm_nobody() {
+async fn panics_of_observers_do_not_affect_requests() {
     let told = Told::default();
     let host = Host::start(Server::new().observer(Panics).observer(told.clone()), echo());
     let mut client = host.connect();
@@ -257,7 +257,7 @@ async fn observers_that_panic_harm_nobody() {
 }
 
 #[tokio::test]
-async fn a_layer_tells_of_a_service_elsewhere() {
+async fn a_layer_observes_another_service() {
     let told = Told::default();
     let mut service = ObserverLayer::new(told.clone()).layer(echo_with(|options| options.gzip_above = Some(1)));
     let response = service.call(post("<a/>")).await.unwrap();
@@ -281,7 +281,7 @@ impl Observer for Kept {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_server_tells_what_it_is_doing() {
+async fn a_server_reports_its_state() {
     let kept = Kept::default();
     let mut host = Host::start(Server::new().max_requests_in_flight(1).observer(kept.clone()), echo());
     let mut clients = [host.connect(), host.connect(), host.connect()];

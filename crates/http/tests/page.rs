@@ -72,7 +72,7 @@ fn text(page: &str, begin: &str) -> String {
 }
 
 #[tokio::test]
-async fn what_a_contract_says_is_text() {
+async fn text_of_a_contract_is_escaped() {
     let page = page(&shown(&ORDERS), "/orders").await;
     let (markup, script) = page.split_once("<script>").unwrap();
     assert!(script.ends_with("</script></body></html>\n") && script.matches("</script").count() == 1, "{script}");
@@ -109,7 +109,7 @@ async fn nothing_but_the_page_itself_is_loaded_and_run() {
 
 /// The shell gets exactly the words of the command.
 #[tokio::test]
-async fn a_command_is_what_it_says() {
+async fn the_shown_command_works() {
     let mut fixed = Options::default();
     fixed.address = Address::Fixed("http://[::1]/it's/$(id)".to_owned());
     let endpoints = [

@@ -64,7 +64,7 @@ async fn answers_are_whole_however_little_a_connection_takes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_client_that_has_nothing_more_to_say_is_answered() {
+async fn a_client_that_closed_its_sending_side_is_answered() {
     let host = Host::start(Server::new(), echo());
     let mut client = host.connect();
     client.post("soapaction: \"sleep 5\"\r\n", "<a/>").await;

@@ -64,7 +64,7 @@ async fn asked(stream: &mut TcpStream, path: &str, header: &str) -> String {
 }
 
 #[tokio::test]
-async fn the_peer_of_a_request_is_who_the_proxy_says() {
+async fn the_peer_of_a_request_is_the_one_that_the_proxy_names() {
     let x_forwarded_for = Server::new().proxies(Proxies::x_forwarded_for(["127.0.0.0/8"]).unwrap());
     let forwarded = Server::new().proxies(Proxies::forwarded(["127.0.0.1"]).unwrap());
     let (x_forwarded_for, forwarded) = (served(x_forwarded_for).await, served(forwarded).await);
@@ -86,7 +86,7 @@ async fn the_peer_of_a_request_is_who_the_proxy_says() {
 }
 
 #[tokio::test]
-async fn nobody_else_may_say_whose_a_request_is() {
+async fn only_trusted_proxies_may_name_the_client() {
     for server in [Server::new(), Server::new().proxies(Proxies::x_forwarded_for(["192.0.2.7"]).unwrap())] {
         let address = served(server).await;
         let header = "X-Forwarded-For: 192.0.2.1\r\n";

@@ -42,7 +42,7 @@ const V1: &[u8] = b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\n";
 const V2: &[u8] = b"\r\n\r\n\0\r\nQUIT\n\x21\x11\0\x0c\xc0\0\x02\x02\xc6\x33\x64\x01\0\x01\0\x02";
 
 #[tokio::test]
-async fn the_peer_is_who_the_proxy_says() {
+async fn the_peer_is_the_one_that_the_proxy_names() {
     let address = served(Server::new(), "127.0.0.0/8").await;
     for (header, expected) in [
         (V1, "192.0.2.1."),
@@ -90,7 +90,7 @@ async fn a_header_that_does_not_come_is_not_waited_for() {
 
 /// All connections come from the proxy, but the limit counts per client.
 #[tokio::test]
-async fn the_limits_per_peer_count_by_what_the_proxy_says() {
+async fn limits_per_peer_use_the_address_that_the_proxy_names() {
     let address = served(Server::new().max_connections_per_peer(1), "127.0.0.0/8").await;
     let mut first = open(&address, V1).await;
     assert_eq!(asked(&mut first).await, "192.0.2.1.");

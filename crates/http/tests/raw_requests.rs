@@ -38,7 +38,7 @@ struct Expected {
 }
 
 #[tokio::test(start_paused = true)]
-async fn every_request_is_answered_as_the_table_says() {
+async fn every_request_is_answered_as_in_the_table() {
     let host = Host::start(Server::new(), echo());
     let mut wrong = String::new();
     let mut count = 0;

@@ -137,7 +137,7 @@ fn streamed() -> Written {
 }
 
 #[tokio::test]
-async fn a_client_says_what_it_is() {
+async fn a_client_sends_its_user_agent() {
     let server = Script::new(&[OK, OK, OK]).await;
     call(&transport(|_| {}), &server.url).await.unwrap();
     call(&transport(|options| options.user_agent = None), &server.url).await.unwrap();
@@ -234,7 +234,7 @@ async fn an_issue_goes_on_as_long_as_somebody_waits_for_it() {
 
 /// Regression: waiting requests got the error of the previous call.
 #[tokio::test]
-async fn a_token_that_fits_in_no_header_is_told_to_all() {
+async fn a_token_that_is_not_allowed_in_a_header_is_reported_to_all_calls() {
     let server = Script::new(&[OK]).await;
     let (credentials, asked) = tokens(&[Err("the authority sleeps"), Ok("a\nb"), Ok("one")]);
     let transport = transport(|options| options.credentials = Some(credentials));
@@ -304,7 +304,7 @@ async fn a_challenge_that_can_not_be_met_is_an_answer() {
 }
 
 #[tokio::test]
-async fn cookies_are_kept_if_asked_for() {
+async fn cookies_are_stored_on_request() {
     let set =
         "HTTP/1.1 200 OK\r\nContent-Type: text/xml\r\nSet-Cookie: session=1; HttpOnly\r\nContent-Length: 4\r\n\r\n<a/>";
     for (cookies, expected) in [(true, Some("session=1".to_owned())), (false, None)] {
@@ -321,7 +321,7 @@ fn redirect(status: u16, to: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_redirect_is_told_or_followed_as_it_is() {
+async fn a_redirect_is_reported_or_followed() {
     let server = Script::new(&[&redirect(302, "/x")]).await;
     let error = call(&transport(|_| {}), &server.url).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Status(StatusCode::FOUND));
@@ -416,7 +416,7 @@ async fn a_server_that_was_not_reached_is_tried_again() {
 /// No byte of the message was sent over the pooled connection, so using another one is not a retry. No retries are
 /// allowed here.
 #[tokio::test]
-async fn a_kept_connection_that_the_server_closed_is_replaced() {
+async fn a_reused_connection_that_the_server_closed_is_replaced() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/", listener.local_addr().unwrap());
     let server = tokio::spawn(async move {
@@ -437,7 +437,7 @@ async fn a_kept_connection_that_the_server_closed_is_replaced() {
 
 /// The server may have acted on it: a request sent over a pooled connection is like any other.
 #[tokio::test]
-async fn a_request_that_was_read_from_a_kept_connection_is_not_sent_again() {
+async fn a_request_that_was_read_from_a_reused_connection_is_not_sent_again() {
     let server = Script::new(&[OK, "", OK]).await;
     let retrying = transport(|options| options.retries.attempts = 2);
     call(&retrying, &server.url).await.unwrap();
@@ -449,7 +449,7 @@ async fn a_request_that_was_read_from_a_kept_connection_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn what_a_server_may_have_acted_on_is_sent_again_only_if_it_may_be() {
+async fn requests_that_a_server_may_have_processed_are_sent_again_only_if_allowed() {
     let retrying = transport(|options| {
         options.retries.attempts = 2;
         options.retries.backoff = Duration::from_millis(1);
@@ -478,7 +478,7 @@ async fn what_a_server_may_have_acted_on_is_sent_again_only_if_it_may_be() {
 
 /// Regression: a login and a redirect used up the attempts.
 #[tokio::test]
-async fn what_is_sent_again_for_another_reason_is_no_retry() {
+async fn sending_again_for_other_reasons_is_not_a_retry() {
     let server = Script::new(&[DENIED, BUSY, &redirect(308, "/x"), OK]).await;
     let (credentials, _) = tokens(&[Ok("one"), Ok("two")]);
     let transport = transport(|options| {
@@ -492,7 +492,7 @@ async fn what_is_sent_again_for_another_reason_is_no_retry() {
 }
 
 #[tokio::test]
-async fn a_wait_that_the_server_asks_for_is_kept_within_the_time_of_the_request() {
+async fn a_requested_delay_ends_with_the_time_limit_of_the_request() {
     let asking = |seconds| format!("HTTP/1.1 503 Busy\r\nRetry-After: {seconds}\r\nContent-Length: 0\r\n\r\n");
     let server = Script::new(&[&asking(1), OK, &asking(60), OK]).await;
     let transport = transport(|options| options.retries.attempts = 1);
@@ -737,7 +737,7 @@ async fn tunnels_that_fail_are_tried_again() {
 }
 
 #[tokio::test]
-async fn a_server_that_speaks_tls_is_recognised() {
+async fn a_server_that_expects_tls_is_recognised() {
     // An alert: unexpected message.
     let server = Script::new(&["\u{15}\u{3}\u{3}\0\u{2}\u{2}\n"]).await;
     let error = call(&transport(|_| {}), &server.url).await.unwrap_err();

@@ -43,7 +43,7 @@ fn request(method: &str, path: &str) -> Request<Full<Bytes>> {
 }
 
 #[tokio::test]
-async fn services_stand_beside_endpoints() {
+async fn other_services_can_be_routed_next_to_endpoints() {
     let page = |_: &http::request::Parts| Response::new("page".to_owned().into());
     let routes = Routes::new()
         .route("/echo", echo())
@@ -106,7 +106,7 @@ async fn a_server_that_stops_is_not_ready() {
 
 /// Regression: probes were rejected, and a restart made it worse.
 #[tokio::test]
-async fn probes_are_answered_while_all_slots_are_taken() {
+async fn probes_are_answered_while_all_slots_are_used() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let routes = Routes::new().route("/echo", echo()).route_service("/said", Said("said"));
@@ -146,7 +146,7 @@ async fn probes_are_answered_while_all_slots_are_taken() {
 
 /// Regression: its ticket, and so its client, was used for the next request on the thread.
 #[tokio::test]
-async fn a_service_that_panics_leaves_its_request_to_nobody() {
+async fn a_request_to_a_panicking_service_goes_to_no_other() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(Server::new().serve(listener, Panics, std::future::pending()));

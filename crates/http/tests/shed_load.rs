@@ -14,7 +14,7 @@ use support::{Host, echo};
 use tokio::time::{Instant, sleep, timeout};
 
 #[tokio::test(start_paused = true)]
-async fn requests_beyond_the_limit_are_told_to_come_again() {
+async fn requests_beyond_the_limit_get_retry_after() {
     let host = Host::start(Server::new().max_requests_in_flight(2), echo());
     let mut busy = [host.connect(), host.connect()];
     for client in &mut busy {

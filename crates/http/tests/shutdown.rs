@@ -58,7 +58,7 @@ async fn all_connections_that_wait_to_be_accepted_are_answered() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_outlasts_the_grace_is_dropped() {
+async fn requests_longer_than_the_grace_period_are_dropped() {
     let mut host = Host::start(Server::new().shutdown_grace(Duration::from_secs(10)), echo());
     let mut client = host.connect();
     client.post("soapaction: hang\r\n", "<a/>").await;
@@ -72,7 +72,7 @@ async fn what_outlasts_the_grace_is_dropped() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_the_grace_cuts_off_is_reported() {
+async fn requests_cut_off_by_the_grace_period_are_reported() {
     // The body has no required rate, so only the grace time ends it.
     let endpoint = echo_with(|options| options.body_rate = 0);
     let mut host = Host::start(Server::new().shutdown_grace(Duration::from_secs(10)), endpoint);
@@ -99,7 +99,7 @@ async fn what_the_grace_cuts_off_is_reported() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_shutdown_that_cuts_nothing_off_says_so() {
+async fn a_complete_shutdown_reports_no_cut_off_requests() {
     let mut host = Host::start(Server::new(), echo());
     let mut client = host.connect();
     client.post("soapaction: \"sleep 5\"\r\n", "<a/>").await;

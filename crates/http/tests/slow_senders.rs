@@ -144,7 +144,7 @@ async fn a_package_at_work_makes_no_room() {
 
 /// Regression: it was closed without an answer.
 #[tokio::test(start_paused = true)]
-async fn who_makes_room_while_the_last_of_it_comes_is_answered() {
+async fn a_dropped_message_whose_last_bytes_arrive_is_answered() {
     let host = Host::start(Server::new().max_bytes_receiving(60_000), echo_with(|options| options.body_rate = 0));
     let mut last = host.connect();
     let head = MESSAGE.replace("100000\r\n", "60000\r\nsoapaction: \"sleep 5\"\r\n");
@@ -229,7 +229,7 @@ async fn the_slowest_sender_makes_room() {
 
 /// Regression: a sender with a fast beginning counted as fast forever.
 #[tokio::test(start_paused = true)]
-async fn who_was_fast_and_stalls_is_slow() {
+async fn a_fast_sender_that_stalls_counts_as_slow() {
     let host = Host::start(Server::new().max_requests_receiving(2), echo_with(|options| options.body_rate = 0));
     let (mut stalled, mut steady) = (started(&host, MESSAGE).await, started(&host, MESSAGE).await);
     stalled.send("x".repeat(90_000)).await;

@@ -22,7 +22,7 @@ async fn an_action_in_no_encoding_is_refused() {
 }
 
 #[tokio::test]
-async fn the_media_type_of_soap12_tells_the_action() {
+async fn the_media_type_of_soap12_has_the_action() {
     for (content_type, header, expected) in [
         ("application/soap+xml; action=\"action\"", None, "[action]"),
         ("application/soap+xml; action=action; charset=utf-8", Some("other"), "[action]"),

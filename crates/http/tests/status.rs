@@ -33,7 +33,7 @@ async fn the_senders_fault_is_a_bad_request_in_soap12() {
 }
 
 #[tokio::test]
-async fn other_methods_are_told_what_to_do() {
+async fn other_methods_get_an_explanation() {
     for method in [Method::GET, Method::PUT, Method::DELETE, Method::OPTIONS] {
         let request = Request::builder().method(method).uri("/echo?xsd").body(String::new()).unwrap();
         let response = ask(&echo(), request).await;

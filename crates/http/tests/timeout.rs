@@ -131,7 +131,7 @@ async fn a_handler_must_answer_in_time() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_idle_connection_is_kept_for_its_time() {
+async fn an_idle_connection_stays_open_for_its_time() {
     let host = Host::start(Server::new().keep_alive_timeout(seconds(60)), echo());
     let mut client = host.connect();
     // Short and long waits: the connection is idle in the long ones.
@@ -272,7 +272,7 @@ async fn an_attachment_that_trickles_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_attachment_that_says_nothing_is_given_up() {
+async fn a_silent_attachment_times_out() {
     let endpoint = echo_with(|options| {
         options.body_read_timeout = seconds(30);
         options.body_rate = 0;

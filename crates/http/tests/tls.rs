@@ -176,7 +176,7 @@ const TLS12: &rustls::SupportedProtocolVersion = &rustls::version::TLS12;
 const TLS13: &rustls::SupportedProtocolVersion = &rustls::version::TLS13;
 
 #[tokio::test]
-async fn both_versions_are_spoken() {
+async fn both_tls_versions_are_supported() {
     let host = Host::start(&tls(|_| {})).await;
     for version in [TLS12, TLS13] {
         let mut stream = host.connect(&config(version)).await.unwrap();
@@ -190,7 +190,7 @@ async fn both_versions_are_spoken() {
 }
 
 #[tokio::test]
-async fn what_a_client_does_not_trust_is_said_in_the_first_line() {
+async fn the_first_line_of_the_error_states_why_a_client_does_not_trust() {
     let expired = |params: &mut rcgen::CertificateParams| {
         params.not_before = rcgen::date_time_ymd(2001, 1, 1);
         params.not_after = rcgen::date_time_ymd(2002, 1, 1);
@@ -368,7 +368,7 @@ async fn a_broken_file_leaves_what_was_loaded() {
 
 /// A ticket contains the certificate of its client, which may no longer be valid.
 #[tokio::test]
-async fn who_is_revoked_can_not_resume() {
+async fn revoked_clients_can_not_resume_sessions() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("revoked.pem");
     let write = |serial| std::fs::write(&list, AUTHORITY.revoke(serial)).unwrap();
@@ -484,7 +484,7 @@ impl Observer for Failures {
 }
 
 #[tokio::test]
-async fn handshakes_that_fail_are_told() {
+async fn failed_handshakes_are_reported() {
     let failures = Failures::default();
     let limit = Duration::from_millis(500);
     let server = Server::new().header_read_timeout(limit).observer(failures.clone());
@@ -550,7 +550,7 @@ async fn handshakes_that_fail_are_counted_and_logged() {
 /// Regression: behind a proxy, failures had no client address, and the health check of a proxy was reported as a
 /// failure.
 #[tokio::test]
-async fn handshakes_that_fail_behind_a_proxy_are_told() {
+async fn failed_handshakes_behind_a_proxy_are_reported() {
     let failures = Failures::default();
     let server = Server::new().header_read_timeout(Duration::from_millis(500)).observer(failures.clone());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -615,7 +615,7 @@ async fn bytes_that_are_no_tls_end_the_connection() {
 
 /// A peer that is silent, or begins a handshake and stops, has only the time limit of a head.
 #[tokio::test]
-async fn who_is_silent_holds_up_nobody() {
+async fn a_silent_client_does_not_delay_others() {
     let limit = Duration::from_secs(3);
     let host = Host::start_with(Server::new().header_read_timeout(limit), &tls(|_| {})).await;
     let begun = Instant::now();
@@ -667,7 +667,7 @@ async fn a_shutdown_finishes_what_is_at_work() {
 }
 
 #[tokio::test]
-async fn connections_are_kept_and_used_again() {
+async fn connections_are_reused() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("https://localhost:{}/", listener.local_addr().unwrap().port());
     let accepted = Arc::new(AtomicUsize::new(0));
@@ -707,7 +707,7 @@ async fn large_bodies_come_through() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_used_is_named() {
+async fn unusable_files_are_named() {
     let wrong = Pem::bytes("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
     let mut options = TlsOptions::new(identity(&LOCALHOST));
     options.client_certificates = ClientCertificates::Required(ClientRoots::new(wrong.clone()));
@@ -741,7 +741,7 @@ async fn a_server_that_never_answers_the_handshake_is_given_up() {
 
 /// A typing error in the scheme must not send a message unencrypted.
 #[tokio::test]
-async fn only_http_and_https_are_spoken() {
+async fn only_http_and_https_are_supported() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let port = listener.local_addr().unwrap().port();
     tokio::spawn(Server::new().serve(listener, Tell::default(), std::future::pending()));
@@ -793,7 +793,7 @@ async fn handshakes_count_for_the_client_that_a_proxy_names() {
 }
 
 #[tokio::test]
-async fn who_failed_in_a_handshake_behind_a_proxy_is_told() {
+async fn the_client_of_a_failed_handshake_behind_a_proxy_is_reported() {
     let failures = Failures::default();
     let told = async || {
         for _ in 0..500 {

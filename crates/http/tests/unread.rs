@@ -13,7 +13,7 @@ const HEAD: &str = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/plain\r\n";
 
 /// Regression: the connection was closed, but the answer did not announce it.
 #[tokio::test(start_paused = true)]
-async fn a_refusal_before_the_end_of_a_body_says_that_it_closes() {
+async fn a_rejection_before_the_end_of_a_body_announces_the_close() {
     let host = Host::start(Server::new(), echo());
     let length = "content-length: 1000000\r\n";
     let xml = HEAD.replace("plain", "xml");
@@ -38,7 +38,7 @@ async fn a_refusal_before_the_end_of_a_body_says_that_it_closes() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_refusal_behind_all_of_a_body_leaves_the_connection() {
+async fn a_rejection_after_the_whole_body_keeps_the_connection() {
     let host = Host::start(Server::new(), echo());
     let mut client = host.connect();
     for body in ["content-length: 5\r\n\r\nhello", "transfer-encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"] {
@@ -52,7 +52,7 @@ async fn a_refusal_behind_all_of_a_body_leaves_the_connection() {
 
 /// Regression: it was read for 30 s.
 #[tokio::test(start_paused = true)]
-async fn what_comes_behind_a_refusal_is_not_read_for_long() {
+async fn bytes_after_a_rejection_are_read_for_a_short_time() {
     let host = Host::start(Server::new(), echo_with(|options| options.messages.limits.message_size = 4));
     let head = "POST / HTTP/1.1\r\nhost: h\r\ncontent-type: text/xml\r\ncontent-length: 4000000000\r\n\r\n";
     let mut client = host.connect();

@@ -95,7 +95,7 @@ async fn a_contract_names_the_address_that_its_connection_came_to() {
 }
 
 #[tokio::test]
-async fn what_xml_would_misread_is_escaped() {
+async fn special_characters_of_xml_are_escaped() {
     let response = ask(&at(&["h"]), get("/a&b'c?wsdl", &[])).await;
     assert_eq!(response.body(), &contract("http://h/a&amp;b&apos;c"));
 }
@@ -103,7 +103,7 @@ async fn what_xml_would_misread_is_escaped() {
 /// Each line has the trusted headers, the received headers, and the resulting address. `hosts` are those before the
 /// first bar.
 #[tokio::test]
-async fn what_a_proxy_says_counts_only_where_it_is_trusted() {
+async fn forwarded_addresses_count_only_from_trusted_proxies() {
     for line in include_str!("forwarded.txt").lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let mut fields = line.split('|').map(str::trim);
         let mut next = || fields.next().unwrap();
@@ -126,7 +126,7 @@ async fn what_a_proxy_says_counts_only_where_it_is_trusted() {
 
 /// Imported documents are next to the contract, also below the path prefix of a proxy.
 #[tokio::test]
-async fn imports_are_told_behind_the_prefix_of_a_proxy() {
+async fn locations_of_imports_have_the_prefix_of_a_proxy() {
     let trusted = vec![ProxyHeader::XForwardedHost, ProxyHeader::XForwardedPrefix];
     let address = Address::Asked { scheme: Scheme::HTTPS, hosts: Vec::new(), trusted };
     let mut options = castile_http::server::Options::default();
@@ -139,7 +139,7 @@ async fn imports_are_told_behind_the_prefix_of_a_proxy() {
 }
 
 #[tokio::test]
-async fn a_fixed_address_stands() {
+async fn a_fixed_address_is_not_replaced() {
     let endpoint = echo_with(|options| options.address = Address::Fixed("https://public/echo".into()));
     let response = ask(&endpoint, get("/inner?wsdl", &[("host", "h")])).await;
     assert_eq!(response.body(), &contract("https://public/echo"));
@@ -247,7 +247,7 @@ impl Service for Imports {
 }
 
 #[tokio::test]
-async fn what_a_contract_imports_is_served_beside_it() {
+async fn imports_of_a_contract_are_served_with_it() {
     let here = "<include schemaLocation='http://h/e?xsd=1'/>";
     for (query, expected) in [
         (
@@ -279,7 +279,7 @@ async fn what_a_contract_imports_is_served_beside_it() {
 
 /// RFC 9110 §15.5.6. Regression: the answer allowed only POST.
 #[tokio::test]
-async fn a_refused_method_is_told_what_is_allowed() {
+async fn a_rejected_method_gets_the_allowed_methods() {
     for (target, allowed) in [("/e?wsdl", "GET, HEAD, POST"), ("/e", "POST")] {
         let response = ask(&echo(), Request::put(target).body(String::new()).unwrap()).await;
         assert_eq!(
@@ -291,7 +291,7 @@ async fn a_refused_method_is_told_what_is_allowed() {
 
 /// Regression: any client could choose the address with a header.
 #[tokio::test]
-async fn who_is_no_proxy_is_not_believed_about_the_address() {
+async fn addresses_forwarded_by_clients_are_ignored() {
     let endpoint = echo_with(|options| {
         options.address = Address::Asked {
             scheme: Scheme::HTTP,

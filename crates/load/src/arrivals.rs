@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_of_a_course_is_known() {
+    fn the_remaining_arrivals_of_a_course_are_known() {
         let mut course = Course::new(Arrivals::constant(0.3), 5);
         let due = |course: &Course, from, to| course.due_between(Duration::from_secs(from), Duration::from_secs(to));
         assert_eq!((due(&course, 0, 10), due(&course, 0, 11)), (3, 4));

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_calls_when_it_is_told_to() {
+    async fn a_client_calls_on_request() {
         let (mut caller, server) = shell("while read calls; do echo $((calls * 3)); done").unwrap();
         for calls in [1, 40] {
             let lap = caller.call(calls, &server, LIMIT).await.unwrap();
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_client_that_says_more_than_it_is_asked_is_told() {
+    async fn unexpected_output_of_a_client_is_an_error() {
         let (mut caller, server) = shell("while echo 7; do :; done").unwrap();
         let begun = Instant::now();
         let error = loop {
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_a_client_does_wrong_is_told() {
+    async fn errors_of_a_client_are_reported() {
         let cases = [
             ("exit 1", LIMIT, "client ended before it had made 7 calls"),
             ("read calls; echo seven", LIMIT, "client printed \"seven\", expected the number of items in its answers"),

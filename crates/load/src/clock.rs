@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_wakes_before_the_time() {
+    async fn timers_never_fire_early() {
         let (clock, mut alarm) = (SystemClock::default(), Alarm::new().unwrap());
         let start = clock.now();
         let sleeper = |milliseconds: u64| {

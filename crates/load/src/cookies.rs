@@ -117,7 +117,7 @@ mod tests {
     use crate::response::ResponseReader;
 
     #[test]
-    fn what_is_set_goes_back_until_it_is_taken_back() {
+    fn cookies_are_sent_until_they_are_deleted() {
         let along = Along { cookies: true, ..Along::default() };
         let endpoint = Endpoint::resolve("http://127.0.0.1:1/shop/orders?a").unwrap();
         assert!(Cookies::of(&endpoint).is_none());

@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_told_the_whole_url_and_who_comes() {
+    fn a_proxy_gets_the_whole_url_and_the_credentials() {
         let mut proxy = Proxy::resolve("http://127.0.0.1:3128/").unwrap();
         proxy.login = Some(("x".to_owned(), "y@".to_owned()));
         assert_eq!(proxy.url(), "http://x:y%40@127.0.0.1:3128");

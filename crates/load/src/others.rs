@@ -71,7 +71,7 @@ mod tests {
 
     /// Compares an idle process with one that uses a full core.
     #[test]
-    fn who_takes_a_core_is_seen() {
+    fn processes_that_use_a_core_are_detected() {
         let placement = Placement::apart();
         let Placement::Apart { server, .. } = &placement else {
             println!("SKIPPED: server and driver have no cores of their own here");

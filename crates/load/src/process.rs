@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_started_ends_with_it() {
+    fn child_processes_end_with_their_parent() {
         let (process, child) = with_child("sleep 60 & echo $!; wait");
         assert!(runs(child));
         drop(process);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_left_behind_ends_when_it_is_gone() {
+    fn orphaned_child_processes_are_ended() {
         let (mut process, child) = with_child("sleep 60 & echo $!; exit 3");
         assert!(process.has_ended_within(Duration::from_secs(10)));
         assert_eq!(process.ended().and_then(|status| status.code()), Some(3));
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn who_does_not_listen_is_forced() {
+    fn processes_that_ignore_signals_are_killed() {
         let (process, child) =
             with_child("trap '' TERM; (trap '' TERM; while :; do sleep 1; done) & echo $!; wait; wait");
         drop(process);

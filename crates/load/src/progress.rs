@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_comes_first_then_rate_errors_percentiles_and_users() {
+    fn the_line_has_the_time_left_rate_errors_percentiles_and_users() {
         let mut progress = Progress::silent();
         progress.total = Duration::from_secs(200);
         let mut moment = Moment { per_second: None, errors: 0, users: 1, last: None };

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_precedes_a_body_or_follows_it_has_an_end() {
+    fn head_and_trailers_are_bounded() {
         let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
         let long = "x".repeat(80_000);
         let cases = [
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn broken_responses_say_why() {
+    fn errors_of_broken_responses_state_the_reason() {
         let cases: [(&[u8], &str); 4] = [
             (b"HTTP/1.1 200 OK\r\nContent-Length: many\r\n\r\n", "\"many\""),
             (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n", "hexadecimal"),

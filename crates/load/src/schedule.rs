@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_are_taken_until_the_time_is_up() {
+    fn requests_are_sent_until_the_time_limit() {
         let schedule = schedule(Pace::Closed, Stop::after(Duration::from_secs(2)));
         assert!(schedule.take(schedule.start + Duration::from_secs(1)));
         assert!(!schedule.take(schedule.start + Duration::from_secs(2)));
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_is_free_for_is_dropped_where_that_is_asked_for() {
+    fn arrivals_without_a_free_connection_are_dropped_if_configured() {
         let arrivals = Arrivals { when_busy: WhenBusy::Drop, ..Arrivals::constant(10.0) };
         let schedule = schedule(Pace::Arrivals(arrivals), Stop::after(Duration::from_secs(1)));
         let at = |milliseconds| schedule.start + Duration::from_millis(milliseconds);
@@ -315,7 +315,7 @@ mod tests {
 
     /// A million million requests once took ten minutes to drop, one by one.
     #[test]
-    fn dropping_takes_no_longer_the_more_there_is_to_drop() {
+    fn the_time_to_drop_does_not_depend_on_the_number_of_arrivals() {
         for spacing in [Spacing::Even, Spacing::Poisson] {
             let arrivals = Arrivals { when_busy: WhenBusy::Drop, spacing, ..Arrivals::constant(1e9) };
             let stop = Stop::after(Duration::from_secs(1_000));

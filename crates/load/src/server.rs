@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_fails_says_so() {
+    fn a_failing_server_is_reported() {
         let error = shell("exit 3").unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Server);
         assert!(error.to_string().contains("exit status: 3"), "{error}");

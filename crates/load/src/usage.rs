@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_used_of_cores_is_read() {
+    fn idle_time_of_cores_is_read() {
         let stat = "cpu  9 9 9 9 9 9 9 0 0 0\ncpu0 1 2 3 100 20 3 4 5 0 0\ncpu1 1 2 3 200 0 0 0 5 0 0\ncpu10 1 1 1 1 1 1 1 0 0 0\n";
         assert_eq!(idle_in(stat, &[0]), Some(Duration::from_millis(1_270)));
         assert_eq!(idle_in(stat, &[0, 1]), Some(Duration::from_millis(3_270)));
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_process_started_counts_as_its_own() {
+    fn child_processes_count_for_their_parent() {
         // The shell starts a second shell, which starts `cat`.
         let mut shell = std::process::Command::new("sh");
         let mut shell =

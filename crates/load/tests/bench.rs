@@ -71,7 +71,7 @@ async fn errors_are_in_every_form_of_the_report() {
 }
 
 #[tokio::test]
-async fn a_target_that_answers_wrongly_is_told_before_anything_is_measured() {
+async fn a_target_with_wrong_answers_is_reported_before_the_measurement() {
     let server = Server::start(|_| Act::Say(response("gong")));
     let mut bench = bench(&server, Pace::Closed);
     let mut target = bench.targets.remove(0);
@@ -83,7 +83,7 @@ async fn a_target_that_answers_wrongly_is_told_before_anything_is_measured() {
 }
 
 #[tokio::test]
-async fn what_fails_while_a_target_is_warmed_is_told_apart() {
+async fn failures_in_the_warm_up_are_reported_separately() {
     // The first answer is wrong, and so late that one lap takes longer than the whole limit.
     let least = Duration::from_secs(1);
     let server = Server::start(move |index| match index {
@@ -103,7 +103,7 @@ async fn what_fails_while_a_target_is_warmed_is_told_apart() {
 }
 
 #[tokio::test]
-async fn what_was_measured_before_an_interruption_is_reported() {
+async fn results_before_an_interruption_are_reported() {
     let interrupt = Interrupt::default();
     let server = Server::start({
         let interrupt = interrupt.clone();

@@ -204,7 +204,7 @@ async fn a_stall_shows_in_every_request_that_was_due_meanwhile() {
 }
 
 #[tokio::test]
-async fn a_rate_that_is_not_reached_is_told() {
+async fn a_rate_that_is_not_reached_is_reported() {
     let server = Server::start(|_| Act::SayAfter(Duration::from_millis(20), response("pong")));
     let plan = Plan {
         pace: Pace::Arrivals(Arrivals::constant(1_000.0)),
@@ -219,7 +219,7 @@ async fn a_rate_that_is_not_reached_is_told() {
 }
 
 #[tokio::test]
-async fn a_rate_that_can_be_reached_is_kept() {
+async fn a_possible_rate_is_reached() {
     let server = Server::start(|_| pong());
     let plan = Plan {
         pace: Pace::Arrivals(Arrivals::constant(500.0)),

@@ -66,7 +66,7 @@ async fn a_run_ends_when_all_users_are_done() {
 }
 
 #[tokio::test]
-async fn what_could_not_be_written_is_a_failed_request_of_its_part() {
+async fn a_request_that_could_not_be_written_is_a_failed_request_of_its_part() {
     let plan = Plan { stop: Stop::requests(9), ..Plan::default() };
     let outcome = drive(100, Some(2), &plan).await;
     assert_eq!((outcome.record.requests, outcome.record.errors, outcome.record.not_sent), (6, 3, 3));

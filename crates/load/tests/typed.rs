@@ -78,7 +78,7 @@ async fn without_keep_alive_each_request_has_a_client() {
 }
 
 #[tokio::test]
-async fn what_a_client_fails_with_is_an_error() {
+async fn errors_of_a_client_are_errors_of_the_run() {
     let plan = Plan { stop: Stop::requests(6), ..Plan::default() };
     let act: Act = |number| if number == 2 { Err("the answer is not what was sent".into()) } else { right(number) };
     let (outcome, clients) = drive(&plan, 3, None, act).await;
@@ -87,7 +87,7 @@ async fn what_a_client_fails_with_is_an_error() {
 }
 
 #[tokio::test]
-async fn a_call_that_takes_too_long_is_dropped_with_its_client() {
+async fn a_call_beyond_its_time_limit_is_dropped_with_its_client() {
     let plan = Plan { stop: Stop::requests(4), timeout: Duration::from_millis(20), ..Plan::default() };
     let (outcome, clients) = drive(&plan, 4, Some(1), right).await;
     assert_eq!((outcome.record.requests, outcome.record.errors, clients), (3, 1, 2));
@@ -95,7 +95,7 @@ async fn a_call_that_takes_too_long_is_dropped_with_its_client() {
 }
 
 #[tokio::test]
-async fn what_this_machine_ran_out_of_is_told_as_its_own_fault() {
+async fn exhausted_resources_of_the_driver_are_reported_as_such() {
     let plan = Plan { stop: Stop::requests(2), ..Plan::default() };
     let act: Act = |_| Err(Box::new(io::Error::other(io::Error::from_raw_os_error(no_more_files()))));
     let (outcome, _) = drive(&plan, 1, None, act).await;

@@ -45,7 +45,7 @@ fn errors(source: &str) -> String {
 }
 
 #[test]
-fn errors_say_what_to_write() {
+fn errors_show_what_to_write() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/errors");
     let mut different = Vec::new();
     let mut count = 0;

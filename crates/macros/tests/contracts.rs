@@ -77,7 +77,7 @@ async fn calls_in_rpc_style_have_parts() {
 }
 
 #[test]
-fn what_has_no_end_is_an_error() {
+fn infinite_types_are_errors() {
     let error = endless::wsdl().unwrap_err().to_string();
     assert_eq!(error, "Within is flattened into itself, so its content is infinite");
 }
@@ -156,7 +156,7 @@ mod extended {
 }
 
 #[test]
-fn types_that_extend_each_other_are_told_apart_and_listed() {
+fn types_that_extend_each_other_are_distinguished_and_listed() {
     let error = |wsdl: Result<String, castile::ContractError>| wsdl.unwrap_err().to_string();
     assert_eq!(
         error(extended::two_enums::wsdl()),
@@ -245,7 +245,7 @@ fn element<T: ToXml>(name: &str, value: &T) -> String {
 }
 
 #[test]
-fn what_types_write_is_valid_by_the_contract() {
+fn written_values_are_valid_against_the_contract() {
     let (_folder, file) = kept(&everything::wsdl().unwrap());
     let (definitions, _) = castile_wsdl::open(&file, &Files::new());
     let definitions = definitions.unwrap();

@@ -128,7 +128,7 @@ where
 }
 
 #[test]
-fn what_repeats_is_read_item_by_item() {
+fn repeated_elements_are_read_item_by_item() {
     items(&quakes(), |quakes| std::mem::take(&mut quakes.event));
     items(&quakes(), |quakes| std::mem::take(quakes.stations.as_mut().unwrap()));
     // One at least must come, and none is left.
@@ -138,7 +138,7 @@ fn what_repeats_is_read_item_by_item() {
 }
 
 #[test]
-fn what_must_come_is_missed_where_nothing_was_taken_out() {
+fn missing_required_elements_are_reported() {
     let text = "<catalogue xmlns='urn:quakes' version='1'><title/><remarks xmlns:r='urn:remarks'/></catalogue>";
     let error = document::from_str::<Quakes>(text).unwrap_err();
     assert!(error.to_string().contains("<remark>"), "{error}");

@@ -82,7 +82,7 @@ fn options() -> Options {
 }
 
 #[test]
-fn what_is_generated_is_what_is_expected() {
+fn generated_code_is_as_expected() {
     let Generated { source, diagnostics, .. } = generate("tests/given/shop.wsdl".as_ref(), &options()).unwrap();
     assert_eq!(diagnostics, []);
     let file = "tests/given/expected.rs";
@@ -145,7 +145,7 @@ async fn messages_hold_types_of_the_program() {
 
 /// Which message the compiler ends with where a type is not what is expected.
 #[test]
-fn a_type_that_is_another_one_is_told() {
+fn a_type_that_does_not_match_is_reported() {
     use castile::codegen::declared::{
         Declared, ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, Kind,
         fits,
@@ -242,7 +242,7 @@ fn a_type_that_is_another_one_is_told() {
 
 /// What can't stand for a type is told by the generator.
 #[test]
-fn what_a_type_of_a_program_cannot_stand_for_is_said() {
+fn types_that_a_type_of_a_program_can_not_replace_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.xsd");
     let schema = r#"<xs:schema xmlns:xs="http://www.w3.org/2001/XMLSchema" xmlns="urn:a" targetNamespace="urn:a">

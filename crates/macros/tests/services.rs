@@ -164,7 +164,7 @@ async fn a_trait_is_served_and_called() {
 }
 
 #[test]
-fn the_contract_is_what_stands_in_the_file() {
+fn the_contract_equals_the_file() {
     let wsdl = orders::wsdl().unwrap();
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/contracts/orders.wsdl");
     castile_diff::assert_contract(file, &wsdl);

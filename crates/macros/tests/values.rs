@@ -99,7 +99,7 @@ fn a_simple_type_holds_to_its_facets() {
 }
 
 #[test]
-fn types_that_extend_one_are_told_by_their_names() {
+fn derived_types_are_recognised_by_their_names() {
     let xsi = "xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
     let drawing = Drawing {
         shape: vec![
@@ -154,7 +154,7 @@ fn a_type_that_is_extended_may_have_values_itself() {
 }
 
 #[test]
-fn a_type_of_another_namespace_is_declared_where_it_stands() {
+fn a_type_of_another_namespace_is_declared_at_its_element() {
     let amount = |value| elsewhere::Amount { value };
     let tag = |name: &str, value: i32| {
         format!("<own:{name} xmlns:own=\"urn:orders\" xmlns=\"urn:money\"><value>{value}</value></own:{name}>")
@@ -204,7 +204,7 @@ fn names_of_a_program_may_be_those_of_the_library() {
 }
 
 #[test]
-fn values_may_be_those_of_an_adapter_and_stand_in_an_element_of_their_own() {
+fn values_may_use_an_adapter_and_a_wrapping_element() {
     let host = |content: &str| format!("<first>127.0.0.1</first><others>{content}</others>");
     let plain = Host { public: None, first: [127, 0, 0, 1].into(), others: Vec::new(), name: None, hosts: None };
     round_trip("<first>127.0.0.1</first><others></others>", plain.clone());
@@ -229,7 +229,7 @@ fn values_may_be_those_of_an_adapter_and_stand_in_an_element_of_their_own() {
 }
 
 #[test]
-fn a_union_takes_the_first_that_fits_and_bounds_are_checked() {
+fn a_union_uses_the_first_valid_member_and_bounds_are_checked() {
     round_trip(
         "<size>12</size><size>large</size>",
         Sized_ { size: vec![Size::Number(12), Size::Name("large".into())] },
@@ -238,7 +238,7 @@ fn a_union_takes_the_first_that_fits_and_bounds_are_checked() {
 }
 
 #[test]
-fn what_holds_itself_takes_no_more_stack_the_deeper_it_is() {
+fn recursive_values_use_the_same_stack_at_any_depth() {
     let deep = |levels: usize| {
         format!("<order xmlns='urn:orders'>{}{}</order>", "<part>".repeat(levels), "</part>".repeat(levels))
     };
@@ -279,7 +279,7 @@ fn white_space_of_a_text_counts_for_its_facets() {
 
 /// Names of namespaces may be constants, so what is listed could be that of any element behind it.
 #[test]
-fn what_is_declared_behind_any_element_is_no_such() {
+fn elements_declared_after_a_wildcard_do_not_match_it() {
     #[derive(Clone, Debug, PartialEq, castile::Xml)]
     #[xml(namespace = NAMESPACE)]
     struct Listed {

@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_identifier() {
+    fn invalid_content_ids_are_errors() {
         for value in ["", "<>", " ", "<a", "a>", "<<a>>", "a b", "a\r\nb", "a\0"] {
             assert_eq!(ContentId::parse(value).unwrap_err().kind(), ErrorKind::Head, "{value:?}");
         }

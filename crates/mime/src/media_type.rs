@@ -179,7 +179,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_senders_write() {
+    fn media_types_of_real_senders_are_read() {
         for (value, essence, parameters) in [
             ("text/xml", "text/xml", &[][..]),
             ("Text/XML; Charset=UTF-8;", "text/xml", &[("charset", "UTF-8")]),
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_media_type() {
+    fn invalid_media_types_are_errors() {
         for (value, message) in [
             ("", "found \"\", expected a media type such as text/xml (byte 0)"),
             ("text", "found \"text\", expected a media type such as text/xml (byte 0)"),

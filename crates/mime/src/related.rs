@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stacks_send() {
+    fn content_types_of_other_stacks_are_read() {
         let mtom = r#"multipart/related; type="application/xop+xml"; boundary="uuid:a+id=1"; start="<r@b>"; start-info="application/soap+xml"; action="urn:a""#;
         let related = Related::parse(mtom).unwrap();
         assert_eq!(related.boundary().as_str(), "uuid:a+id=1");
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_package() {
+    fn content_types_that_are_not_packages_are_errors() {
         let longest = "b".repeat(LONGEST_BOUNDARY);
         assert!(Related::parse(&format!("multipart/related; boundary={longest}")).is_ok());
         for value in [

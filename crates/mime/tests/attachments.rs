@@ -105,7 +105,7 @@ async fn files_are_read_away_from_the_loop() {
 }
 
 #[test]
-fn what_is_not_read_is_passed_over() {
+fn unread_attachments_are_skipped() {
     let (related, body) = package(3, 0, 1_000);
     let read = async {
         let mut message = Message::read(&related, pieces(&body, 100, false), Limits::default()).await?;
@@ -122,7 +122,7 @@ fn what_is_not_read_is_passed_over() {
 }
 
 #[test]
-fn who_waits_for_content_that_is_passed_over_is_woken() {
+fn readers_of_a_skipped_part_are_woken() {
     let (related, body) = package(2, 0, 10);
     let cut = body.windows(5).position(|window| window == b"11111").unwrap() + 5;
     let known = stream::iter([Ok::<_, std::io::Error>(Frame::data(Bytes::copy_from_slice(&body[..cut])))]);
@@ -333,7 +333,7 @@ fn head() -> usize {
 /// Regression: collected content stayed charged until the end of the request, and content that had waited was charged
 /// twice.
 #[test]
-fn what_is_collected_is_charged_once_and_given_back() {
+fn collected_content_is_charged_once_and_returned() {
     const LENGTH: usize = 100_000;
     // Arriving, and stored.
     for before in [0, 3] {
@@ -370,7 +370,7 @@ fn what_is_collected_is_charged_once_and_given_back() {
 
 /// Regression: waiting packages used 959 MB of disk space.
 #[test]
-fn what_waits_is_charged_and_given_back() {
+fn stored_parts_are_charged_and_returned() {
     const MEGABYTE: usize = 1_000_000;
     let (related, body) = package(3, 2, MEGABYTE);
     let read = |memory: usize, disk: usize| {
@@ -406,7 +406,7 @@ fn what_waits_is_charged_and_given_back() {
 
 /// Regression: heads were not charged, and the data of a file was charged only when it was written.
 #[test]
-fn what_waits_is_charged_as_it_comes() {
+fn stored_parts_are_charged_while_they_arrive() {
     let related = Related::parse("multipart/related; boundary=b; start=\"<root>\"").unwrap();
     let field = format!("X-Long: {}\r\n", "x".repeat(900));
     let parts = |head: &str, content: &str, count: usize| {

@@ -69,7 +69,7 @@ fn limit(limits: &mut Limits, line: &str) {
 }
 
 #[test]
-fn each_is_told() {
+fn each_error_is_as_expected() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bad");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut files: Vec<_> = files.filter(|file| file.extension().is_some_and(|extension| extension == "msg")).collect();

@@ -154,7 +154,7 @@ fn content_of_known_and_unknown_length() {
 }
 
 #[test]
-fn what_can_not_be_sent() {
+fn invalid_packages_are_errors() {
     let package = || Package::new(Packaging::Attachments, "text/xml", Bytes::new().into());
     let id = || ContentId::parse("a@b").unwrap();
     let part = || Part::new(id(), "a/b", Vec::new().into());

@@ -212,7 +212,7 @@ mod tests {
 
     /// The text of an entity may be used twice, so it is not changed.
     #[test]
-    fn what_stands_in_an_entity_stays_as_it_is() {
+    fn text_of_an_entity_is_unchanged() {
         let entities = "<!ENTITY both \"<x:import namespace='urn:a' schemaLocation='a.xsd'/><x:import namespace='urn:b'/>\">\
              <!ENTITY place 'a.xsd'><!ATTLIST x:include schemaLocation CDATA 'a.xsd'>";
         let text = format!(
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_served_says_its_encoding() {
+    fn served_documents_declare_their_encoding() {
         const DECLARATION: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
         for (text, expected) in [
             ("<a/>", "<a/>".to_owned()),

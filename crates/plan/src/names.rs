@@ -324,7 +324,7 @@ mod tests {
 
     /// The keywords of `syn`, which checks all other names.
     #[test]
-    fn no_keyword_is_taken_for_a_plain_name() {
+    fn keywords_are_not_used_as_plain_names() {
         let keywords = "abstract as async await become box break const continue crate do dyn else enum extern false final fn \
              for if impl in let loop macro match mod move mut override priv pub ref return Self self static struct super trait true \
              try type typeof unsafe unsized use virtual where while yield _";

@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_criterion_is_told_what_was_expected() {
+    fn errors_of_criteria_state_what_was_expected() {
         let table = [
             ("", "as p99>200ms"),
             ("p99", "as p99>200ms"),

@@ -160,7 +160,7 @@ mod tests {
 
     /// A full disk once left a truncated file instead of the old one.
     #[test]
-    fn what_is_there_stays_until_the_new_content_is() {
+    fn a_file_is_replaced_only_when_the_new_content_is_complete() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("a.json");
         write_whole(&path, "one").unwrap();
@@ -177,7 +177,7 @@ mod tests {
 
     /// A bench, and a page made again without `--out`, once replaced the results of another bench.
     #[test]
-    fn earlier_results_are_kept() {
+    fn earlier_results_are_saved() {
         let directory = tempfile::tempdir().unwrap();
         let results = directory.path().join("results.json");
         for (earlier, kept) in [("{1}", "results.1.json"), ("{2}", "results.2.json")] {

@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_others_disturb_is_left_out_whomever_it_disturbs() {
+    fn disturbed_pairs_are_left_out_on_either_side() {
         let quiet = [[11.0, 10.0], [11.1, 10.0], [10.9, 10.0], [11.0, 9.9], [11.0, 10.1], [11.2, 10.0]];
         let disturbed = [[20.0, 10.0], [19.0, 11.0], [12.0, 20.0], [30.0, 25.0], [18.0, 10.0], [21.0, 9.0]];
         let all = Ratio::of_pairs(quieter_half([disturbed, quiet].concat())).unwrap();

@@ -432,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_shows_what_is_worth_most_and_says_what_is_left_out() {
+    fn a_narrow_terminal_shows_the_most_important_columns_and_names_the_others() {
         for (width, has, lacks) in [
             (60, &["req/s", "p50", "p99", "errors"][..], &["CPU/req", "memory"][..]),
             (80, &["req/s", "p50", "p99", "errors", "± sd"], &["CPU/req"]),

@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cases_that_others_win_are_told_worst_first() {
+    fn cases_that_other_targets_win_are_listed_worst_first() {
         let results = results(&[
             ("a", "castile", 10.0, 0),
             ("a", "other", 8.0, 0),

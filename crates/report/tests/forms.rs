@@ -62,7 +62,7 @@ fn each_form_knows_what_castile_wrote_in_it() {
 
 /// The results of a day were once replaced by the next run.
 #[test]
-fn results_in_a_file_of_any_name_are_kept() {
+fn results_in_a_file_of_any_name_are_not_overwritten() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("night.json");
     let (first, second) = (sample::results_of(1), sample::results_of(2));
@@ -90,7 +90,7 @@ fn the_page_has_every_case_and_fetches_nothing() {
 }
 
 #[test]
-fn the_page_tells_what_each_method_is_about() {
+fn the_page_describes_each_method() {
     let page = sample::results().page().unwrap();
     let texts = [
         // The deviation of a mean, published figures beside ours, and discarded passes.
@@ -207,7 +207,7 @@ fn names_of_junit_are_the_same_with_other_settings() {
 }
 
 #[test]
-fn what_came_of_conditions_and_why_answers_failed_stands_first() {
+fn the_page_begins_with_conditions_and_reasons_of_failures() {
     let results = sample::load();
     let page = results.page().unwrap();
     let (first, _) = page.split_once("class=\"card\" role=\"group\"").unwrap();
@@ -234,7 +234,7 @@ fn what_came_of_conditions_and_why_answers_failed_stands_first() {
 /// The report once spoke of benches: "compared with what was sent", "raised until throughput stops growing", "the driver
 /// was the limit".
 #[test]
-fn the_report_of_a_load_speaks_of_loads() {
+fn the_report_of_a_load_has_its_own_wording() {
     let mut results = sample::load();
     let (page, table) = (results.page().unwrap(), results.table());
     for text in [
@@ -257,7 +257,7 @@ fn the_report_of_a_load_speaks_of_loads() {
 }
 
 #[test]
-fn the_page_says_what_names_mean_how_sure_it_is_and_what_was_built() {
+fn the_page_explains_names_and_shows_uncertainty_and_build() {
     let page = sample::results().page().unwrap();
     for text in [
         "<h1>Bench of wspex, seismic, benchmark1, wstest and styles</h1>",
@@ -303,7 +303,7 @@ fn says(table: &str, name: &str, text: &str) -> bool {
 }
 
 #[test]
-fn a_difference_is_told_only_where_the_runs_leave_no_doubt() {
+fn a_difference_is_shown_only_if_the_runs_leave_no_doubt() {
     let first = with_runs(sample::results(), "echoVoid", &[100.0, 101.0, 99.0]);
     let second = with_runs(sample::results(), "echoVoid", &[110.0, 111.0, 109.0]);
     let second = with_runs(second, "GetOrder", &[5.0]);
@@ -374,7 +374,7 @@ fn benches_are_judged_by_processor_time_where_both_have_it_beside_the_floor() {
 }
 
 #[test]
-fn what_is_no_report_is_told() {
+fn files_that_are_not_reports_are_errors() {
     let directory = tempfile::tempdir().unwrap();
     let absent = Results::read(directory.path()).unwrap_err();
     assert!(absent.to_string().ends_with("results.json"), "{absent}");

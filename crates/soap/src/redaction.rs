@@ -281,7 +281,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_secret_is_not_shown() {
+    fn secrets_are_not_shown() {
         let redaction = Redaction::new().element("u", "key").attribute("u", "key").attribute("", "key");
         let wsse = format!("<w:Security xmlns:w='{WSSE}'><w:UsernameToken><w:Username>u</w:Username>");
         for (message, expected) in [

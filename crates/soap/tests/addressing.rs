@@ -289,7 +289,7 @@ fn exchange(version: Version, addressing: Addressing, change: impl Fn(String) ->
 
 /// Regression test: an action of 10 MB was answered with 10 MB.
 #[test]
-fn what_faults_say_of_a_message_is_cut() {
+fn quotations_in_faults_are_cut() {
     // The maximum size of a header is 256 KiB.
     let long = "x".repeat(200_000);
     for version in Version::ALL {

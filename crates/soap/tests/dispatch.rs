@@ -12,14 +12,14 @@ use common::{Note, Notes, OK, ask, assert_fault, body, note, operation};
 use futures_util::FutureExt;
 
 #[test]
-fn the_element_tells_the_operation() {
+fn the_element_selects_the_operation() {
     for action in ["", "urn:n/echo", "urn:n/first", "urn:other", "\"\""] {
         assert_eq!(ask(action, note("t")), (false, OK.replace("TEXT", "t")), "{action}");
     }
 }
 
 #[test]
-fn the_action_tells_operations_with_one_element_apart() {
+fn the_action_distinguishes_operations_with_the_same_element() {
     let message = body("<shared><text>t</text></shared>");
     for (action, operation) in [("urn:n/first", "first"), ("urn:n/second", "second")] {
         assert_eq!(ask(action, &message[..]), (false, OK.replace("TEXT", &format!("{operation}: t"))), "{action}");
@@ -101,7 +101,7 @@ impl Dispatch for Alike {
 }
 
 #[test]
-fn an_unknown_operation_was_said_to_be_the_first_of_those_with_its_action() {
+fn an_unknown_operation_was_reported_as_the_first_with_its_action() {
     for (payload, expected) in [
         (
             "<other/>",

@@ -66,7 +66,7 @@ fn mark_then_charset_then_declaration_then_utf8() {
 }
 
 #[test]
-fn what_cant_be_decoded_is_the_senders_fault() {
+fn undecodable_messages_are_faults_of_the_sender() {
     let bad_text = latin1(&note("\u{E9}"));
     let place = note("").find("</text>").unwrap();
     let not_utf8 =

@@ -34,7 +34,7 @@ fn envelopes_in_many_forms_are_read() {
 }
 
 #[test]
-fn header_blocks_are_kept_as_they_came() {
+fn header_blocks_are_stored_unchanged() {
     let blocks = [
         "<h:a xmlns:h='urn:h' e:mustUnderstand=' 1 '>x<b/></h:a>",
         "<c e:actor=' urn:me '/>",
@@ -109,7 +109,7 @@ fn other_envelopes_are_of_another_version() {
 }
 
 #[test]
-fn what_is_no_envelope_is_refused_with_its_place() {
+fn documents_that_are_not_envelopes_are_rejected_with_a_position() {
     for (message, reason) in [
         (String::new(), "the document ends before any element (line 1, column 1)"),
         ("<a/>".into(), "a: found <a> of no namespace, where <Envelope> was expected (line 1, column 1)"),
@@ -205,7 +205,7 @@ fn the_answer_is_in_the_version_of_the_envelope() {
 }
 
 #[test]
-fn what_is_no_envelope_is_answered_in_the_version_of_the_media_type() {
+fn documents_that_are_not_envelopes_are_answered_in_the_version_of_the_media_type() {
     for (message, expected) in [
         ("", None),
         ("<a/>", None),
@@ -302,7 +302,7 @@ fn encodings_of_payloads() {
 }
 
 #[test]
-fn nothing_stands_behind_the_body() {
+fn elements_after_the_body_are_errors() {
     for message in [
         envelope(&format!("<e:Body>{PAYLOAD}</e:Body><trailer/>")),
         envelope(&format!("<e:Header/><trailer/><e:Body>{PAYLOAD}</e:Body>")),

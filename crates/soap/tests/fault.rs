@@ -129,7 +129,7 @@ fn faults_of_others_are_read() {
 
 /// The namespace declarations around a received detail don't exist around a fault that is passed on.
 #[test]
-fn a_detail_that_was_kept_lost_declarations_from_around_it() {
+fn a_stored_detail_lost_declarations_of_outer_elements() {
     let kept = |content: &str| {
         let fault = format!(
             "<e:Fault xmlns='' xmlns:n='urn:n'><faultcode>e:Client</faultcode><faultstring>R</faultstring>\
@@ -299,7 +299,7 @@ fn as_carried(version: Version, mut fault: Fault<Trouble>) -> Fault<Trouble> {
 }
 
 #[test]
-fn what_xml_lacks_is_replaced_in_words_and_refused_in_values() {
+fn invalid_characters_are_replaced_in_reasons_and_rejected_in_values() {
     let (_, answer) = ask("", body("<echo a\u{7F}='1'/>"));
     assert!(read(&answer).reason.as_str().contains('\u{7F}') || answer.contains("U+007F"), "{answer}");
     let sent = Fault::sender("bell \u{7}, end \u{FFFF}").with_role("\u{0}");
@@ -328,7 +328,7 @@ fn faults_tell_people_what_they_are() {
 }
 
 #[test]
-fn what_is_no_answer_is_an_error_with_its_place() {
+fn documents_that_are_not_answers_are_errors_with_a_position() {
     for (answer, expected) in [
         (body(""), "the body is empty, where <answer> of \"urn:n\" was expected"),
         (
@@ -354,7 +354,7 @@ fn what_is_no_answer_is_an_error_with_its_place() {
 
 /// A fault is shown in error messages and on terminals, and its texts are not trusted.
 #[test]
-fn what_a_fault_says_is_harmless_and_cut_in_messages_and_whole_in_the_value() {
+fn the_text_of_a_fault_is_escaped_and_cut_in_messages_and_complete_in_the_value() {
     let text = "\u{1b}[2J\n\u{202e}".to_owned() + &"x".repeat(1_000_000);
     let fault: Fault = Fault::sender(text.clone());
     let shown = fault.to_string();
@@ -368,7 +368,7 @@ fn what_a_fault_says_is_harmless_and_cut_in_messages_and_whole_in_the_value() {
 
 /// Regression test: the attachments of a fault were lost.
 #[test]
-fn a_fault_keeps_its_attachments_for_who_takes_them() {
+fn a_fault_keeps_its_attachments() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     let answer = body("<e:Fault><faultcode>e:Server</faultcode><faultstring>no</faultstring></e:Fault>");
     for is_taken in [true, false] {

@@ -25,7 +25,7 @@ fn read(version: Version, message: &str) -> AnyHeader {
 }
 
 #[test]
-fn what_is_said_of_a_block_is_read_again() {
+fn attributes_of_a_block_are_read_again() {
     let block = Any::parse("<k:key xmlns:k='urn:k'>1</k:key>").unwrap();
     for (version, role_attribute) in [(Version::Soap11, "actor"), (Version::Soap12, "role")] {
         for said in 0..8 {

@@ -81,7 +81,7 @@ fn answer(attachments: &str) -> (bool, String) {
 /// Regression test: errors in unread attachments caused a fault, although the handler had succeeded. A stalled attachment was
 /// waited for.
 #[test]
-fn what_is_wrong_with_attachments_that_are_left_is_nothing_to_the_answer() {
+fn errors_in_unread_attachments_do_not_affect_the_answer() {
     for (attachments, expected) in [
         ("Content-ID: <a@b>\r\n\r\nx\r\n--b--\r\n", None),
         ("Content-ID: <a@b>\r\n\r\nstalled", None),

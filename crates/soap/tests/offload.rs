@@ -200,7 +200,7 @@ fn places(reply: &ReplyMessage) -> [bool; 2] {
 }
 
 #[test]
-fn a_large_request_kept_those_who_wait_from_being_served() {
+fn a_large_request_blocked_waiting_requests() {
     let (options, threads) = options();
     assert_eq!(places(&call("read", message(&["a"]), &options)), [false, false]);
     assert_eq!(threads.0.load(Relaxed), 0);
@@ -212,7 +212,7 @@ fn a_large_request_kept_those_who_wait_from_being_served() {
 }
 
 #[test]
-fn a_large_response_kept_those_who_wait_from_being_served() {
+fn a_large_response_blocked_waiting_requests() {
     let (options, threads) = options();
     for (number, expected, so_far) in [(3, false, 0), (1_000, true, 1), (1_000, true, 2), (3, true, 3), (3, false, 3)] {
         let reply = call("write", message(&[&number.to_string()]), &options);
@@ -225,7 +225,7 @@ fn a_large_response_kept_those_who_wait_from_being_served() {
 
 /// The value of the first reading is no longer charged during the second one.
 #[tokio::test]
-async fn a_large_request_that_is_read_again_kept_those_who_wait() {
+async fn a_large_request_that_is_read_again_blocked_waiting_requests() {
     let (options, threads) = options();
     let texts = vec!["<text>3</text>"; 10_000].concat();
     let payload = |href: &str| {
@@ -298,7 +298,7 @@ async fn values_that_wait_to_be_written_are_charged() {
 
 /// Regression test: a thread continued to write for minutes after its request was answered with 503.
 #[tokio::test]
-async fn what_nobody_waits_for_is_not_written_to_its_end() {
+async fn an_abandoned_answer_is_not_completed() {
     let (options, later) = Later::new(100);
     let budget = Budget::unlimited();
     let operation = &OPERATIONS[8];
@@ -347,7 +347,7 @@ async fn handlers_whose_answers_are_large_are_called_as_fast_as_these_are_writte
 }
 
 #[test]
-fn a_large_answer_kept_other_calls_from_being_made() {
+fn a_large_answer_blocked_other_calls() {
     let (options, threads) = options();
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
     for (texts, expected) in [(1, false), (1_000, true)] {
@@ -360,7 +360,7 @@ fn a_large_answer_kept_other_calls_from_being_made() {
 }
 
 #[test]
-fn a_panic_elsewhere_is_a_fault() {
+fn a_panic_on_a_worker_thread_is_a_fault() {
     let (options, _) = options();
     let reply = call("panic", message(&["panic", &"x".repeat(10_000)]), &options);
     assert!(reply.is_fault());

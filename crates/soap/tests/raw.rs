@@ -24,7 +24,7 @@ fn envelope(payload: &str) -> String {
 }
 
 #[test]
-fn what_came_is_a_part_of_the_message() {
+fn a_received_payload_shares_the_bytes_of_the_message() {
     let payload = "<e:echo a='1'>\r\n <b/><!-- c --> &lt;</e:echo >";
     let message = Bytes::from(envelope(payload));
     let raw = read(message.clone(), None);
@@ -41,7 +41,7 @@ fn what_came_is_a_part_of_the_message() {
 
 /// A call in SOAP encoding includes the elements that it refers to.
 #[test]
-fn what_a_call_refers_to_belongs_to_it() {
+fn raw_calls_include_the_elements_that_they_refer_to() {
     static ENCODED: Operation = Operation::new("echo", "", ROOT.encoded())
         .with_actions("urn:n/echo", "urn:n/answer")
         .with_response(ROOT.encoded());
@@ -65,7 +65,7 @@ fn known_beginnings_have_the_same_scope() {
 }
 
 #[test]
-fn what_was_decoded_is_utf8() {
+fn decoded_payloads_are_utf8() {
     let message: Vec<u8> = envelope("<e:echo>é</e:echo>").chars().map(|c| c as u8).collect();
     let raw = read(message, Charset::of_label("iso-8859-1"));
     assert_eq!(raw.bytes().unwrap(), "<e:echo>é</e:echo>");
@@ -91,7 +91,7 @@ fn tokens_are_those_of_the_payload() {
 }
 
 #[test]
-fn what_is_to_be_sent_may_be_wrong() {
+fn a_payload_to_send_is_not_checked() {
     let error = |xml: &'static str| Raw::new(xml).name().unwrap_err().to_string();
     assert_eq!(error(""), "there is no element");
     assert!(error("<a:b/>").contains("prefix"), "{}", error("<a:b/>"));

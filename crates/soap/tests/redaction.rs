@@ -282,7 +282,7 @@ fn changed_messages_show_no_secret() {
 
 /// Elements that a secret element refers to are as secret as its content (SOAP 1.1 §5.4.1, SOAP 1.2 Part 2 §3.1.5).
 #[test]
-fn what_a_secret_refers_to_is_secret() {
+fn values_referenced_by_a_secret_are_secret() {
     for (message, expected) in [
         (
             "<a><pin href='#1'/><m id='1' x='y'>7</m><m id='2'>8</m></a>",

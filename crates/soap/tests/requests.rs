@@ -194,7 +194,7 @@ fn blocks_of_a_request_that_is_made_are_read_back() {
 }
 
 #[test]
-fn what_stands_beside_a_fault_is_read_back() {
+fn header_blocks_of_a_fault_are_read_back() {
     let other = AnyHeader::from(Any::parse("<a xmlns='urn:a'/>").unwrap());
     let fault: Fault = Fault::sender("R").with_header(Ticket(7)).with_header(other.clone());
     assert_eq!(fault.header::<Ticket>().unwrap(), Some(Ticket(7)));
@@ -213,7 +213,7 @@ fn what_stands_beside_a_fault_is_read_back() {
 }
 
 #[test]
-fn blocks_say_whom_they_are_for() {
+fn blocks_have_a_role() {
     let block = Ticket(7).must_understand().for_role("urn:b").relayed();
     assert_eq!(Ticket(7).relayed().for_role("urn:b").must_understand(), block);
     let any = AnyHeader::from(Any::parse("<ticket xmlns='urn:h'>7</ticket>").unwrap());
@@ -269,7 +269,7 @@ fn a_caller_reads_the_blocks_of_the_response() {
 }
 
 #[test]
-fn options_say_which_blocks_are_understood() {
+fn options_list_the_understood_blocks() {
     let (strict, mut options) = (Options::default(), Options::default());
     options.understood = vec![ExpandedName::new("urn:o", "known")];
     for version in Version::ALL {

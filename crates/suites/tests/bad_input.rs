@@ -97,7 +97,8 @@ fn wrong_messages() {
     let server = benchmark();
     let soap12 = Version::Soap12.namespace();
     let version = format!(
-        "Envelope: found an envelope of \"urn:e\", where \"{SOAP}\" or \"{soap12}\" was expected (line 1, column 1)"
+        "Envelope: found an envelope of \"urn:e\", where \"{SOAP}\" or \"{soap12}\" was expected (line 1, \
+         column 1)"
     );
     for (message, code, reason) in [
         (body(&format!("{INTS}<input>1</input>")), "Client", "echoInts: end tag </e:Body> where </echoInts> was expected (line 2, column 82)".to_owned()),
@@ -108,12 +109,13 @@ fn wrong_messages() {
         (
             body("<a/>").replace("<e:Body>", "<e:Header>\n<s:Security xmlns:s='urn:s' e:mustUnderstand='1'/></e:Header><e:Body>"),
             "MustUnderstand",
-            "Envelope/Header/Security: the header block <Security> of \"urn:s\" must be understood, and is not (line 2, column 1)".into(),
+            "Envelope/Header/Security: the header block <Security> of \"urn:s\" must be understood, but is not (line \
+             2, column 1)".into(),
         ),
         (
             format!("<?xml version='1.0'?>\n<!DOCTYPE e [<!ENTITY a 'b'>]>{}", body("<a/>")),
             "Client",
-            "a document type declaration; messages may not have one (line 2, column 1)".into(),
+            "a document type declaration, which is not allowed in messages (line 2, column 1)".into(),
         ),
         (body(&format!("{INTS}<input>&a;</input></echoInts>")), "Client", "echoInts/input: reference to an entity \"a\" that is not declared (line 2, column 73)".into()),
         (body(&format!("{INTS}<input>\u{1}</input></echoInts>")), "Client", "echoInts/input: U+0001, a character that XML 1.0 does not allow (line 2, column 73)".into()),
@@ -147,7 +149,7 @@ fn other_encodings() {
 }
 
 #[test]
-fn what_http_refuses() {
+fn http_errors_are_rejected() {
     let server = benchmark();
     let right = body(&format!("{INTS}<input>1</input></echoInts>"));
     let request = |method: &str, uri: &str, content_type: &str| {
@@ -177,7 +179,7 @@ fn what_http_refuses() {
         (
             request("POST", "/", "text/xml; charset=klingon"),
             415,
-            "found charset \"klingon\", expected one that is known, such as utf-8 or utf-16\n",
+            "found charset \"klingon\", expected a known one, such as utf-8 or utf-16\n",
         ),
     ] {
         let (found, _, answer) = send(&server, request);
@@ -187,7 +189,7 @@ fn what_http_refuses() {
     let (status, answer) = post(&server, vec![b' '; (16 << 20) + 1]);
     assert_eq!(
         (status.as_u16(), answer.as_str()),
-        (413, "the message has 16777217 bytes, at most 16777216 are allowed\n")
+        (413, "the message has 16777217 bytes, expected at most 16777216\n")
     );
     assert_serves(&server);
 }
@@ -239,7 +241,7 @@ fn bombs() {
             list(format!("<list><i>{long}</i>")),
             format!("EchoList/list/i: \"{}\"… is not a valid xs:int (line 3, column 10)", &long[..40]),
         ),
-        (list(format!("<list><i>{}</i>", "1".repeat(15 << 20))), format!("EchoList/list/i: \"{}\"… is not a valid xs:int: it goes from -2147483648 to 2147483647 (line 3, column 10)", "1".repeat(40))),
+        (list(format!("<list><i>{}</i>", "1".repeat(15 << 20))), format!("EchoList/list/i: \"{}\"… is not a valid xs:int: its range is -2147483648 to 2147483647 (line 3, column 10)", "1".repeat(40))),
         (list(long.clone()), format!("EchoList: text \"{}\"…, where only elements were expected (line 3, column 1)", &long[..40])),
         (list("<list/>".repeat(100_000)), "EchoList/list: <list> ends, where <i> was expected (line 3, column 6)".into()),
         (

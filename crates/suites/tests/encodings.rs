@@ -113,7 +113,7 @@ fn clients_read_answers_in_the_encoding_of_their_content_type() {
     }
     let error = answered("text/xml; charset=klingon", b"<?".to_vec()).unwrap_err();
     assert!(matches!(error, CallError::Transport(_)));
-    let expected = "found charset \"klingon\", expected one that is known, such as utf-8 or utf-16";
+    let expected = "found charset \"klingon\", expected a known one, such as utf-8 or utf-16";
     let told = error.to_string();
     let (from, why) = told.split_once("/ can't be read: ").unwrap();
     assert!(from.starts_with("the answer from http://127.0.0.1:"), "{told}");

@@ -42,7 +42,7 @@ async fn drive(path: &str, request: usize, answer: &'static [u8]) -> Recorder {
 }
 
 #[tokio::test]
-async fn the_path_says_which_answer() {
+async fn the_path_selects_the_answer() {
     let first = drive("/0", 10, b"first").await;
     assert_eq!((first.requests, first.errors), (20, 0), "{:?}", first.reasons);
     let large: &'static [u8] = vec![b'x'; 300_000].leak();

@@ -26,7 +26,7 @@ impl Service for Noting {
 }
 
 #[tokio::test]
-async fn who_has_no_key_is_refused() {
+async fn requests_without_a_key_are_rejected() {
     let seen = Arc::default();
     let keys = HashMap::from([("right".to_owned(), Caller("Ada".to_owned()))]);
     let service = ApiKeys(Arc::new(keys)).layer(Noting(Arc::clone(&seen)));

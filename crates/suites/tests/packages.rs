@@ -57,7 +57,7 @@ async fn a_second_part_with_a_content_id_is_an_error_in_what_a_handler_leaves() 
 
 /// The handler streams the first attachment back, so the answer has begun when the second one arrives.
 #[tokio::test]
-async fn what_comes_behind_an_attachment_that_is_streamed_back_does_not_change_the_answer() {
+async fn parts_after_a_streamed_attachment_do_not_change_the_answer() {
     let (status, text) = answer("", &["a", "a"], 1_000).await;
     assert!(status == 200 && text.contains(&"x".repeat(10_000)), "{status}: {text}");
 }

@@ -23,7 +23,7 @@ fn between(page: &str, begin: &str, end: &str) -> Option<String> {
 }
 
 #[tokio::test]
-async fn each_example_is_taken_by_its_service() {
+async fn each_example_is_accepted_by_its_service() {
     let routes = castile_suites::routes();
     let mut wrong = Vec::new();
     let mut sent = 0;

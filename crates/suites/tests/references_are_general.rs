@@ -35,7 +35,7 @@ fn read(message: &str, limits: Limits, mut memory: Memory) -> (Result<EchoStruct
 }
 
 #[test]
-fn what_was_read_before_changes_nothing() {
+fn earlier_messages_do_not_change_the_result() {
     let mut random = Random::new(11);
     let mut memory = Memory::default();
     let (mut right, mut wrong) = (0, 0);

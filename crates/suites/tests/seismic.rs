@@ -207,7 +207,7 @@ async fn typed_clients_find_what_raw_ones_do() {
 }
 
 #[test]
-fn bounds_are_as_the_article_says() {
+fn bounds_are_as_in_the_article() {
     let lines = "2000-01-01 00:00:00 0 1.0 2.0 3.0 4.0 MB 273 24\n\
                  2000-01-01 00:00:00 999 1.5 2.5 3.5 4.5 MW 274 24\n";
     let catalogue = Catalogue::read(lines.as_bytes()).unwrap();
@@ -231,7 +231,7 @@ fn bounds_are_as_the_article_says() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_results_are_read_again() {
     let lines = "2000-01-01 01:50:08 70 -7.679 123.604 59.6 2.5 MB 273 24\n\
                  2003-08-31 23:07:59 999 1 0.1 0 8.25 MW 1 25\n";
     let mut written = Vec::new();
@@ -273,7 +273,7 @@ fn lines_that_are_wrong_are_named() {
 }
 
 #[test]
-fn what_is_no_query_is_refused() {
+fn invalid_queries_are_rejected() {
     let service = routes(&Service::default());
     let cases = [("POST", vec![], 400), ("POST", vec![0xFF; 2_000], 400), ("GET", vec![], 405)];
     for (method, body, status) in cases {

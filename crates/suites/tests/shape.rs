@@ -141,7 +141,7 @@ async fn header_blocks_and_headers_of_http_go_with_faults() {
 
 /// A gateway once forwarded the headers of the answer that it received.
 #[tokio::test]
-async fn what_came_with_a_response_is_not_sent_on() {
+async fn headers_of_a_response_are_not_forwarded() {
     let gateway = client(gateway());
     let note = Note("a < b".into());
     let call = gateway.echo_void(&EchoVoid {}).header(&note).http_header(OWN, HeaderValue::from_static("seen"));

@@ -108,7 +108,7 @@ fn possible() -> usize {
 }
 
 #[test]
-fn idle_connections_cost_little_and_harm_nobody() {
+fn idle_connections_cost_little() {
     let count = possible();
     if count < IDLE {
         println!("SCALED DOWN: {count} idle connections in place of {IDLE}; `ulimit -n` allows no more");

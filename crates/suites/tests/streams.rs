@@ -88,7 +88,7 @@ async fn an_answer_leaves_while_it_is_made() {
 }
 
 #[tokio::test]
-async fn what_fails_once_it_is_on_its_way_ends_the_connection() {
+async fn a_stream_that_fails_after_its_start_ends_the_connection() {
     for what in [BROKEN, UNWRITABLE] {
         let (go_on, goes_on) = watch::channel(false);
         let authority = serve(goes_on).await;

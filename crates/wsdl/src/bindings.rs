@@ -714,7 +714,7 @@ mod tests {
 
     /// After the limit was reached exactly, everything that followed was left out without a report.
     #[test]
-    fn what_finds_no_room_is_told_once() {
+    fn the_limit_is_reported_once() {
         let location = Location { file: FileId::BUILTIN, offset: None };
         let mut diagnostics = Diagnostics::default();
         let mut room = Room::default();

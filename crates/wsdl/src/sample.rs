@@ -117,7 +117,7 @@ mod tests {
 
     /// An operation may declare a thousand faults, each of which took as many steps as one sample may.
     #[test]
-    fn no_sample_is_begun_behind_the_last_step() {
+    fn no_sample_is_begun_after_the_last_step() {
         let text = "<definitions xmlns='http://schemas.xmlsoap.org/wsdl/'><types>\
                     <xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'><xs:element name='e' type='xs:int'/></xs:schema>\
                     </types></definitions>";

@@ -34,7 +34,7 @@ fn read(namespace: &str, attributes: [&str; 3], top: &str, binding: &str, port: 
 }
 
 #[test]
-fn actions_are_said_or_made_of_names() {
+fn actions_are_declared_or_derived_from_names() {
     for (namespace, attributes, expected) in [
         ("urn:t", [""; 3], ["urn:t:P:doRequest", "urn:t:P:doResponse", "urn:t:P:do:Fault:f", "urn:t:P:say"]),
         (

@@ -14,7 +14,7 @@ fn diagnostics_are_as_written() {
 
 /// A misspelled location caused an error for each reference into the missing document, and a hint about URLs.
 #[test]
-fn what_is_missing_is_told_once() {
+fn missing_documents_are_reported_once() {
     golden::compare("tests/missing", "wsdl", |name, _| {
         castile_wsdl::read_file(&Path::new("tests/missing").join(name)).1
     });

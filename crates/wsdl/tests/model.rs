@@ -72,7 +72,7 @@ fn a_document_operation() {
 }
 
 #[test]
-fn elements_of_the_protocol_may_stand_anywhere() {
+fn protocol_elements_are_allowed_anywhere() {
     let definitions = clean(&format!(
         r#"<service name="S"><port name="p" binding="t:B"><documentation>here</documentation><soap:address location=" http://h/ "/></port></service>
            <binding name="B" type="t:P"><operation name="do"><input><soap:body use="literal"/></input><output/>
@@ -135,7 +135,7 @@ fn a_part_in_a_header_is_not_in_the_body() {
 }
 
 #[test]
-fn what_is_wrapped() {
+fn wrapped_operations_are_recognised() {
     for (element, name, expected) in [
         ("<xs:sequence><xs:element name='x'/></xs:sequence>", "do", true),
         ("", "do", true),
@@ -236,7 +236,7 @@ fn several_schemas_of_one_namespace() {
 }
 
 #[test]
-fn policies_are_kept() {
+fn policies_are_stored() {
     let policy = "<p:Policy xmlns:p='http://www.w3.org/ns/ws-policy'><p:All/></p:Policy>";
     let definitions = clean(policy);
     assert_eq!(definitions.extensions[0].source, policy);
@@ -244,7 +244,7 @@ fn policies_are_kept() {
 }
 
 #[test]
-fn problems_are_gathered_and_the_rest_stands() {
+fn problems_are_collected_and_the_rest_is_read() {
     for (body, severity, message) in [
         (
             "<message name='m'><part name='p' element='t:gone'/></message>",

@@ -292,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_what_it_says_is_refused() {
+    fn wrong_encoding_declarations_are_rejected() {
         for (bytes, charset, message) in [
             (&b"<a>\xFF"[..], None, "byte 0xFF is not UTF-8, the encoding that was expected (byte 3)"),
             (b"a\xE9", Some("us-ascii"), "byte 0xE9 is not US-ASCII, the encoding that was expected (byte 1)"),

@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn legal_characters_end_where_the_first_illegal_one_stands() {
+    fn legal_characters_end_at_the_first_illegal_one() {
         let one_by_one = |text: &str, at: usize| {
             let illegal = text[at..].char_indices().find(|&(_, c)| !crate::escape::is_char(c));
             illegal.map_or(text.len(), |(offset, _)| at + offset)

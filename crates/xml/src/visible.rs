@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_steers_a_terminal_is_an_escape() {
+    fn control_characters_are_escaped() {
         for (text, line, lines) in [
             ("plain, é and 日本 \u{200d}", "plain, é and 日本 \u{200d}", "plain, é and 日本 \u{200d}"),
             ("\u{1b}]0;x\u{7}", "\\u{1b}]0;x\\u{7}", "\\u{1b}]0;x\\u{7}"),

@@ -74,7 +74,7 @@ fn algorithms_have_uris() {
 }
 
 #[test]
-fn what_has_no_canonical_form_is_an_error() {
+fn documents_without_a_canonical_form_are_errors() {
     let external = fs::read_to_string(folder().join("spec/3.5.xml")).unwrap();
     let in_attribute = "<!DOCTYPE a SYSTEM 'd' [<!ENTITY % p SYSTEM 'p'> %p;]><a b='&e;'/>";
     for algorithm in [CANONICAL_10, CANONICAL_11, EXCLUSIVE_10] {
@@ -108,7 +108,7 @@ fn what_has_no_canonical_form_is_an_error() {
 }
 
 #[test]
-fn what_follows_the_apex_is_not_read() {
+fn content_after_the_apex_is_not_read() {
     let document = "<a><b>1</b><c></a>";
     let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
     let mut found = String::new();
@@ -153,7 +153,7 @@ fn crowded_ancestors_cost_no_more_than_they_say() {
 }
 
 #[test]
-fn documents_that_say_the_same_are_equal() {
+fn equivalent_documents_have_the_same_canonical_form() {
     let same = canonical(b"<a xmlns='urn:a' xmlns:b='urn:b' y='2' b:x='1'><c>&#x41;</c></a>").unwrap();
     for document in [
         "<?xml version='1.0'?><a b:x=\"1\" y='2' xmlns:unused='urn:u' xmlns:b='urn:b' xmlns='urn:a'><c><![CDATA[A]]></c ></a>",

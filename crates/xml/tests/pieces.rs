@@ -184,7 +184,7 @@ fn long_markup_and_deep_elements_cost_what_they_are_long() {
 
 /// A tag or a reference without an end is rejected, and not buffered without limit.
 #[test]
-fn markup_is_not_kept_for_ever() {
+fn markup_is_not_stored_forever() {
     let limits = limits(|limits| (limits.message_size, limits.markup_length) = (usize::MAX, 10_000));
     let markup = ["<a ", "<a b='", "<a b\"", "<!--", "<?p ", "<a></a "].map(|begin| (begin, b' ', 10_000));
     let references = ["<a>&#", "<a>x&"].map(|begin| (begin, b'0', limits.name_length));
@@ -203,7 +203,7 @@ fn markup_is_not_kept_for_ever() {
 }
 
 #[test]
-fn what_is_not_read_of_one_piece_is_read_with_the_next() {
+fn the_unread_end_of_a_chunk_is_read_with_the_next() {
     let mut pieces = Pieces::new(None, Limits::default());
     for bytes in [&b"<a>"[..], b"te", b"xt<b", b"/></a>"] {
         pieces.push(bytes);

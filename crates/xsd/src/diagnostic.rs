@@ -563,7 +563,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_meant_is_underlined() {
+    fn the_position_is_underlined() {
         for (text, expected) in [
             ("<a b='c'/>", 2),
             ("<p:a>", 4),

@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_contract_says_of_its_encoding_is_not_always_so() {
+    fn wrong_encoding_declarations_of_contracts_are_handled() {
         for (bytes, expected) in [
             (&b"<a/>"[..], "<a/>"),
             (b"\xEF\xBB\xBF<a/>", "<a/>"),

@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_stand_for_bytes() {
+    fn escapes_are_decoded_to_bytes() {
         assert_eq!(percent_decoded("a%20b%C3%A9%zz%"), "a bé%zz%");
     }
 }

@@ -11,7 +11,7 @@ fn folder() -> PathBuf {
 }
 
 #[test]
-fn what_a_catalog_says() {
+fn catalog_entries_are_read() {
     let (catalog, problems) = Catalog::read(&folder().join("catalog.xml"));
     assert!(problems.is_empty(), "{problems:?}");
     let expected = std::fs::read_to_string(folder().join("expected.tsv")).unwrap();
@@ -26,7 +26,7 @@ fn what_a_catalog_says() {
 }
 
 #[test]
-fn what_is_wrong_with_a_catalog() {
+fn errors_in_a_catalog_are_reported() {
     let (catalog, problems) = Catalog::read(&folder().join("broken.xml"));
     let mut found = problems.iter().map(|problem| {
         let file = Path::new(&*problem.file).file_name().unwrap().to_string_lossy().into_owned();

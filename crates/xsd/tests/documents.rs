@@ -69,7 +69,7 @@ fn includes_go_round_in_circles() {
 }
 
 #[test]
-fn a_chameleon_takes_the_namespace_of_each_that_includes_it() {
+fn a_chameleon_gets_the_namespace_of_each_including_schema() {
     let (schema, problems) = read(&[
         (
             "a.xsd",
@@ -88,7 +88,7 @@ fn a_chameleon_takes_the_namespace_of_each_that_includes_it() {
 }
 
 #[test]
-fn a_redefinition_takes_the_name() {
+fn a_redefinition_replaces_the_name() {
     let (schema, problems) = read(&[
         (
             "a.xsd",
@@ -149,7 +149,7 @@ fn copies_are_no_clash_and_clashes_are_reported() {
 }
 
 #[test]
-fn two_versions_of_a_schema_are_told_once_and_not_what_follows() {
+fn two_versions_of_a_schema_are_reported_once_without_consequences() {
     let version = |name: &str, element: &str| {
         let mut all = String::new();
         for number in 0..10 {
@@ -198,7 +198,7 @@ fn documents_that_are_built_in() {
 }
 
 #[test]
-fn problems_say_where_and_the_rest_stands() {
+fn problems_have_a_position_and_the_rest_is_read() {
     let element = "<xs:element name='e' type='xs:int'/>";
     for (body, severity, message) in [
         ("<xs:element name='x' type='Missing'/>", Severity::Error, "type {urn:t}Missing is not defined"),

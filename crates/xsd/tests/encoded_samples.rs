@@ -60,7 +60,7 @@ fn attribute<'d>(element: Element<'d>, namespace: &str, local: &str) -> Option<&
 }
 
 #[test]
-fn what_a_type_is_in_soap_encoding() {
+fn types_are_written_in_soap_encoding() {
     let schema = schema();
     let names = |kind: &Kind| match kind {
         Kind::Simple => "text".to_owned(),
@@ -106,7 +106,7 @@ fn accessors_are_there_and_not() {
 }
 
 #[test]
-fn arrays_say_what_they_hold() {
+fn arrays_declare_their_item_type() {
     let schema = schema();
     let mut sizes = HashSet::new();
     for call in calls(&schema, Encoding::Soap11, find(&schema, "Grid"), false) {

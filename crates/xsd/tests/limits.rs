@@ -232,14 +232,14 @@ fn includes_of_a_document_that_many_namespaces_include_count_for_each() {
 }
 
 #[test]
-fn patterns_that_take_long_to_compile_are_told_once() {
+fn expensive_patterns_are_reported_once() {
     let (_, diagnostics) = read(&(shapes::shape("patterns_with_large_counts").unwrap().schema)(300));
     let told = diagnostics.iter().filter(|one| one.message.contains("cost more than 500000 to compile"));
     assert_eq!(told.count(), 1, "{diagnostics:?}");
 }
 
 #[test]
-fn values_that_take_long_to_read_are_told_once() {
+fn expensive_values_are_reported_once() {
     for (name, size) in [("defaults_of_a_union", 1_900), ("default_of_many_patterns", 150)] {
         let mut limits = Limits::default();
         limits.diagnostics = 10_000;

@@ -86,7 +86,7 @@ fn schemas_in(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_can_not_be_is_left_out() {
+fn impossible_content_is_left_out() {
     for (body, expected) in [
         // No type is derived from the abstract type.
         (
@@ -123,7 +123,7 @@ fn what_can_not_be_is_left_out() {
 /// A strict wildcard was filled with the first element that it allows. If that was the element that contains the
 /// wildcard, it nested up to the maximum depth of a document.
 #[test]
-fn a_strict_wildcard_takes_what_ends() {
+fn a_strict_wildcard_gets_an_element_with_a_finite_instance() {
     let any = |name: &str, content: &str| {
         format!(
             "<xs:element name='{name}'><xs:complexType><xs:sequence>{content}</xs:sequence></xs:complexType></xs:element>"
@@ -161,7 +161,7 @@ fn a_strict_wildcard_takes_what_ends() {
 
 /// The error gives the reason why there is no instance.
 #[test]
-fn what_never_ends_is_an_error() {
+fn infinite_content_is_an_error() {
     for (body, expected) in [
         (
             "<xs:element name='a'><xs:complexType><xs:sequence><xs:element ref='a'/></xs:sequence></xs:complexType></xs:element>",

@@ -58,7 +58,7 @@ const IN_PART: &str = "http://schemas.xmlsoap.org/wsdl/";
 
 #[castile_corpus::needs("corpus/wellknown")]
 #[test]
-fn each_says_what_the_published_one_says() {
+fn each_equals_the_published_schema() {
     let corpus = Path::new(castile_corpus::path!("corpus"));
     for (path, namespace) in PUBLISHED {
         let (published, _) = castile_xsd::read(&corpus.join(path).to_string_lossy(), &Files::new());

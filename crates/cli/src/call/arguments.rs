@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn values_stand_where_their_paths_say() {
+    fn values_are_put_at_their_paths() {
         for (values, expected) in [
             (&["a=1"][..], r#"{"a":"1"}"#),
             (&["a.b=x=y", "a.@c="], r#"{"a":{"@c":"","b":"x=y"}}"#),
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_value_is_told() {
+    fn invalid_arguments_are_reported() {
         for (values, expected) in [
             (&["a"][..], "found \"a\", expected PATH=TEXT, PATH:=JSON or PATH@=FILE"),
             (&["=1"], "found the path \"\", expected names separated by dots, and item numbers in brackets"),

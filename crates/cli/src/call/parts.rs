@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_are_told_and_not_shown() {
+    fn parts_are_summarised_without_their_content() {
         let lines = [
             "--b",
             "Content-Type: text/xml",

@@ -262,7 +262,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_that_nobody_took_have_a_dash() {
+    fn missing_times_are_shown_as_a_dash() {
         let times = Times { begun: Instant::now(), first_byte: Some(Duration::from_micros(6_040)), connection: None };
         let expected = [
             "look-up             -",

@@ -165,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_counted_and_not_kept_is_as_bad_as_it_is() {
+    fn findings_that_are_only_counted_keep_their_severity() {
         let sources = Sources::default();
         let mut findings = Findings::new(&sources, &[]);
         for _ in 0..MOST + 5 {

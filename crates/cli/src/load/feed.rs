@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_line() {
+    fn errors_in_a_feed_have_the_line() {
         for (name, text, expected) in [
             ("a.csv", "id,name\n1,x\n2\n", "a.csv:3: found 1 values, expected 2 as in the first row"),
             ("a.csv", "id\n", "a.csv has no rows"),
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_taken_as_the_mode_says() {
+    fn rows_are_used_according_to_the_mode() {
         let taken = |modes: &[Mode]| {
             let turns = Turns::new(2, modes).unwrap();
             let (one, other) = (turns.of_user(), turns.of_user());

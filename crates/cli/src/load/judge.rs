@@ -336,7 +336,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_says_what_it_is() {
+    fn a_request_states_its_kind() {
         let table = [
             (Version::Soap11, "", "Content-Type: text/xml; charset=utf-8\r\nSOAPAction: \"a\"\r\n"),
             (Version::Soap12, "", "Content-Type: application/soap+xml; charset=utf-8; action=\"a\"\r\n"),
@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fault_is_told_in_few_words() {
+    fn a_fault_is_summarised() {
         let of = |namespace: &str, body: &str| {
             let text = format!("<s:Envelope xmlns:s='{namespace}'><s:Body>{body}</s:Body></s:Envelope>");
             fault(text.as_bytes(), None)

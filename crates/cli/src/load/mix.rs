@@ -373,7 +373,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_round_has_each_operation_as_often_as_its_weight_says() {
+    fn a_round_has_each_operation_according_to_its_weight() {
         let of = |weights: &[u32]| round(weights).to_vec();
         assert_eq!(of(&[1]), [0]);
         assert_eq!(of(&[30]), [0]);

@@ -420,7 +420,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn contradictory_options_are_rejected() {
         for flags in [
             "--users 0",
             "--timeout 0",

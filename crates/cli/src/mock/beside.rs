@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_files_say_what_they_are() {
+    fn media_types_are_derived_from_file_names() {
         for (file, expected) in
             [("photo.JPG", Some("image/jpeg")), ("a.b.txt", Some("text/plain")), ("photo", None), (".png", None)]
         {
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_not_be_sent_is_told() {
+    fn attachments_that_can_not_be_sent_are_reported() {
         let new = |media_type, id, part| Attached::new(Bytes::new(), media_type, id, part);
         for (media_type, id, part) in [
             ("image", None, None),

@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_path_leads_to_is_found() {
+    fn the_value_at_a_path_is_found() {
         let text = r#" { "a\"b": [ 1, {"c": "}"}, [2] ], "d": {"e" : -1.5e3 } , "f":true}"#;
         for (path, expected) in [
             ("a\"b", "[ 1"),

@@ -397,7 +397,7 @@ mod tests {
 
     /// An outdated page once held the budget until the next request.
     #[tokio::test]
-    async fn a_page_that_nobody_is_shown_any_more_is_not_kept() {
+    async fn pages_that_are_no_longer_listed_are_removed() {
         use tower_service::Service as _;
 
         let budget = Budget::new(100_000);

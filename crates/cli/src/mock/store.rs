@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_kept_until_they_are_deleted() {
+    fn entries_stay_until_they_are_deleted() {
         let mut store = Store::default();
         let mut act = |action, key: &str, value: Option<u32>| {
             store.act(action, "orders", key, value.map(Json::from)).map(|json| json.to_string())
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn entries_beyond_the_limits_are_rejected() {
         let mut store = Store::default();
         let large = Json::from("x".repeat(MOST_BYTES / 2));
         store.act(Action::Create, "k", "1", Some(large.clone())).unwrap();

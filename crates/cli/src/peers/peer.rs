@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn packages_are_missing_where_a_build_says_so() {
+    fn missing_packages_are_read_from_the_output_of_a_build() {
         let found = |line| missing(line).collect::<Vec<_>>();
         assert_eq!(found("wsdl2h is missing: apt-get install gsoap g++"), ["gsoap", "g++"]);
         assert_eq!(found("wsdl2h is missing"), [""; 0]);
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn all_builds_say_alike_what_is_missing() {
+    fn all_build_scripts_report_missing_packages_in_the_same_way() {
         let builds = Peer::all(&peers()).unwrap().into_iter().map(|peer| peer.script("build").unwrap());
         for script in builds.chain([peers().join("java.sh")]) {
             let text = std::fs::read_to_string(&script).unwrap();
@@ -304,13 +304,13 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_peer_is_told_with_the_known_ones() {
+    fn an_unknown_peer_is_reported_with_the_known_ones() {
         let error = Peer::named(&peers(), &["soapless".into()]).unwrap_err().to_string();
         assert!(error.starts_with("found peer \"soapless\", expected one of axis"), "{error}");
     }
 
     #[test]
-    fn a_directory_without_peers_is_told() {
+    fn a_directory_without_peers_is_an_error() {
         let error = Peer::all(Path::new(env!("CARGO_MANIFEST_DIR"))).unwrap_err().to_string();
         assert!(error.starts_with("found no peers in "), "{error}");
     }

@@ -168,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_stand_for_themselves() {
+    fn words_are_not_markup() {
         for (text, expected) in [
             ("plain snake_case 2 * 3", " plain snake_case 2 \\* 3"),
             ("_a_ [x] <b>bold</b> &lt; R&D", " \\_a\\_ \\[x\\] \\<b>bold\\</b> \\&lt; R\\&D"),

@@ -158,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_fits_on_a_line_is_one() {
+    fn short_items_are_joined_to_one_line() {
         for (source, expected) in [
             ("fn f(\n    a: A,\n    b: B,\n) -> C {\n    d\n}\n", "fn f(a: A, b: B) -> C {\n    d\n}\n"),
             ("a\n    .b()\n    .await\n", "a.b().await\n"),
@@ -176,21 +176,21 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_stays_as_it_is() {
+    fn long_lines_are_unchanged() {
         let long = "a".repeat(WIDTH - 10);
         let source = format!("f(\n    {long},\n    {long},\n);\n");
         assert_eq!(join(&source), source);
     }
 
     #[test]
-    fn what_belongs_together_stands_together() {
+    fn related_items_are_adjacent() {
         let source = "pub struct A {}\nstatic T: [B; 1] = [\n    b,\n];\nimpl C for A {\n    const D: E = F;\n    fn g() {}\n}\nstatic U: B = b\n    .c();\nstatic V: B = b;\n";
         let expected = "pub struct A {}\n\nstatic T: [B; 1] = [\n    b,\n];\nimpl C for A {\n    const D: E = F;\n    fn g() {}\n}\n\nstatic U: B = b\n    .c();\n\nstatic V: B = b;\n";
         assert_eq!(space(source), expected);
     }
 
     #[test]
-    fn items_stand_apart_and_documentation_is_left_alone() {
+    fn items_are_separated_and_documentation_is_unchanged() {
         let source = "const A: B = C;\nconst D: E = F;\n/// One (\n///\n/// two;\n///\n/// three }\npub struct G {}\nimpl G {\n    fn f() {}\n    fn g() {}\n}\n";
         let expected = "const A: B = C;\nconst D: E = F;\n\n/// One (\n///\n/// two;\n///\n/// three }\npub struct G {}\n\nimpl G {\n    fn f() {}\n\n    fn g() {}\n}\n";
         assert_eq!(space(&join(source)), expected);

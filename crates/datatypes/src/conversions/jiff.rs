@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_lost_is_an_error() {
+    fn lossy_conversions_are_errors() {
         let moment = |text: &str| text.parse::<DateTime>().unwrap();
         assert!(civil::DateTime::try_from(moment("2005-07-01T12:00:00Z")).is_err());
         assert!(Timestamp::try_from(moment("2005-07-01T12:00:00")).is_err());

@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_long_is_an_error() {
+    fn too_many_digits_are_an_error() {
         let value: Integer = "9".repeat(MOST_DIGITS + 1).parse().unwrap();
         assert!(BigInt::try_from(value).is_err());
     }

@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_be_lost_is_an_error() {
+    fn lossy_conversions_are_errors() {
         for text in ["79228162514264337593543950336", "0.00000000000000000000000000001"] {
             assert!(rust_decimal::Decimal::try_from(text.parse::<Decimal>().unwrap()).is_err(), "{text}");
         }

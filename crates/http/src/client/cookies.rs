@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_sets_the_same_cookies_again() {
+    fn written_cookies_are_read_again() {
         let kept = |set: &[(&'static str, &'static str)]| {
             let cookies = Cookies::default();
             for (url, text) in set {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_cookie_is_refused_with_its_line() {
+    fn invalid_lines_are_rejected_with_their_number() {
         for wrong in ["", "a=1", "http://a\t", "http://a\ta", "/a\ta=1", "# Netscape HTTP Cookie File"] {
             let cookies = Cookies::default();
             let error = cookies.read(&format!("http://a:80\ts=1; Path=/\n{wrong}\n")).unwrap_err().to_string();
@@ -334,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_is_bounded() {
+    fn the_number_of_stored_cookies_is_bounded() {
         let cookies = Cookies::default();
         for host in 0..2 * ORIGINS {
             let url: Uri = format!("http://h{host}/").parse().unwrap();

@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_may_say_how_long() {
+    fn a_server_may_set_the_delay() {
         let asked = |value: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(header::RETRY_AFTER, value.parse().unwrap());
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_may_have_seen_is_repeated_only_if_it_may_be() {
+    fn requests_that_the_server_may_have_seen_are_repeated_only_if_allowed() {
         let retries = Retries { attempts: 2, ..Retries::default() };
         let again = |kind, is_repeatable| retries.after_failure(1, &Error::new(kind, "x"), is_repeatable).is_some();
         assert!(again(ErrorKind::Connect, false));

@@ -391,7 +391,7 @@ mod tests {
 
     /// A header of a client, to which the proxy adds its part, has no effect.
     #[test]
-    fn what_a_client_sends_ahead_names_no_host() {
+    fn forged_headers_of_a_client_do_not_set_the_host() {
         let seeds: [&[u8]; 7] = [
             b"host=evil.example;proto=http;x=\"",
             b"for=192.0.2.1;host=\"evil.example, host=evil.example",

@@ -663,7 +663,7 @@ mod tests {
 
     /// Whatever a client sends, it is admitted only with the password, and each proof only once.
     #[tokio::test]
-    async fn changed_credentials_let_nobody_in() {
+    async fn changed_credentials_are_rejected() {
         let known = |user: String| async move { (user == "ada").then(|| ("correct horse".to_owned(), ())) };
         let digest = Digest::new("r", &[Hash::Sha256, Hash::Md5], known);
         let (key, start) = (digest.key, digest.start);

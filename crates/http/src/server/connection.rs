@@ -359,7 +359,7 @@ mod tests {
     /// Regression: the connection was cut off if it was to be dropped just between polling the body and checking for
     /// that.
     #[tokio::test(start_paused = true)]
-    async fn who_is_dropped_while_hyper_looks_is_answered() {
+    async fn a_client_dropped_while_hyper_reads_is_answered() {
         let shared = Arc::new(Server::new().max_requests_receiving(1).into_shared());
         let (mut client, server) = duplex(16 << 10);
         let makes_room = Arc::new(AtomicBool::new(false));

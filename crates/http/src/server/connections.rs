@@ -477,7 +477,7 @@ mod tests {
 
     /// Regression: the pace of the next request was reset.
     #[tokio::test]
-    async fn who_reads_an_old_body_late_changes_no_pace() {
+    async fn reading_an_old_body_late_does_not_change_the_pace() {
         let (_, activity) = connection().await;
         let first = activity.begin();
         activity.answered();
@@ -491,7 +491,7 @@ mod tests {
 
     /// Regression: the next request was treated as being at work, and its bytes were not counted.
     #[tokio::test]
-    async fn what_is_left_of_a_request_changes_nothing_for_the_next() {
+    async fn the_rest_of_a_request_does_not_affect_the_next() {
         let (shared, activity) = connection().await;
         let first = Received::new(activity.clone(), activity.begin(), 1_000);
         activity.answered();

@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn forwarded_says_the_same() {
+    fn forwarded_gives_the_same_client() {
         let proxies = Proxies::forwarded(["10.0.0.0/8"]).unwrap();
         for (fields, expected) in [
             (&["for=192.0.2.1"][..], "192.0.2.1"),
@@ -188,7 +188,7 @@ mod tests {
 
     /// Headers of a client, in the same header or in others, can't name another client or hide this one.
     #[test]
-    fn what_a_client_sends_ahead_changes_nothing() {
+    fn forged_headers_of_a_client_change_nothing() {
         let seeds: [&[u8]; 10] = [
             b"for=198.51.100.66",
             b"for=198.51.100.66;x=\"",

@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_header_is_found_to_be_none() {
+    fn invalid_headers_are_recognised() {
         let long = format!("PROXY UNKNOWN {}\r\n", "x".repeat(LONGEST_LINE));
         for bytes in [
             b"GET / HTTP/1.1\r\n".to_vec(),

@@ -432,7 +432,7 @@ mod tests {
 
     /// Regression: bytes that arrived before memory first ran short did not count.
     #[tokio::test]
-    async fn what_waits_for_memory_counts_from_its_first_byte() {
+    async fn a_wait_for_memory_counts_from_the_first_byte() {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let activity = Arc::new(Activity::new(Arc::new(Server::new().into_shared()), &stream));

@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_cut_off_is_one_harmless_line() {
+    fn a_cut_off_request_is_one_escaped_line() {
         let mut cut_off = CutOff { path: "/a".into(), action: None, elapsed: Duration::from_millis(1_260) };
         assert_eq!(cut_off.to_string(), "/a after 1.3 s");
         cut_off.action = Some("\u{9b}2J\n".to_owned() + &"x".repeat(1_000));

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_say_what_was_found() {
+    fn errors_show_what_was_found() {
         let cases = [
             ("", "found no certificate in PEM of LEN bytes: it contains nothing"),
             ("text", "found no certificate in PEM of LEN bytes: it contains 4 bytes without a line -----BEGIN …-----"),

@@ -222,7 +222,7 @@ mod tests {
 
     /// Regression: the message was `Other(OtherError(UnsupportedCertVersion))`.
     #[test]
-    fn an_old_certificate_is_told_in_words() {
+    fn an_expired_certificate_is_described() {
         const OLD: &str = "-----BEGIN CERTIFICATE-----\n\
             MIIBEzCBuwIUI4uw1ysDiV8lilyTd/xokr0CzFMwCgYIKoZIzj0EAwIwDDEKMAgG\n\
             A1UEAwwBYTAgFw0yNjExMjYxMzE2MzdaGA8yMTI2MTEwMjEzMTYzN1owDDEKMAgG\n\
@@ -241,7 +241,7 @@ mod tests {
     /// Regression: the first was reported as a forgery, and the second as a list of all allowed algorithms in bytes.
     #[cfg(feature = "client")]
     #[test]
-    fn old_keys_and_algorithms_are_told_in_words_and_with_advice() {
+    fn old_keys_and_algorithms_are_described_with_advice() {
         for (error, expected) in [
             (CertificateError::BadSignature, "or an RSA key of less than 2,048 bits"),
             (

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_driver_says_when_it_was_the_limit() {
+    fn the_driver_reports_when_it_was_the_limit() {
         let idle = Recorder::default();
         let limit = |record: &Recorder, driver, server| limit_of(record, Some(driver), Some(server));
         assert_eq!(limit(&idle, 0.5, 0.5), None);

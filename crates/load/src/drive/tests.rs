@@ -405,7 +405,7 @@ async fn nothing_is_missed_once_all_requests_are_sent() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_rate_that_is_too_high_is_told() {
+async fn a_rate_that_is_too_high_is_reported() {
     let pace = Pace::Arrivals(Arrivals::constant(1_000.0));
     let run = drive(&plan(pace, 10, Stop::after(SECOND)), |_, _| (ms(100), true)).await;
     assert_eq!(run.record.requests + run.missed.0, 1_000);

@@ -130,7 +130,7 @@ mod same_element_twice {
     }
 
     #[tokio::test]
-    async fn operations_that_share_an_element_are_told_apart_by_their_action() {
+    async fn operations_with_the_same_element_are_distinguished_by_their_action() {
         let client = FeatureClient::with_transport("http://localhost/", FeatureServer::new(Letters)).unwrap();
         let request = Value { text: "Text".into() };
         assert_eq!(client.lower(&request).await.unwrap().text, "text");

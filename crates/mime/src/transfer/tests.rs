@@ -52,7 +52,7 @@ fn base64_of_any_bytes_on_lines_of_any_length() {
 }
 
 #[test]
-fn what_is_no_base64() {
+fn invalid_base64_is_an_error() {
     for (encoded, at, message) in [
         ("QUJ", 3, "base64 ends with 3 characters of a group of four"),
         ("QUJD\r\nQ \r\n", 10, "base64 ends with 1 characters of a group of four"),
@@ -72,7 +72,7 @@ fn what_is_no_base64() {
 }
 
 #[test]
-fn broken_base64_is_broken_alike_in_any_pieces() {
+fn broken_base64_gives_the_same_error_in_any_pieces() {
     let mut numbers = Numbers(2);
     for _ in 0..5_000 {
         let encoded = numbers.bytes(b"AQgw==\r\n \t!\xff", 40);

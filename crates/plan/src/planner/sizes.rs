@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_absent_or_nil_takes_what_the_compiler_makes_of_it() {
+    fn optional_and_nillable_values_have_the_size_that_the_compiler_gives_them() {
         let of = |name| Sizes::default().base(&Base::Primitive(name)).held;
         assert_eq!(of("i32").or_none(), real::<Option<i32>>());
         assert_eq!(of("u8").or_none().or_none(), real::<Option<Option<u8>>>());

@@ -108,7 +108,7 @@ mod tests {
 
     /// The examples of Canonical XML 1.1 appendix A, without repetitions.
     #[test]
-    fn dot_segments_are_removed_as_the_appendix_says() {
+    fn dot_segments_are_removed_as_in_the_appendix() {
         for (path, expected) in [
             ("no/.././/pseudo-netpath/seg/file.ext", "pseudo-netpath/seg/file.ext"),
             ("no/..//.///pseudo-netpath/seg/file.ext", "pseudo-netpath/seg/file.ext"),

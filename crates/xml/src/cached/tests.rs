@@ -180,7 +180,7 @@ mod tags {
     }
 
     #[test]
-    fn what_is_wrong_with_a_value_is_left_to_the_tokeniser() {
+    fn errors_in_values_are_reported_by_the_tokeniser() {
         for value in ["<", "&", "&x;", "\u{1}", "\u{FFFE}"] {
             let input = format!("<r><i a='1'>2</i><i a='{value}'>3</i></r>                ");
             let mut reader = at_payload(&input, Memory::default());

@@ -72,7 +72,7 @@ fn declarations_take_effect() {
 }
 
 #[test]
-fn what_is_not_well_formed_is_refused() {
+fn malformed_documents_are_rejected() {
     use ErrorKind::*;
     for (subset, root, kind) in [
         ("<!ENTITY e '&e;'>", "<a>&e;</a>", WellFormedness),
@@ -125,7 +125,7 @@ fn what_is_not_well_formed_is_refused() {
 }
 
 #[test]
-fn errors_in_an_entity_stand_at_the_reference() {
+fn errors_in_an_entity_are_located_at_the_reference() {
     let text = with("<!ENTITY e '<b><c></b>'><!ENTITY f '&e;'>", "<a>&f;</a>");
     let error = read(&text).unwrap_err();
     assert_eq!((error.message(), error.offset()), ("end tag </b> where </c> was expected", text.find("&f;").unwrap()));
@@ -145,7 +145,7 @@ fn a_standalone_document_declares_what_it_refers_to() {
 }
 
 #[test]
-fn what_was_not_read_is_told() {
+fn unread_declarations_are_reported() {
     let text = with("<!ENTITY e SYSTEM 'x'>", "<a>&e;</a>");
     let document = DocumentEntity::new(&text, Limits::default()).unwrap();
     let mut reader = document.reader();
@@ -212,7 +212,7 @@ fn the_limit_of_expansion_is_exact() {
 }
 
 #[test]
-fn deep_nesting_takes_no_stack() {
+fn deep_nesting_does_not_use_the_stack() {
     let depth = 100_000;
     let model = format!("<!ELEMENT a {}b{}>", "(".repeat(depth), ")".repeat(depth));
     assert!(read(&with(&model, "<a/>")).is_ok());

@@ -34,7 +34,7 @@ fn glanced(text: &str) -> Option<Elements<'_>> {
 }
 
 #[test]
-fn what_a_glance_finds_is_what_a_reader_finds() {
+fn the_quick_search_finds_what_a_reader_finds() {
     for (text, is_enough) in [
         ("<?xml version='1.0'?>\n<a><b id='1'/><c id = \"2\" x='>' ><d href='#1'/>></c ></a>\n", true),
         ("<a id='1'><a id=' 2 ' href=\"#1\"><b><c id='1'/></b></a><b/><b id='3'></b></a>", true),
@@ -108,7 +108,7 @@ fn compare(text: &str, order: impl Fn(&mut Vec<String>)) -> usize {
 }
 
 #[test]
-fn what_is_found_behind_the_call_is_what_is_there() {
+fn trailing_elements_are_found_as_they_are() {
     let envelope = |body: &str| format!("<?xml version='1.0'?><e><b><c><r href='#1'/></c>{body}</b></e>");
     for (body, count) in [
         ("<m id='1'>1</m><m id='2'>2</m><m id='3'>3</m>", 6),

@@ -127,7 +127,7 @@ fn broken_documents_are_refused() {
 }
 
 #[test]
-fn errors_say_what_was_found_and_what_was_expected() {
+fn errors_state_what_was_found_and_expected() {
     for (input, message, offset) in [
         ("<a><b></a>", "end tag </a> where </b> was expected", 6),
         ("<a b='1' c:d='2'/>", "the prefix \"c\" of \"c:d\" is not declared", 9),
@@ -144,7 +144,7 @@ fn errors_say_what_was_found_and_what_was_expected() {
 }
 
 #[test]
-fn many_attributes_are_told_apart() {
+fn many_attributes_are_distinguished() {
     let tag = |last: &str| {
         let names: Vec<String> = (0..40).map(|n| format!("a{n}='{n}'")).collect();
         format!("<e {} {last}/>", names.join(" "))
@@ -156,7 +156,7 @@ fn many_attributes_are_told_apart() {
 }
 
 #[test]
-fn a_second_attribute_of_one_name_is_found_wherever_it_stands() {
+fn a_duplicate_attribute_is_found_at_any_position() {
     // All have the same length, with the same letters at both ends and in the middle.
     let name = |n: usize| format!("a{}b{}c", n / 8, n % 8);
     for count in [1, 2, 8, 31, 32, 33, 60] {

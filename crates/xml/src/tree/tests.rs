@@ -39,7 +39,7 @@ fn qnames_are_resolved_in_scope() {
 }
 
 #[test]
-fn errors_say_where() {
+fn errors_have_a_position() {
     let error = Document::parse("<a>\n  <b></c>\n</a>").unwrap_err();
     assert_eq!(error.position().line, 2, "{error}");
     assert!(Document::parse("").is_err());
@@ -54,7 +54,7 @@ fn an_internal_subset_is_read() {
 }
 
 #[test]
-fn elements_of_an_entity_stand_where_it_is_referred_to() {
+fn elements_of_an_entity_are_located_at_the_reference() {
     let text = "<!DOCTYPE a [<!ENTITY e '<b c=\"d\"><f/></b>'>]><a>x&e;y</a>";
     let document = Document::parse(text).unwrap();
     let b = document.root().elements().next().unwrap();
@@ -64,7 +64,7 @@ fn elements_of_an_entity_stand_where_it_is_referred_to() {
 }
 
 #[test]
-fn what_is_not_fetched_is_not_left_out_silently() {
+fn documents_that_are_not_fetched_are_reported() {
     let error = Document::parse("<!DOCTYPE a [<!ENTITY e SYSTEM 'e.xml'>]><a>&e;</a>").unwrap_err();
     assert_eq!(error.message(), "reference to the entity \"e\" outside the document, which is not fetched");
     assert!(Document::parse("<!DOCTYPE a SYSTEM 'a.dtd'><a b='&c;'/>").is_err());

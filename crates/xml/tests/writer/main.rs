@@ -21,7 +21,7 @@ fn written(prefixes: &Prefixes, write: Write) -> Result<String, Error> {
 }
 
 #[test]
-fn prefixes_stand_where_they_were_planned() {
+fn prefixes_are_declared_where_they_were_planned() {
     let none = Prefixes::default();
     let root = none.clone().on_root("p", "urn:p").unwrap().on_root("", "urn:d").unwrap();
     let needed = none.clone().where_needed("p", "urn:p").unwrap().where_needed("", "urn:d").unwrap();
@@ -186,7 +186,7 @@ fn values_have_their_prefixes() {
 }
 
 #[test]
-fn what_would_be_markup_is_escaped() {
+fn markup_characters_are_escaped() {
     let write: Write = |w| {
         w.declaration()?;
         w.comment(" - ")?;
@@ -211,7 +211,7 @@ fn what_would_be_markup_is_escaped() {
 
 /// These are calls of a writer in which the second `b` of the root `a` is open and empty.
 #[test]
-fn what_cant_be_written_is_refused_with_its_place() {
+fn invalid_writes_are_errors_with_a_position() {
     let cases: &[(Write, ErrorKind, &str)] = &[
         (
             |w| w.text("x").and_then(|()| w.attribute("", "x", "")),
@@ -386,7 +386,7 @@ fn a_default_namespace_in_the_way_of_a_value_is_refused() {
 }
 
 #[test]
-fn what_is_within_limits_is_read_within_them() {
+fn documents_written_within_limits_are_read_within_them() {
     let limits = || {
         let mut limits = Limits::default();
         (limits.depth, limits.attributes, limits.namespaces, limits.name_length) = (5, 5, 3, 12);
@@ -448,7 +448,7 @@ fn what_is_within_limits_is_read_within_them() {
 }
 
 #[test]
-fn depth_takes_no_stack() {
+fn depth_does_not_use_the_stack() {
     const DEPTH: usize = 200_000;
     let mut limits = Limits::default();
     limits.depth = DEPTH;

@@ -106,7 +106,7 @@ fn plan(random: &mut Random) -> Prefixes {
 }
 
 #[test]
-fn what_is_written_is_read() {
+fn written_documents_are_read_back() {
     for seed in 0..1_000 {
         let mut random = Random::new(seed);
         let mut writer = Writer::new(plan(&mut random), Limits::default());

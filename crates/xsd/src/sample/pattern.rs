@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_for_no_text_is_not_repeated_without_end() {
+    fn empty_patterns_are_not_repeated_forever() {
         let regex = format!("{}a{{0}}{}", "(?:".repeat(9), "){99}".repeat(9));
         assert_eq!(text(&regex, 1).as_deref(), Some(""));
     }

@@ -36,7 +36,7 @@ fn is_taken(schema: &Schema, children: &str) -> bool {
 
 /// Values of a type whose facets are too expensive can't be validated. Other types are not affected.
 #[test]
-fn what_costs_too_much_to_judge_is_told() {
+fn values_that_are_too_expensive_to_validate_are_reported() {
     let members = "Int ".repeat(1_000);
     let values: String = (0..5_000).map(|value| format!("<xs:enumeration value='{value}'/>")).collect();
     let restriction = |name: &str, base: &str, facets: &str| {
@@ -260,7 +260,7 @@ fn models_that_are_ambiguous_in_very_many_ways_take_bounded_work() {
 }
 
 #[test]
-fn what_was_expected_is_told() {
+fn errors_state_what_was_expected() {
     let declarations = r###"<xs:element name="r"><xs:complexType><xs:sequence>
         <xs:element name="a" type="xs:int"/><xs:choice minOccurs="0"><xs:element name="b"/><xs:any namespace="##other"/></xs:choice>
         <xs:element name="c" maxOccurs="2"/></xs:sequence><xs:attribute name="n" use="required"/></xs:complexType></xs:element>"###;

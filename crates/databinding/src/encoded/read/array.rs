@@ -508,7 +508,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_sizes_are_kept_than_arrays_have_dimensions() {
+    fn at_most_as_many_sizes_are_stored_as_arrays_have_dimensions() {
         assert_eq!(sizes11("2,,3"), Some(vec![Some(2), None, Some(3)]));
         assert_eq!(sizes12("* 3"), Some(vec![None, Some(3)]));
         assert_eq!(sizes11(&",".repeat(MOST_DIMENSIONS - 1)).map(|sizes| sizes.len()), Some(MOST_DIMENSIONS));

@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_may_stand_in_a_url_is_a_prefix_or_a_host() {
+    fn only_valid_parts_of_a_url_are_a_prefix_or_a_host() {
         for (text, expected) in [
             ("/a", Some("/a")),
             ("/a/b/", Some("/a/b")),

@@ -56,14 +56,14 @@ mod tests {
     use crate::percent;
 
     #[test]
-    fn what_is_put_in_is_text() {
+    fn inserted_texts_are_escaped() {
         let mut html = Html::default();
         html.put("<a href=\"%\">%</a>", &["\"><script>", "é & 'f'%"]);
         assert_eq!(html.finish(), "<a href=\"&quot;&gt;&lt;script&gt;\">é &amp; &#39;f&#39;%</a>");
     }
 
     #[test]
-    fn a_shell_takes_a_word_for_what_it_is() {
+    fn quoted_words_are_one_word_in_a_shell() {
         assert_eq!(shell_quoted("<a b='$(c)'/>"), r"'<a b='\''$(c)'\''/>'");
     }
 

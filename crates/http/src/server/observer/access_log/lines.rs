@@ -154,7 +154,7 @@ impl Write for Stopped {
 
 /// A stopped terminal blocks nobody, and the lost lines are reported.
 #[test]
-fn lines_are_written_or_told_to_be_lost() {
+fn lines_are_written_or_reported_as_lost() {
     const ALL: usize = 10_000;
     for is_json in [false, true] {
         let (go_on, stopped) = mpsc::channel();
@@ -184,7 +184,7 @@ fn lines_are_written_or_told_to_be_lost() {
 
 /// A line that is lost while the log reports others is reported at the end.
 #[test]
-fn what_is_lost_last_is_told() {
+fn lines_lost_at_the_end_are_reported() {
     let written = Written::default();
     let log = AccessLog::text(written.clone()).unwrap();
     log.lost.store(3, Relaxed);
@@ -194,7 +194,7 @@ fn what_is_lost_last_is_told() {
 
 /// Regression: the end of the process waited forever as well.
 #[test]
-fn a_log_that_nobody_reads_ends() {
+fn a_log_without_a_reader_ends() {
     let (_reader, stopped) = mpsc::channel();
     let log = AccessLog::text(Stopped(stopped, Written::default())).unwrap();
     log.add("a line".to_owned());

@@ -264,12 +264,12 @@ fn problems_have_a_position_and_the_rest_is_read() {
         (
             "<xs:complexType name='A'><xs:simpleContent><xs:extension base='B'/></xs:simpleContent></xs:complexType><xs:complexType name='B'/>",
             Severity::Error,
-            "which has none",
+            "which has no simple content",
         ),
         (
             "<xs:complexType name='A'><xs:sequence><xs:element name='x' minOccurs='2'/></xs:sequence></xs:complexType>",
             Severity::Error,
-            "minOccurs is 2 and maxOccurs 1",
+            "minOccurs is 2 and maxOccurs is 1",
         ),
         (
             "<xs:complexType name='A'><xs:attribute name='x'/><xs:sequence/></xs:complexType>",

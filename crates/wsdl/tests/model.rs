@@ -294,8 +294,8 @@ fn problems_are_collected_and_the_rest_is_read() {
         ),
         ("<service/>", Severity::Error, "<service> has no `name`"),
         ("<import namespace='urn:x' location='gone.wsdl'/>", Severity::Error, "gone.wsdl is not found"),
-        ("<x:y xmlns:x='urn:x'/>", Severity::Note, "extension {urn:x}y is kept"),
-        ("<x:y xmlns:x='urn:x' wsdl:required='true'/>", Severity::Warning, "extension {urn:x}y is kept"),
+        ("<x:y xmlns:x='urn:x'/>", Severity::Note, "extension {urn:x}y is not interpreted"),
+        ("<x:y xmlns:x='urn:x' wsdl:required='true'/>", Severity::Warning, "extension {urn:x}y is not interpreted"),
         (
             "<types><s:schema xmlns:s='http://www.w3.org/1999/XMLSchema'/></types>",
             Severity::Error,

@@ -444,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn text_is_told_from_what_is_none() {
+    fn text_is_distinguished_from_binary_data() {
         for (bytes, expected) in
             [(&b"a\xc3\xa4"[..], "aä"), (b"a\xc3", "a"), (b"", ""), (b"\x1f\x8b\x08", ""), (b"a\xc3a", "")]
         {

@@ -249,7 +249,7 @@ macro_rules! contract {
                 "notify" => {
                     operations::notify($style, client, EchoClient::notify, EchoClient::last_notice, case).await
                 }
-                other => Ok(Outcome::Error(format!("no operation is called {other}"))),
+                other => Ok(Outcome::Error(format!("there is no operation {other}"))),
             })
             .await
         }

@@ -51,8 +51,8 @@ pub enum Goal {
 impl fmt::Display for Goal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Goal::Peak { .. } => f.write_str("raised until throughput stops growing"),
-            Goal::Until(criterion) => write!(f, "raised to the highest load without {criterion}"),
+            Goal::Peak { .. } => f.write_str("increased until throughput stops growing"),
+            Goal::Until(criterion) => write!(f, "increased to the highest load without {criterion}"),
         }
     }
 }

@@ -311,7 +311,7 @@ fn single_runs(suites: &[ComparedSuite], benches: &[(String, Results)]) -> Optio
 }
 
 /// The text for a difference without a verdict.
-pub(crate) const NOT_KNOWN: &str = "not known";
+pub(crate) const NOT_KNOWN: &str = "unknown";
 
 /// Formats a difference with its interval: `+8.1 % (+5.0 to +11.2)`.
 pub(crate) fn in_percent(difference: &Difference) -> String {

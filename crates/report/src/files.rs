@@ -63,7 +63,7 @@ impl Results {
             // The JSON parser's message about other files would not help.
             false => {
                 let file = file.display();
-                Error::new(format!("{file} is no JSON, expected the results.json of a bench"))
+                Error::new(format!("{file} is not valid JSON, expected the results.json of a bench"))
             }
         })
     }
@@ -150,7 +150,7 @@ fn keep_earlier(path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
     };
     let Some(kept) = (1..).map(numbered).find(|name| !name.exists()) else { return Ok(None) };
     fs::rename(path, &kept)
-        .map_err(|error| Error::new(format!("can't keep the earlier {}", path.display())).because(error))?;
+        .map_err(|error| Error::new(format!("can't save the earlier {}", path.display())).because(error))?;
     Ok(Some(kept))
 }
 

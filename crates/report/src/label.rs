@@ -172,7 +172,7 @@ mod tests {
     use crate::Results;
 
     #[test]
-    fn a_style_tells_a_row_from_one_without() {
+    fn a_style_distinguishes_rows() {
         let results: Results = serde_json::from_str(include_str!("../tests/data/results.json")).unwrap();
         let plain = Row { style: None, ..results.suites[0].cases[0].clone() };
         let other = Row { style: Some("round2".to_owned()), ..plain.clone() };

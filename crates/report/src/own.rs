@@ -66,7 +66,7 @@ struct Mark {
 /// There is another file, or one that can't be read.
 pub fn expect_own(path: &Path, own: impl FnOnce(&[u8]) -> bool) -> Result<(), Error> {
     let wrong = |what: &str| Error::new(format!("{} {what}", path.display()));
-    let bytes = read(path).map_err(|error| wrong("is there and can't be read").because(error))?;
+    let bytes = read(path).map_err(|error| wrong("exists and can't be read").because(error))?;
     match bytes.is_empty() || own(&bytes) {
         true => Ok(()),
         false => Err(wrong("exists and was not written by Castile: remove it, or choose another name")),

@@ -105,7 +105,7 @@ impl Includes for Included {
         };
         // A short reference may stand for long content, so the total length is limited.
         let length = content.0.len();
-        *left = left.checked_sub(length).ok_or("the references stand for more bytes than are allowed")?;
+        *left = left.checked_sub(length).ok_or("the referenced parts have more bytes than are allowed")?;
         entry.times = entry.times.saturating_sub(1);
         if entry.times == 0 && !*is_kept {
             // The last request gets the content without a copy.
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_referred_to_is_charged() {
+    fn referenced_parts_are_charged() {
         let (included, mut charged) = (included(), Vec::new());
         for url in ["cid:abcdefgh", "cid:abcdefgh", "cid:1"] {
             let mut charge = |bytes| {

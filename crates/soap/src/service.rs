@@ -78,9 +78,10 @@ pub trait Service: Send + Sync + 'static {
 
 /// A service as generated code implements it: a list of operations, and a handler for each.
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no SOAP service",
-    label = "no `castile::soap::Service`",
-    note = "a layer of HTTP, such as those of tower-http, goes around the server, which is a tower service: `layer.layer(server)`"
+    message = "`{Self}` is not a SOAP service",
+    label = "doesn't implement `castile::soap::Service`",
+    note = "wrap the server in HTTP layers, such as those of tower-http, because it is a tower service: \
+        `layer.layer(server)`"
 )]
 pub trait Dispatch: Send + Sync + 'static {
     /// Returns the description of the service.

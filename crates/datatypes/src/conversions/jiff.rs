@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_timestamp_stands_for_a_date_and_time() {
+    fn a_timestamp_converts_to_a_date_and_time() {
         use crate::SimpleType;
         let value = Timestamp::parse("2026-11-24T12:00:00+01:00").unwrap();
         let mut out = Vec::new();

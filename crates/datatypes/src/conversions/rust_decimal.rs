@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_stands_for_a_decimal() {
+    fn decimals_are_converted() {
         use crate::SimpleType;
         let value = rust_decimal::Decimal::parse(" -10.50 ").unwrap();
         let mut out = Vec::new();

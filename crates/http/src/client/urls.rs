@@ -22,7 +22,8 @@ pub fn url(text: &str) -> Result<Uri, Error> {
 /// The URL has a login, which would only end up in logs. The message doesn't repeat it.
 pub(super) fn without_login(url: &Uri) -> Result<(), Error> {
     let has_login = url.authority().is_some_and(|authority| authority.as_str().contains('@'));
-    let message = "found a URL with a login before its host, expected one without: `Credentials::basic` sends a login";
+    let message =
+        "found a URL with a login before its host, expected one without: use `Credentials::basic` to send a login";
     if has_login { Err(Error::new(ErrorKind::Request, message)) } else { Ok(()) }
 }
 
@@ -54,7 +55,7 @@ pub fn http_url(text: &str) -> Result<Uri, Error> {
         Some("https") if cfg!(feature = "tls") => Ok(url),
         Some("https") => {
             let message =
-                format!("found {text:?}, and https needs the feature tls, which this program is built without");
+                format!("found {text:?}, but https needs the feature tls, and this program is built without it");
             Err(Error::new(ErrorKind::Request, message))
         }
         _ => Err(no_url(text)),

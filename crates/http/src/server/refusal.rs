@@ -81,12 +81,14 @@ impl fmt::Display for Stalled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Stalled::Late(limit) => write!(f, "the message was not complete within {limit:?}"),
-            Stalled::Silent(waited) => write!(f, "nothing came for {waited:?}"),
+            Stalled::Silent(waited) => write!(f, "no bytes arrived for {waited:?}"),
             Stalled::Slow { came, waited } => {
-                write!(f, "no more than {came} bytes came while they were waited for, for {} s", waited.as_secs())
+                write!(f, "only {came} bytes arrived in the {} s that the server waited for them", waited.as_secs())
             }
-            Stalled::Dropped => f.write_str("the server receives too much at once, and this came most slowly"),
-            Stalled::Exhausted => f.write_str("the server has too little memory at this time, try again later"),
+            Stalled::Dropped => {
+                f.write_str("the server receives too many messages at once, and this one was the slowest")
+            }
+            Stalled::Exhausted => f.write_str("the server has too little memory, try again later"),
         }
     }
 }

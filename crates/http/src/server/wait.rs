@@ -260,7 +260,7 @@ mod tests {
 
     /// Regression: the connection was closed while it was at work.
     #[test]
-    fn what_comes_in_time_is_not_dropped() {
+    fn a_message_that_arrives_in_time_is_not_dropped() {
         let wait = Wait::default();
         wait.begin(Wait::BODY, TURN, 0, 0, 0);
         wait.drop_it(Wait::DROPPED);

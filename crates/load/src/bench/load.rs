@@ -88,7 +88,7 @@ mod tests {
     use crate::{Arrivals, Axis, Goal, Requests, Spacing, Stage, Think};
 
     #[test]
-    fn a_rhythm_is_told_in_words() {
+    fn a_rhythm_is_described_in_words() {
         let milliseconds = Duration::from_millis;
         let case = Case {
             suite: "tests".into(),
@@ -108,22 +108,22 @@ mod tests {
         let think = Pace::Think(Think::Fixed(milliseconds(1_500)));
         assert_eq!(
             of(think, Start::PerSecond(25.0 / 60.0), None),
-            "each thinks for 1s 500ms before a request, 25 more each minute"
+            "each thinks for 1s 500ms before a request, 25 more per minute"
         );
         let think = Pace::Think(Think::Uniform(milliseconds(10), milliseconds(30)));
         let until = Goal::Until("p99>50ms".parse().unwrap());
         let expected =
-            "each thinks for 10ms to 30ms before a request, raised to the highest load without p99 > 50.0 ms";
+            "each thinks for 10ms to 30ms before a request, increased to the highest load without p99 > 50.0 ms";
         assert_eq!(of(think, together, Some(until)), expected);
-        let expected = "each sends a request every 50ms, begun one after another within 40ms";
+        let expected = "each sends a request every 50ms, started one after another within 40ms";
         assert_eq!(of(Pace::Every(milliseconds(50)), Start::Within(milliseconds(40)), None), expected);
         let peak = Goal::Peak { gain: 0.05 };
-        assert_eq!(of(Pace::Closed, together, Some(peak)), "raised until throughput stops growing");
+        assert_eq!(of(Pace::Closed, together, Some(peak)), "increased until throughput stops growing");
         let mut arrivals = Arrivals::constant(200.0);
         assert_eq!(of(Pace::Arrivals(arrivals.clone()), together, None), "");
         arrivals.stages.insert(0, Stage { time: milliseconds(50), from: 0.0, to: 200.0 });
         arrivals.spacing = Spacing::Poisson;
-        let expected = "0 to 200 req/s within 50ms, then 200 req/s, at random";
+        let expected = "0 to 200 req/s over 50ms, then 200 req/s, at random";
         assert_eq!(of(Pace::Arrivals(arrivals), together, None), expected);
     }
 }

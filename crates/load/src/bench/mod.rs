@@ -172,7 +172,7 @@ impl Bench {
                 let Warmed { errors, message, .. } = &warmed;
                 let message = message.as_deref().unwrap_or_default();
                 warnings.push(format!(
-                    "{} gave {errors} wrong or missing answers while it was warmed for {suite}: {message}",
+                    "{} gave {errors} wrong or missing answers in the warm-up for {suite}: {message}",
                     target.name
                 ));
             }

@@ -59,7 +59,7 @@ fn message(mut reply: ReplyMessage) -> Response<Body> {
         Ok(packed) => packed,
         // Two parts have the same name, or there are no random numbers. The request is not to blame.
         Err(error) => {
-            let reason = Fault::<NoDetail>::receiver(format!("the answer can't be packed: {error}"));
+            let reason = Fault::<NoDetail>::receiver(format!("the package of the answer can't be made: {error}"));
             return message(ReplyMessage::from_fault(reply.version, &reason));
         }
     };

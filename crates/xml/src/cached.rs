@@ -93,9 +93,10 @@ impl Caches {
         names: false,
     };
 
-    /// Returns these caches without those in a list of fields, separated by commas. Returns `None` if there is no such field.
+    /// Returns these caches without those in a list of fields, separated by commas. An empty list has none. Returns `None` if there
+    /// is no such field.
     pub fn without(mut self, list: &str) -> Option<Self> {
-        for name in list.split(',') {
+        for name in list.split(',').filter(|name| !name.is_empty()) {
             let field = match name {
                 "prologues" => &mut self.prologues,
                 "tags" => &mut self.tags,
@@ -216,9 +217,9 @@ impl<'a> CachedReader<'a> {
         std::mem::take(&mut self.cache.others)
     }
 
-    /// Creates a reader of the same document, at its beginning.
-    pub fn fork(&self, memory: Memory) -> CachedReader<'a> {
-        self.reader.fork(memory).into()
+    /// Creates a reader of the same document, at its beginning. Without a memory it uses the same caches, which are empty.
+    pub fn fork(&self, memory: Option<Memory>) -> CachedReader<'a> {
+        self.reader.fork(memory.unwrap_or_else(|| Memory::with_caches(self.cache.used))).into()
     }
 
     /// Continues at `offset` ([`Reader::seek`]).

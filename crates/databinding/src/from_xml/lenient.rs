@@ -12,7 +12,7 @@
 mod plan;
 mod state;
 
-use castile_xml::{Memory, StartTag, Token};
+use castile_xml::{StartTag, Token};
 
 use super::{Decoder, Error, ErrorKind, Expected, Next};
 use crate::schema::{Content, Element, First};
@@ -33,7 +33,7 @@ impl<'a> Decoder<'a> {
         lenient.plans.clear();
         lenient.elements.clear();
         let (here, outside) = (self.reader.offset(), self.reader.depth().saturating_sub(1));
-        let mut reader = self.reader.fork(Memory::default());
+        let mut reader = self.reader.fork(None);
         let mut open: Vec<usize> = Vec::new();
         loop {
             let offset = reader.offset();

@@ -66,17 +66,13 @@ impl<'a> CachedReader<'a> {
         if !self.holds() {
             return None;
         }
-        if self.prediction.moment != self.moment()
-            && let Some((tag, owner)) = self.find_successor()
-        {
-            return Some(Predicted::Tag(tag, owner));
+        let moment = self.moment();
+        if self.prediction.moment != moment {
+            return self.find_successor(moment);
         }
-        let slot = self.cache.tags.slot_of(self.prediction.next)?;
-        Some(if self.prediction.next.is_end() {
-            Predicted::End
-        } else {
-            Predicted::Start(slot.owner(), slot.namespace)
-        })
+        let next = self.prediction.next;
+        let slot = self.cache.tags.slot_of(next)?;
+        Some(if next.is_end() { Predicted::End } else { Predicted::Start(slot.owner(), slot.namespace) })
     }
 
     /// Returns a number for the offset and whether an end is due. The end of an empty-element tag has no bytes, so that the reader is at
@@ -87,9 +83,8 @@ impl<'a> CachedReader<'a> {
     }
 
     /// Finds the successor of the last tag that follows. A start tag with attributes is consumed.
-    fn find_successor(&mut self) -> Option<(StartTag<'a>, usize)> {
-        let (last, moment) = (self.last_tag(), self.moment());
-        self.prediction = Prediction { moment, ..Prediction::NONE };
+    fn find_successor(&mut self, moment: u64) -> Option<Predicted<'a>> {
+        let last = self.last_tag();
         let (bytes, at) = (self.reader.bytes(), self.reader.position());
         for next in self.cache.tags.successors(last).iter() {
             let Some(slot) = self.cache.tags.slot_of(next) else { continue };
@@ -97,24 +92,27 @@ impl<'a> CachedReader<'a> {
                 let is_open = self.reader.innermost().is_some_and(|open| open.tag_id() == slot.id);
                 if is_open && slot.end.end_of_match(bytes, at).is_some() {
                     self.prediction = Prediction::of(moment, next, 0);
-                    return None;
+                    return Some(Predicted::End);
                 }
             } else if slot.start.end_of_match(bytes, at).is_some() {
+                let predicted = Predicted::Start(slot.owner(), slot.namespace);
                 self.prediction = Prediction::of(moment, next, slot.hash);
-                return None;
+                return Some(predicted);
             } else if slot.may_be_empty
                 && let Some((empty, empty_end)) = self.cached_empty_of(slot)
             {
+                let predicted = Predicted::Start(slot.owner(), slot.namespace);
                 self.prediction = Prediction { empty, empty_end, ..Prediction::of(moment, next, slot.hash) };
-                return None;
+                return Some(predicted);
             } else if slot.attribute_tags != 0 && self.reader.depth() < self.reader.max_depth() {
                 let (id, number, owner) = (slot.id, slot.attribute_tags, slot.owner());
                 if let Some(tag) = self.cached_tag_of(next, id, number) {
-                    return Some((tag, owner));
+                    self.prediction.after = TagId::NONE;
+                    return Some(Predicted::Tag(tag, owner));
                 }
             }
         }
-        self.prediction.after = last;
+        self.prediction = Prediction { moment, after: last, ..Prediction::NONE };
         None
     }
 

@@ -54,6 +54,18 @@ mod tags {
     }
 
     #[test]
+    fn a_fork_uses_the_same_caches() {
+        for (caches, expected) in [(Caches::ALL, Some("two")), (Caches::NONE, None)] {
+            let input = "<r><i>one</i><i>two</i></r>                ";
+            let mut fork = at_payload(input, Memory::with_caches(caches)).fork(None);
+            fork.next().unwrap();
+            fork.use_cached_tags();
+            cache_all(&mut fork);
+            assert_eq!(fork.cached_leaf(ITEM, text, |_| None), expected);
+        }
+    }
+
+    #[test]
     fn a_start_tag_is_never_closed_by_the_end_tag_of_another_prefix() {
         let first = "<p:r xmlns:p='u' xmlns:q='u'><p:i>1</p:i></p:r>                ";
         let mut reader = at_payload(first, Memory::default());

@@ -259,7 +259,7 @@ impl<'a> Decoder<'a> {
             }
             next = extent.parent;
         }
-        let memory = self.graph().memories.pop().unwrap_or_default();
+        let memory = self.graph().memories.pop();
         let mut reader = self.reader.fork(memory);
         for (number, &offset) in path.iter().rev().enumerate() {
             // What precedes the root element must be read, not skipped.

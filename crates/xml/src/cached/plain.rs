@@ -72,6 +72,9 @@ impl<'a> CachedReader<'a> {
         if last == TagId::start(slot) || last == TagId::end(slot) {
             return self.consumed(TagId::end(slot));
         }
+        if self.is_behind_cached_end(slot, is_after_text) {
+            return self.consumed(TagId::end(slot));
+        }
         let before = &self.reader.bytes()[..self.reader.position()];
         let Some(tag) = before.iter().rposition(|&byte| byte == b'<') else { return };
         let name = before[tag..].strip_prefix(b"</").unwrap_or_default();
@@ -81,11 +84,18 @@ impl<'a> CachedReader<'a> {
         }
         self.consumed(TagId::end(slot));
         let begin = if is_after_text { tag } else { self.reader.begin_of_white_space(tag) };
-        let bytes = &self.reader.bytes()[begin..self.reader.position()];
-        let is_cached = self.cache.tags.slot(slot).is_some_and(|slot| slot.end.end_of_match(bytes, 0).is_some());
-        if !is_cached {
-            self.cache.tags.cache_end(slot, bytes);
-        }
+        self.cache.tags.cache_end(slot, &self.reader.bytes()[begin..self.reader.position()]);
+    }
+
+    /// Whether the end tag that was read last is the cached one of `slot`, with all white space before it. White space after text is
+    /// a part of the text.
+    fn is_behind_cached_end(&self, slot: SlotId, is_after_text: bool) -> bool {
+        let Some(cached) = self.cache.tags.slot(slot) else { return false };
+        let (bytes, end) = (self.reader.bytes(), self.reader.position());
+        end.checked_sub(cached.end.length.into()).is_some_and(|begin| {
+            cached.end.end_of_match(bytes, begin).is_some()
+                && if is_after_text { bytes[begin] == b'<' } else { self.reader.begin_of_white_space(begin) == begin }
+        })
     }
 
     // ---- using it ----

@@ -346,7 +346,7 @@ fn wrong_arguments_and_absent_endpoints_are_reported() {
         (&["nothing"][..], 2, "\"nothing\""),
         (&["wstest", "--op", "EchoNothing"], 2, "EchoStruct100"),
         (&["--url", "http://127.0.0.1:1/"], 2, "--url"),
-        (&["wstest", "--network", "100Mbit"], 2, "expected seismic alone"),
+        (&["wstest", "--network", "100Mbit"], 2, "expected seismic: --network supports no other suite"),
         (&["seismic", "--network", "100"], 2, "expected a rate from 1Mbit to 10Gbit"),
         (&["wstest", "--method", "closed,all"], 2, "expected closed, open, users, ramp or sequence"),
         (&["wstest", "--method", "ramp"], 2, "there is nothing to measure"),

@@ -56,12 +56,12 @@ impl Placement {
 
     fn divide(cores: Vec<usize>) -> Self {
         match cores.len() {
-            0 | 1 => Placement::Free { cores: 1, reason: "there is only one core core" },
+            0 | 1 => Placement::Free { cores: 1, reason: "there is only one core" },
             2..=FEW_CORES => {
                 let (server, driver) = cores.split_at(cores.len() / 2);
                 Placement::Apart { server: server.to_vec(), driver: driver.to_vec() }
             }
-            many => Placement::Free { cores: many, reason: "there are enough cores cores" },
+            many => Placement::Free { cores: many, reason: "there are enough cores" },
         }
     }
 
@@ -195,11 +195,11 @@ mod tests {
     #[test]
     fn few_cores_are_divided() {
         let cases = [
-            (vec![3], "server and driver share 1 cores, not pinned (there is only one core core)", 1),
+            (vec![3], "server and driver share 1 cores, not pinned (there is only one core)", 1),
             (vec![0, 1], "server on core 0, driver on core 1", 1),
             (vec![2, 4, 6], "server on core 2, driver on cores 4, 6", 2),
             (vec![0, 1, 2, 3], "server on cores 0, 1, driver on cores 2, 3", 2),
-            ((0..16).collect(), "server and driver share 16 cores, not pinned (there are enough cores cores)", 8),
+            ((0..16).collect(), "server and driver share 16 cores, not pinned (there are enough cores)", 8),
         ];
         for (cores, expected, threads) in cases {
             let placement = Placement::divide(cores);

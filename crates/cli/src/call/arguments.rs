@@ -35,7 +35,7 @@ pub(super) fn put_all(json: &mut Json, values: &[String], operation: &Operation)
             (path, Json::String(text.to_owned()))
         };
         if seen.contains(&path) {
-            bail!("found {path} twice, expected {path}[0], {path}[1] and so on for several values values");
+            bail!("found {path} twice, expected {path}[0], {path}[1] and so on for several values");
         }
         let is_within = |inner: &&str| inner.strip_prefix(path).is_some_and(|rest| rest.starts_with(['.', '[']));
         if let Some(inner) = seen.iter().copied().find(|inner| is_within(inner)) {

@@ -130,7 +130,7 @@ fn import(imported: &HashMap<String, Element<'_>>, (file, import): (FileId, Elem
     }
     let location = import.attribute("location").unwrap_or_default().trim();
     if location.is_empty() {
-        findings.at(&rules::R2007, file, import, "the import has no location attribute attribute");
+        findings.at(&rules::R2007, file, import, "the import has no location attribute");
         return;
     }
     let Some(root) = imported.get(location) else { return };

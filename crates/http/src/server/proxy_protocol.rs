@@ -131,7 +131,7 @@ pub(super) struct NoHeader;
 
 impl fmt::Display for NoHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("found found no header of the PROXY protocol")
+        f.write_str("found no header of the PROXY protocol")
     }
 }
 

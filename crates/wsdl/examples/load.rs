@@ -1,7 +1,7 @@
 //! Measures how long contracts take to load. For each path on standard input it prints a line with the path, the best
 //! time of some runs in milliseconds, and the number of errors.
 //!
-//!     cargo run --profile tools -p castile-wsdl --example load -- CATALOG…
+//!     cargo run --release -p castile-wsdl --example load -- CATALOG…
 //!
 //! The catalogs map imported documents to files.
 

@@ -62,9 +62,9 @@ def main():
     parser.add_argument("--runs", type=int, default=5)
     arguments = parser.parse_args()
     families = arguments.families or sorted(folder.name for folder in (CORPUS / "wsdl").iterdir() if folder.is_dir())
-    tool = arguments.tool or TARGET / "tools/examples/load"
+    tool = arguments.tool or TARGET / "release/examples/load"
     if not arguments.tool:
-        subprocess.run(["cargo", "build", "--profile", "tools", "-p", "castile-wsdl", "--example", "load"], cwd=ROOT, check=True)
+        subprocess.run(["cargo", "build", "--release", "-p", "castile-wsdl", "--example", "load"], cwd=ROOT, check=True)
     broken = {line.split("\t")[0] for line in (ROOT / "tests/contracts/broken.tsv").read_text().splitlines()}
     rows, failures = [], []
     for family in families:

@@ -43,17 +43,17 @@ struct Schedule {
 }
 
 const QUICK: Schedule = Schedule {
-    warmup: Duration::from_millis(150),
+    warmup: Duration::from_millis(100),
     window: Duration::from_millis(400),
-    runs: 2,
+    runs: 1,
     runs_of_chosen: 10,
     slice: Duration::from_millis(50),
     sequences: 2,
-    step: Duration::from_secs(1),
+    step: Duration::from_millis(500),
     growth: 2.0,
-    faster: 1200,
-    ramp: Duration::from_secs(5),
-    requests: 5_000,
+    faster: 2000,
+    ramp: Duration::from_secs(3),
+    requests: 2_000,
 };
 
 const STANDARD: Schedule = Schedule {

@@ -703,8 +703,8 @@ async fn a_login_in_a_url_is_refused_and_not_repeated() {
 #[tokio::test]
 async fn connections_for_tls_are_tunnels() {
     for (answer, expected) in [
-        ("HTTP/1.1 407 No\r\n\r\n", "made can't connect: tunnel error: proxy authorization required"),
-        ("HTTP/1.1 502 No\r\n\r\n", "made can't connect: tunnel error: unsuccessful"),
+        ("HTTP/1.1 407 No\r\n\r\n", "could not connect: tunnel error: proxy authorization required"),
+        ("HTTP/1.1 502 No\r\n\r\n", "could not connect: tunnel error: unsuccessful"),
         // After the tunnel is open, the proxy doesn't answer the TLS handshake.
         ("HTTP/1.1 200 OK\r\n\r\n", "no TLS handshake within 500ms"),
     ] {

@@ -17,13 +17,13 @@ fn the_lead_says_first_that_others_used_the_cores() {
         row.disturbed = None;
     }
     let quiet = lead(&results);
-    assert!(quiet.contains("<strong>") && !quiet.contains("Others used the cores"), "{quiet}");
+    assert!(quiet.contains("<strong>") && !quiet.contains("Other processes used the cores"), "{quiet}");
     for row in &mut results.suites[0].cases {
         row.disturbed = Some(0.94);
     }
     let disturbed = lead(&results);
     let at = |text: &str| disturbed.find(text);
-    assert!(at("Others used the cores") < at("The typical case reaches") && at("Others used").is_some(), "{disturbed}");
+    assert!(at("Other processes used the cores") < at("The typical case reaches") && at("Other processes used").is_some(), "{disturbed}");
     assert!(!disturbed.contains("<strong>"), "{disturbed}");
 }
 

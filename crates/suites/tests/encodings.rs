@@ -57,7 +57,7 @@ fn requests_are_read_in_the_encoding_of_their_content_type() {
     for (content_type, message, reason) in [
         ("text/xml", latin1(&request("é")), "echoStrings/input: byte 0xE9 is not UTF-8"),
         ("text/xml; charset=us-ascii", request("é").into(), "byte 0xC3 is not US-ASCII"),
-        ("text/xml", b"<?xml version='1.0' encoding='klingon'?><a/>".to_vec(), "the encoding \"klingon\" is not known"),
+        ("text/xml", b"<?xml version='1.0' encoding='klingon'?><a/>".to_vec(), "the encoding \"klingon\" is unknown"),
     ] {
         let (status, _, answer) = post(content_type, message);
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);

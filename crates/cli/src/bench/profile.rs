@@ -9,7 +9,7 @@ use castile_suites::Suite;
 /// How long a bench takes, and how reliable its results are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Profile {
-    /// Every operation of all suites, each for a moment; takes about three minutes
+    /// Every operation of all suites, each for a moment; takes about a minute and a half
     #[default]
     Quick,
     /// Results that can be quoted; takes about half an hour

@@ -3,9 +3,9 @@ use std::sync::{Arc, Weak};
 
 use crate::{Budget, Exhausted};
 
-/// Bytes taken out of a [`Budget`]. They are given back when the reservation is dropped.
+/// Bytes taken out of a [`Budget`]. Dropping the reservation gives them back.
 ///
-/// Any number of threads may grow and shrink it at the same time.
+/// Several threads may grow and shrink a reservation at the same time.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Budget,
@@ -16,13 +16,13 @@ pub struct Reservation {
     refused: AtomicUsize,
     /// Whether nobody waits for the result any more.
     has_ended: AtomicBool,
-    /// The reservation that this one was made from by [`another`](Self::another). It counts refusals of this one, and
-    /// its end ends this one too.
+    /// The reservation whose method [`another`](Self::another) created this one. Refusals are recorded there, and its
+    /// end ends this one too.
     beside: Weak<Reservation>,
 }
 
 impl Reservation {
-    /// Creates a reservation of `bytes` that are already taken.
+    /// Creates a reservation for `bytes` that the caller has taken from the budget.
     pub(crate) fn holding(budget: Budget, bytes: usize) -> Self {
         Reservation {
             budget,
@@ -38,12 +38,13 @@ impl Reservation {
     ///
     /// # Errors
     ///
-    /// Fewer than `bytes` are left, or the reservation has [ended](Self::end). The bytes held before are still held.
+    /// Fewer than `bytes` are left, or the reservation has [ended](Self::end). The reservation keeps the bytes that it
+    /// holds.
     pub fn grow(&self, bytes: usize) -> Result<(), Exhausted> {
         self.try_grow(bytes).inspect_err(|_| self.note_refused(bytes))
     }
 
-    /// Takes `bytes` more if possible. A refusal is not recorded, because the caller can do with less.
+    /// Takes `bytes` more if possible. Refusals are not recorded, because the caller can continue with fewer bytes.
     pub(crate) fn try_grow(&self, bytes: usize) -> Result<(), Exhausted> {
         self.take(bytes, &self.held)
     }
@@ -58,8 +59,8 @@ impl Reservation {
         Ok(())
     }
 
-    /// Creates a second reservation of `bytes` in the same budget, for data that may outlive this reservation. Refusals
-    /// of the second one count as refusals of this one.
+    /// Creates a second reservation of `bytes` in the same budget, for data that may outlive this reservation. If the
+    /// second one is refused more bytes, [`take_refused`](Self::take_refused) of this one returns them.
     ///
     /// # Errors
     ///
@@ -70,8 +71,9 @@ impl Reservation {
         Ok(other)
     }
 
-    /// Returns the largest number of bytes that [`grow`](Self::grow) or [`another`](Self::another) failed to get since
-    /// the last call of this method. Returns 0 if all requests were granted.
+    /// Returns the size of the largest refused request for bytes since the last call of this method, or 0 if none was
+    /// refused. Requests of [shares](Share) and of reservations made by [`another`](Self::another) count too. Requests
+    /// after the [end](Self::end) don't count.
     pub fn take_refused(&self) -> usize {
         match self.refused.load(Ordering::Relaxed) {
             0 => 0,
@@ -102,7 +104,7 @@ impl Reservation {
 
     #[cold]
     fn note_refused(&self, bytes: usize) {
-        // Nobody waits for this result, so no other request needs to make way for it.
+        // Nobody waits for this result, so no other request is dropped to free memory for it.
         if self.has_ended() {
             return;
         }
@@ -112,7 +114,8 @@ impl Reservation {
         }
     }
 
-    /// Gives `bytes` back, or everything except the bytes of its [shares](Share) if that is less.
+    /// Gives `bytes` back, or all bytes that the reservation holds if these are fewer. It keeps the bytes of its
+    /// [shares](Share).
     pub fn shrink(&self, bytes: usize) {
         let less = |held: usize| Some(held.saturating_sub(bytes));
         let held = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap_or_else(|held| held);
@@ -176,14 +179,14 @@ impl Share {
     ///
     /// # Errors
     ///
-    /// The reservation can't grow by that much. The bytes held before are still held.
+    /// The reservation can't grow by that much. The share keeps the bytes that it holds.
     pub fn grow(&mut self, bytes: usize) -> Result<(), Exhausted> {
         self.of.take(bytes, &self.of.shared).inspect_err(|_| self.of.note_refused(bytes))?;
         self.held += bytes;
         Ok(())
     }
 
-    /// Gives `bytes` back, or everything if the share holds less.
+    /// Gives `bytes` back, or everything if the share holds fewer.
     pub fn shrink(&mut self, bytes: usize) {
         let bytes = bytes.min(self.held);
         self.of.shared.fetch_sub(bytes, Ordering::Relaxed);

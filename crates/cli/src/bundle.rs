@@ -48,7 +48,7 @@ pub(crate) struct Arguments {
     trust: tls::Trust,
 }
 
-/// Writes the bundle, even if parts of the contract are broken, and the problems.
+/// Writes the bundle and reports the problems of the contract. A contract with broken parts is also written.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if !arguments.fetch && arguments.trust.is_given() {
         bail!("--ca and --client-cert require --fetch");

@@ -14,11 +14,11 @@ impl Random {
     }
 }
 
-/// Texts that may delimit something.
+/// Delimiters, and other texts that parsers treat specially.
 const SIGNS: [&str; 16] =
     [" ", "\t", "\r", "\n", "\r\n", ":", ": ", "=", "#", "\"", "\\", "\0", "\u{1b}[2J", "é", "\u{feff}", "--header"];
 
-/// Calls `check` with texts that are made from `seeds` by a few changes each.
+/// Calls `check` with mutations of `seeds`. Each mutation makes up to five changes.
 pub(crate) fn changed(seeds: &[&str], mut check: impl FnMut(&str, &mut Random)) {
     let number = |name: &str, default| std::env::var(name).map_or(default, |value| value.parse().expect("a number"));
     let (count, first): (u64, u64) = (number("FUZZ_MUTATIONS", 2_000), number("FUZZ_SEED", 1));

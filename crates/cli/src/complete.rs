@@ -1,4 +1,5 @@
-//! `castile complete`: the candidates that a shell offers after `castile call WSDL`. The scripts of `castile completions` call it.
+//! `castile complete`: the candidates that a shell offers after `castile call WSDL` and `castile sample WSDL`. The scripts of
+//! `castile completions` call it.
 
 use std::collections::HashSet;
 use std::ffi::OsString;

@@ -55,7 +55,7 @@ fn depth(text: &str) -> Result<u8, String> {
     levels.ok_or_else(|| "expected a whole number from 1 to 10".to_owned())
 }
 
-/// Writes the description, even if parts of the contract are broken, and the problems.
+/// Prints the description and reports the problems of the contract. A contract with broken parts is also described.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let mut files = arguments.catalogs.files()?;
     let (wsdl, kind) = match arguments.wsdl.as_os_str() == "-" {

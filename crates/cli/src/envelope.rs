@@ -27,7 +27,7 @@ pub(crate) fn write(version: Version, blocks: &[String], payload: &str) -> Strin
     format!("<soap:Envelope xmlns:soap=\"{namespace}\">{header}<soap:Body>{payload}</soap:Body></soap:Envelope>")
 }
 
-/// Writes an envelope with a fault that has this detail. Its elements must have all their namespace declarations.
+/// Writes an envelope with a fault that has this detail. The elements of `detail` must have all their namespace declarations.
 pub(crate) fn of_fault(version: Version, detail: &str) -> String {
     let fault = match version == Version::Soap12 {
         false => format!(
@@ -44,7 +44,7 @@ pub(crate) fn of_fault(version: Version, detail: &str) -> String {
 /// An element that can be moved to another document.
 #[derive(Debug)]
 pub(crate) struct Fragment {
-    /// The text of a document from its root element on.
+    /// The root element, as it is written in the document.
     pub(crate) text: String,
     /// Where the element begins in the document.
     pub(crate) position: Position,
@@ -77,7 +77,7 @@ pub(crate) fn parts(document: &Document) -> anyhow::Result<(Vec<Element<'_>>, Ve
     Ok((body.elements().collect(), blocks))
 }
 
-/// Returns the header blocks of an envelope, each with the namespaces that it uses. Returns `None` if the element isn't an envelope.
+/// Returns the header blocks of an envelope, each with declarations of its namespaces. Returns `None` if the element isn't an envelope.
 pub(crate) fn blocks(element: &Any) -> anyhow::Result<Option<Vec<Any>>> {
     let is_of = |element: &Any, local: &str| {
         let name = element.name();
@@ -92,8 +92,8 @@ pub(crate) fn blocks(element: &Any) -> anyhow::Result<Option<Vec<Any>>> {
     Ok(Some(blocks.context("the header can't be read")?.unwrap_or_default()))
 }
 
-/// Returns the elements in the detail of the fault in an envelope, each with the namespaces that it uses. Returns `None` if the document
-/// isn't an envelope.
+/// Returns the elements in the detail of the fault in an envelope, each with declarations of its namespaces. Returns `None` if the
+/// document isn't an envelope.
 ///
 /// # Errors
 /// The envelope has no fault with a detail.
@@ -118,7 +118,7 @@ pub(crate) fn fault_detail(text: &str) -> anyhow::Result<Option<Vec<Any>>> {
     Ok(Some(detail.read::<AnyType>()?.elements().collect()))
 }
 
-/// Replaces the header of an envelope by white space, so that all positions stay the same.
+/// Replaces the header of an envelope by white space, so that all lines and columns stay the same.
 pub(crate) fn without_header(text: &str) -> anyhow::Result<String> {
     let document = Document::parse(text)?;
     let envelope = document.root();

@@ -20,7 +20,7 @@ use crate::size::kilobytes;
 use crate::source::{is_html, is_url};
 use secured::Secured;
 
-/// The maximum number of fetched documents. A contract with more may be endless.
+/// The maximum number of fetched documents. A malicious server could generate further imports without end.
 const MAX_DOCUMENTS: usize = 1_000;
 const MAX_REDIRECTS: u32 = 5;
 const MAX_CONNECT_TIME: Duration = Duration::from_secs(10);
@@ -36,7 +36,7 @@ pub(crate) struct Limits {
     pub(crate) max_size: u64,
 }
 
-/// A resolver that looks in files first, as catalogs say, and then fetches within limits or lists missing documents.
+/// A resolver that searches catalogs and files first, then fetches documents within limits. It lists the documents that it doesn't find.
 pub(crate) struct Fetch {
     files: Files,
     network: Option<(Agent, Limits)>,
@@ -188,13 +188,13 @@ fn is_of_unknown(error: &(dyn std::error::Error + 'static)) -> bool {
 fn host(url: &str) -> String {
     let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
     let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    // The user part is omitted, because it may be a login.
+    // The user information is omitted, because it may contain a password.
     authority.rsplit('@').next().unwrap_or_default().to_owned()
 }
 
 /// Returns the message for an unexpected status.
 fn unexpected(status: u16) -> String {
-    // A login in a URL would be stored in the bundle.
+    // The message doesn't suggest a password in the URL, because the bundle would store it.
     const LOGIN: &str = "the server answered 401 (login required), and --fetch can't log in: save the document with a \
         program that can, and use the file; if the document is imported, --catalog FILE maps its location to the file";
     match status {

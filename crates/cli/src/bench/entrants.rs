@@ -26,7 +26,7 @@ pub(super) struct Entrants {
     pub(super) with_floor: bool,
     /// Whether to warm up peers that get faster under load.
     pub(super) warms: bool,
-    /// The file of quakes.
+    /// The file with the earthquakes of the seismic suite.
     pub(super) data: Option<PathBuf>,
     /// TLS, if Castile and the floor use it.
     pub(super) tls: Option<Secured>,
@@ -63,7 +63,7 @@ impl Entrants {
         self.peers.iter().filter(is_cold).map(|peer| peer.name.clone()).collect()
     }
 
-    /// Starts all participants and checks the answers of each. Returns messages about the peers that were dropped, with the reason.
+    /// Starts all participants and checks the answers of each. Returns a message for each dropped peer, with the reason.
     pub(super) async fn start(
         &self,
         bench: &mut Bench,
@@ -152,8 +152,8 @@ impl Entrants {
             Some(warmup) => target.warmed_by(warmup),
             None => target,
         };
-        // The typed client doesn't store what it reads. So the same cases are also requested as raw messages, which show that nothing is
-        // left out.
+        // The typed client doesn't keep the answers. So the same cases are also requested as raw messages, whose answers are checked for
+        // completeness.
         let is_served =
             |case: &Case| served.iter().any(|load| (&load.case.name, &load.case.style) == (&case.name, &case.style));
         let suite = served.first().map(|load| castile_suites::cases(&load.case.suite));
@@ -228,8 +228,8 @@ pub(super) struct Answers {
 pub(super) struct Floor<'a>(&'a [Option<PathBuf>]);
 
 impl Answers {
-    /// Writes the answer files. The floor takes part in loads with one message. If `is_spared` is set, it takes part only once for loads
-    /// with the same settings and sizes, because only the size of the content matters to it.
+    /// Writes the answer files. The floor takes part in loads with one message. With `is_spared`, it takes part in only the first of the
+    /// loads with the same settings and message sizes, because its speed depends on nothing else.
     pub(super) fn of(loads: &[Load], answers: &[Vec<Bytes>], is_spared: bool) -> anyhow::Result<Self> {
         let directory = tempfile::tempdir().context("can't store the answers of the HTTP floor")?;
         let mut files = Vec::new();

@@ -20,25 +20,27 @@ pub(crate) enum Profile {
 
 /// The settings of a profile that all suites share.
 struct Schedule {
-    /// The warm-up of a run. The window is how long a run is measured.
+    /// The duration of the warm-up before each run.
     warmup: Duration,
+    /// How long a run is measured.
     window: Duration,
-    /// The runs of a row in a bench of all cases. A bench of chosen cases has time for more.
+    /// The number of runs of each case in a bench of all cases.
     runs: usize,
+    /// The number of runs of each case in a bench of chosen cases, which has time for more.
     runs_of_chosen: usize,
-    /// The slices of a window, after each of which the next target takes its turn.
+    /// The duration of a slice of the window. After each slice, the next target takes its turn.
     slice: Duration,
-    /// Passes over a sequence, of which the first is discarded.
+    /// The number of passes over a sequence. The first pass is discarded.
     sequences: usize,
-    /// The window of a step of users with think time.
+    /// How long each step of a search is measured. A step has more users with think time than the one before.
     step: Duration,
-    /// The factor by which users grow from step to step.
+    /// The factor by which the number of users grows from step to step.
     growth: f64,
     /// How many times faster a ramp and its users are than published.
     faster: u32,
     /// The duration of a ramp.
     ramp: Duration,
-    /// The requests of a run of `ab`.
+    /// The number of requests in a run of `ab`.
     requests: u64,
 }
 
@@ -72,14 +74,14 @@ const STANDARD: Schedule = Schedule {
 
 /// The suite that was published with `ab`.
 const BY_AB: &str = "benchmark1";
-/// The users per machine of the publication at which a search for the peak begins. According to the report, 20 on each machine make 1,000
-/// requests per second together.
+/// The number of users for each client machine of the publication, with which a search for the peak begins. According to the publication,
+/// 20 users on each machine send 1,000 requests per second in total.
 const USERS_PER_MACHINE: usize = 20;
-/// More users than any search here tries. Each may need one or two sockets.
+/// The maximum number of users in a search. It is higher than any search needs. A user may need two sockets.
 const MOST_USERS: f64 = 32_000.0;
 /// The minimum gain of a step for a search to continue.
 const GAIN: f64 = 0.05;
-/// The number of connections for comparing messages if only a ramp was published: its users of one minute.
+/// The number of connections of the closed runs that are added to a ramp. The published ramp starts as many users per minute.
 const CONNECTIONS: usize = 25;
 /// The request timeout if the article doesn't define one.
 const TIMEOUT: Duration = Duration::from_secs(10);
@@ -93,7 +95,7 @@ impl Schedule {
 impl Profile {
     /// Returns the loads of a suite. `ab` is included if the suite was published with it and it is installed.
     ///
-    /// A quick bench of everything drives some methods for some cases only. A quick bench of chosen cases drives all their methods.
+    /// A quick bench of everything applies some methods to a few cases only. A quick bench of chosen cases has no such exceptions.
     pub(crate) fn loads(self, suite: &Suite, with_ab: bool, everything: bool) -> Vec<Load> {
         let spare = self == Profile::Quick && everything;
         let mut loads = Vec::new();
@@ -161,12 +163,12 @@ fn closed(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, s
     if method.client == Client::Typed {
         loads.extend((suite.typed)().into_iter().map(load).map(without_floor));
     }
+    // `applies` isn't checked, so cases that were too large for a machine of an article are measured too.
     let mut raw = (suite.cases)();
     match (spare, plan.keep_alive) {
         // Without keep-alive, all cases have about the same extra cost.
         (true, false) => raw = first_and_last(raw),
         (true, true) => {}
-        // This includes cases that were too much for a machine in an article.
         (false, true) => {
             raw.extend((suite.forms)());
             raw.extend((suite.extras)());
@@ -219,7 +221,7 @@ fn searches(suite: &Suite, method: &castile_suites::Method, plan: &Plan, growth:
     cases_of(suite, method.client).into_iter().filter(|case| (method.applies)(&case.name)).map(load).collect()
 }
 
-/// Returns ramps that are faster than published, so that they end, and short closed runs of the same messages.
+/// Returns ramps that are faster than published, so that they end in a reasonable time, and short closed runs of the same cases.
 fn ramps(schedule: &Schedule, suite: &Suite, method: &castile_suites::Method, spare: bool) -> Vec<Load> {
     let cases = cases_of(suite, method.client).into_iter().filter(|case| (method.applies)(&case.name));
     let cases: Vec<Case> = cases.collect();

@@ -26,10 +26,10 @@ use crate::{outcome, output, problems};
 /// The exit code of a fault.
 const FAULT: u8 = 1;
 
-/// The maximum size, in bytes, of a binary value that stays in a saved answer.
+/// The maximum size, in bytes, of a binary value that `--save` leaves in the printed answer, if the answer doesn't use MTOM.
 const LARGE: usize = 64 << 10;
 
-/// The names of files in a saved answer; a number is appended.
+/// The names of the files that `--save` writes; a number is appended.
 const ATTACHMENT: &str = "attachment";
 const VALUE: &str = "value";
 
@@ -111,7 +111,7 @@ fn show_blocks(response: &Response<Value>) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The parts of a fault in the JSON output.
+/// A fault as it is printed.
 #[derive(Serialize)]
 struct Told<'f> {
     code: Cow<'f, str>,
@@ -127,7 +127,7 @@ struct Told<'f> {
 /// Formats a fault.
 fn fault_shown(operation: &Operation, fault: &Fault, is_for_people: bool) -> anyhow::Result<String> {
     let code = match &fault.code {
-        // A foreign fault code needs its namespace.
+        // A fault code that SOAP doesn't define is printed with its namespace.
         FaultCode::Other(name) => name.to_string().into(),
         code => Version::Soap12.fault_code(code).into(),
     };
@@ -157,7 +157,7 @@ fn fault_shown(operation: &Operation, fault: &Fault, is_for_people: bool) -> any
     Ok(lines)
 }
 
-/// Returns the names of the first files of a saved answer.
+/// Returns the paths of the first attachment and the first value that `--save` writes.
 pub(super) fn first_files(folder: &Path) -> [PathBuf; 2] {
     [ATTACHMENT, VALUE].map(|kind| file(folder, kind, 1))
 }
@@ -171,7 +171,8 @@ fn write_new(file: &Path, content: &[u8]) -> io::Result<()> {
     File::create_new(file)?.write_all(content)
 }
 
-/// Writes binary values to files in a folder and returns their names. With MTOM, all values are written; without it, only large ones.
+/// Returns a function that writes a binary value to a file in a folder and returns the file's name. With MTOM, it writes all values that
+/// aren't empty; without it, only those larger than [`LARGE`]. For the others it returns `None`.
 fn values(folder: &Path, has_mtom: bool) -> impl FnMut(&[u8]) -> io::Result<Option<String>> + use<> {
     let folder = folder.to_owned();
     let mut number = 0;
@@ -236,7 +237,7 @@ enum Tree {
 }
 
 impl Tree {
-    /// Converts a value to a tree. JSON's recursion limit is disabled, because values have their own depth limit.
+    /// Converts a value to a tree. The recursion limit of `serde_json` is disabled, because values have their own depth limit.
     fn of(value: &impl Serialize) -> serde_json::Result<Self> {
         let text = serde_json::to_string(value)?;
         let mut deserializer = serde_json::Deserializer::from_str(&text);
@@ -340,7 +341,7 @@ mod tests {
 
     use super::*;
 
-    /// The recursion limit for foreign JSON once rejected such answers.
+    /// Regression: the recursion limit of `serde_json` rejected such answers.
     #[test]
     fn answers_may_nest_as_deep_as_values() {
         const DEPTH: usize = 600;
@@ -410,7 +411,7 @@ room
         assert_eq!(plain(&fault_shown(operation(), &fault, true).unwrap()), expected);
         let json: serde_json::Value = serde_json::from_str(&fault_shown(operation(), &fault, false).unwrap()).unwrap();
         assert_eq!(json["fault"]["detail"]["$"], "why");
-        // The namespace of foreign fault codes was once dropped.
+        // Regression: the namespace of a fault code that SOAP doesn't define was dropped.
         let code = FaultCode::Other(Box::new(QName::new("urn:x", "Full").unwrap()));
         let fault = Fault::new(code, "no room");
         assert_eq!(plain(&fault_shown(operation(), &fault, true).unwrap()), "fault {urn:x}Full: no room\n");

@@ -57,7 +57,7 @@ pub(super) fn put_all(json: &mut Json, values: &[String], operation: &Operation)
     Ok(())
 }
 
-/// Returns the content of a file as text for the type at this path.
+/// Returns the content of a file as text, encoded for the type at this path.
 fn of_file(path: &str, file: &str, operation: &Operation) -> anyhow::Result<String> {
     let steps = steps(path)?;
     let names: Vec<&str> = steps.iter().filter_map(Step::name).collect();

@@ -12,11 +12,11 @@ pub(super) fn described(head: &PartHead, size: usize) -> String {
     format!("{media_type}, {id}, {}", problems::counted(size, "byte"))
 }
 
-/// Returns the envelope of a package that this program wrote, and descriptions of its other parts. `None` if it isn't a package.
+/// Returns the envelope of a package, and descriptions of its other parts. Returns `None` if `body` isn't a complete package.
 pub(super) fn opened(content_type: &str, body: &Bytes) -> Option<(Vec<u8>, Vec<String>)> {
     let related = Related::parse(content_type).ok()?;
     let mut limits = Limits::default();
-    // Default limits are for foreign packages.
+    // A request of this program may exceed the default limits. An answer is limited by the size that the tap records.
     (limits.parts, limits.head_size) = (u32::MAX, usize::MAX);
     let mut parser = Parser::new(related.boundary(), limits);
     parser.feed(body.clone());

@@ -1,4 +1,4 @@
-//! A transport that records what it carries, for display.
+//! A transport that records requests and responses, for display.
 
 use std::fmt::Write;
 use std::future::Future;
@@ -31,7 +31,7 @@ pub(super) struct Tap {
     transport: Transport,
     /// The header fields that the transport adds, without secrets.
     added: Arc<[(HeaderName, String)]>,
-    /// Whether nothing is sent.
+    /// Whether this is a dry run, which sends nothing.
     is_dry: bool,
     records: bool,
     carried: Arc<Mutex<Carried>>,
@@ -41,7 +41,7 @@ pub(super) struct Tap {
 struct Carried {
     request: Option<Message>,
     response: Option<Message>,
-    /// The media type of the answer; empty if it has none.
+    /// The Content-Type of the answer; empty if it has none.
     answered_as: String,
     times: Option<Times>,
 }
@@ -136,7 +136,7 @@ impl Tap {
 }
 
 impl Times {
-    /// Returns a line for each time, at the end of the call.
+    /// Returns a line for each time. `total` is the duration of the whole call.
     fn lines(&self, total: Duration) -> [String; 5] {
         let Times { first_byte, connection, .. } = self;
         let times = [

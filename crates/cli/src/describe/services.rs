@@ -18,7 +18,7 @@ use super::types::{Later, Types};
 pub(super) struct Extent {
     /// How many levels of named types are nested.
     pub(super) depth: usize,
-    /// Whether to show all documentation instead of the first line of each operation's.
+    /// Whether to show all documentation. Otherwise types have none, and all other components have only the first line.
     pub(super) documentation: bool,
     /// Whether to show elements and types that no operation uses.
     pub(super) all: bool,
@@ -81,7 +81,7 @@ struct Tell<'c> {
     extent: &'c Extent,
     bindings: HashMap<&'c str, &'c Binding>,
     messages: HashMap<&'c str, &'c Message>,
-    /// The names of bindings and port types that were shown.
+    /// The names of bindings that were shown.
     shown: HashSet<&'c str>,
 }
 
@@ -139,7 +139,7 @@ impl<'c> Tell<'c> {
         Node { line, more, children }
     }
 
-    /// Shows the bindings that no port uses.
+    /// Returns the bindings that no port uses.
     fn unused_bindings(&mut self) -> Vec<Node> {
         let contract = self.contract;
         let unused: Vec<&Binding> = contract.bindings.iter().filter(|one| self.shown.insert(&one.name)).collect();
@@ -230,7 +230,7 @@ impl<'c> Tell<'c> {
         node
     }
 
-    /// Shows the port types without a binding.
+    /// Returns the port types without a binding.
     fn unbound_port_types(&mut self) -> Vec<Node> {
         let contract = self.contract;
         let bound: HashSet<&str> = contract.bindings.iter().map(|binding| binding.port_type.as_str()).collect();
@@ -289,7 +289,7 @@ impl<'c> Tell<'c> {
         elements.chain(types).filter(|one| !self.types.is_told(*one)).collect()
     }
 
-    /// Shows these elements and types, and those they refer to.
+    /// Returns these elements and types, and those they refer to.
     fn all_of(&mut self, rest: Vec<Later<'c>>) -> Vec<Node> {
         let mut nodes = Vec::new();
         for one in rest {

@@ -1,4 +1,4 @@
-//! Writes types as `xs:complexType` and `xs:simpleType`.
+//! Writes a schema: its elements, attributes and types.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::Error;
 use crate::collect::{self, Types, each};
 use crate::lines::{Attributes, Lines};
 
-/// The maximum depth of flattened groups. It detects a group that is flattened into itself.
+/// The maximum depth of flattened groups, and of types without a name. It detects those that contain themselves.
 const MOST_FLATTENED: usize = 32;
 
 /// The namespace of `xml:lang` (Namespaces in XML 1.0 §3).
@@ -297,7 +297,7 @@ impl Schema<'_> {
                 else {
                     return Err(Error::new(format!("{name} is flattened and has no elements")));
                 };
-                // The flattened content gets the occurrence of the field. The content itself occurs once.
+                // The content of a type occurs once. Flattened into a field, it has the occurrence of the field.
                 let ParticleDeclaration { min_occurs, max_occurs, .. } = *particle;
                 match &content.term {
                     TermDeclaration::Sequence(particles) => {
@@ -441,7 +441,7 @@ fn bounds(min: u32, max: Option<u32>) -> Attributes<'static> {
     attributes
 }
 
-/// Returns the element of a facet.
+/// Returns the name of the element that declares a facet.
 fn facet_element(facet: &str) -> Result<&'static str, Error> {
     const FACETS: [(&str, &str); 12] = [
         ("length", "xs:length"),

@@ -3,8 +3,8 @@
 //! They are run by the targets in `fuzz/`, with libFuzzer and the address sanitizer, and by the tests of this crate. One test
 //! replays the files in `fuzz/regressions/` on stable; another runs [mutations](mutate) of [valid messages](seeds).
 //!
-//! An input may consist of several documents, separated by 0xFF, a byte that UTF-8 does not use. They are read one after the other
-//! with the same memory, so that each document meets what the one before left in it.
+//! An input may consist of several documents, separated by 0xFF, a byte that UTF-8 does not use. They are read one after another
+//! with the same buffers and caches, so that the checks find effects of one document on the next.
 
 mod contract;
 mod decode;
@@ -46,7 +46,7 @@ pub use round_trip::round_trip;
 pub use seeds::seeds;
 pub use validate::validate;
 
-/// A check, and its limits of work.
+/// A check, and the limits of its work.
 #[derive(Clone, Copy, Debug)]
 pub struct Check {
     /// The name of the target.
@@ -62,20 +62,20 @@ pub struct Check {
 }
 
 /// All checks. The limits of work apply to builds of `fuzz/run`. They are 4 times the measured work of seeds and hard inputs. They
-/// are also below the work of an algorithm that is quadratic in the longest inputs, except where another limit applies.
+/// are too low for an algorithm that is quadratic in the length of the input, except where another limit bounds its work.
 pub const CHECKS: [Check; 16] = [
     check("reader", reader, (4_000_000, 4_000), true),
     check("pieces", pieces, (8_000_000, 4_000), true),
     check("items", items, (8_000_000, 4_000), true),
     check("round_trip", round_trip, (500_000, 500), false),
-    // Array items that are absent, in each of the documents.
+    // Absent array items add work, up to a limit for each document of an input.
     check("decode", decode, (20_000_000, 4_000), true),
     check("dynamic", dynamic, (20_000_000, 8_000), true),
     check("envelope", envelope, (4_000_000, 4_000), true),
-    // Limits bound what entities add; those of contracts are wider.
+    // Entities add work, up to a limit. Trees have the limits of contracts, most of which are higher than those of messages.
     check("document", document, (400_000_000, 2_000), true),
     check("multipart", multipart, (2_000_000, 1_000), true),
-    // A limit bounds what references add, and the result is echoed.
+    // References add work, up to a limit, and the result is written to the answer.
     check("endpoint", endpoint, (600_000_000, 4_000), true),
     check("contract", contract, (8_000_000, 2_000), true),
     check("bundle", bundle, (2_000_000, 400), true),
@@ -108,7 +108,7 @@ fn limits_for(document: &[u8]) -> castile_xml::Limits {
         (limits.depth, limits.attributes, limits.namespaces) = (5, 3, 4);
         (limits.name_length, limits.text_length, limits.entity_expansion) = (50, 100, 100);
     }
-    // Allows names and texts that are short enough for tags to be cached, but few attributes and only short tags.
+    // Names and texts have the default limits, so that tags are cached. Depth, attributes and the length of tags have small limits.
     if document.len() % 8 == 5 {
         (limits.depth, limits.attributes, limits.markup_length) = (6, 3, 1_030);
     }

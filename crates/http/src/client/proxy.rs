@@ -1,4 +1,4 @@
-//! The proxies for connections.
+//! The choice of a proxy for a connection.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -17,8 +17,8 @@ use crate::error::{Error, ErrorKind};
 /// opens a tunnel through it (CONNECT, RFC 9110 §9.3.6), so the proxy can't read messages. A SOCKS proxy resolves host
 /// names itself, with both schemes.
 ///
-/// The connection to a proxy with an `https` URL uses TLS (feature `tls`), which protects its password. It uses the
-/// roots of [`Options::tls`](super::Options::tls), but no client certificate.
+/// The connection to a proxy with an `https` URL uses TLS (feature `tls`), which protects its password. It trusts the
+/// root certificates of [`Options::tls`](super::Options::tls), and sends no client certificate.
 ///
 /// ```
 /// use castile_http::client::{Options, Proxies};

@@ -21,7 +21,7 @@ impl Plan {
     }
 }
 
-/// A port to call: its contract and the version of SOAP.
+/// A port to call, and the calls.
 #[derive(Deserialize)]
 pub(crate) struct Job {
     pub(crate) contract: String,
@@ -42,7 +42,8 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    /// Returns the value if it is a string, or its member of this name.
+    /// Returns the member of this name, or the value itself if it has no such member. Returns an empty
+    /// text if that isn't a string.
     pub(crate) fn text(&self, member: &str) -> String {
         self.value.get(member).unwrap_or(&self.value).as_str().unwrap_or_default().to_owned()
     }
@@ -72,7 +73,7 @@ pub(crate) async fn call_all(
     Ok(())
 }
 
-/// Reports the result of a case.
+/// Prints the result of a case as a line of JSON.
 fn report(job: &Job, case: &Case, outcome: Outcome) -> anyhow::Result<()> {
     #[derive(Serialize)]
     struct Line<'a> {

@@ -1,5 +1,5 @@
-//! The contracts of all styles. Generated code has a different form of messages in each style: an element around the
-//! value, parts, or the value itself. [`Message`] hides the difference.
+//! The contracts of all styles. The generated type of a message depends on the style: a struct for the element around
+//! the value, a struct for the parts, or the type of the value. [`Message`] hides the difference.
 
 use std::error::Error;
 
@@ -78,8 +78,9 @@ pub(crate) trait Text<S: Style>: Message<S, Value = String> {
 
 impl<S: Style, T: Message<S, Value = String>> Text<S> for T {}
 
-/// Passes the operations of all contracts, and more of them, to `contract`. The columns are: name, method, request of
-/// wrapped style, request of rpc style, response of both, and value, which is the message in bare style.
+/// Calls `contract` with the operations that the contracts of all styles have, and with further ones. The columns are:
+/// name, method, request in wrapped style, request in rpc style, response in both, and value, which is the message in
+/// bare style.
 macro_rules! echoes {
     ($style:ident; $($more:tt)*) => {
         contract! {
@@ -113,7 +114,7 @@ macro_rules! echoes {
     };
 }
 
-/// Passes the operations of literal contracts to `contract`.
+/// Calls `contract` with the operations of contracts with literal use.
 macro_rules! literal {
     ($style:ident) => {
         echoes! {
@@ -256,7 +257,7 @@ macro_rules! contract {
     };
 }
 
-/// What the modules of contracts use.
+/// The imports of the modules of contracts.
 mod prelude {
     pub(super) use castile::datatypes::{Base64Binary, Date, DateTime, Decimal, HexBinary, Integer};
     pub(super) use castile::{Request, Response};
@@ -268,7 +269,7 @@ mod prelude {
     pub(super) use crate::plan::{Job, Outcome, call_all};
 }
 
-/// Document style: the request is an element of the operation's name around the value.
+/// Document style: the request is an element that has the operation's name and contains the value.
 pub(crate) mod wrapped {
     pub(crate) mod contract {
         castile::include_contract!("wrapped");
@@ -350,7 +351,7 @@ pub(crate) fn options(job: &Job) -> anyhow::Result<ClientOptions> {
     Ok(options)
 }
 
-/// Returns a response as XML, in the element in which it was received.
+/// Returns a response as XML, in the response element of its operation.
 pub(crate) fn as_xml<T: ToXml>(operations: &[Operation], name: &str, response: &T) -> Result<Outcome, Box<dyn Error>> {
     let root = operations.iter().find(|operation| operation.name == name).and_then(|found| found.response.as_ref());
     let root = root.ok_or("the operation has no response")?;

@@ -26,7 +26,7 @@ pub enum ErrorKind {
     Server,
     /// A client process could not be started, or didn't make its calls.
     Client,
-    /// The endpoint under test gave no right answer to the first request, so there is nothing to measure.
+    /// The endpoint under test didn't answer the first request correctly, so there is nothing to measure.
     Answer,
     /// The operating system refused something the driver needs: a thread, a timer, a core.
     Machine,

@@ -28,7 +28,8 @@ pub enum Packaging {
 
 /// A multipart/related body to be sent: the root part, then the attachments in the order in which they were added.
 ///
-/// The boundary has 128 random bits, so no content can contain it on purpose. Content is not searched or encoded.
+/// The boundary has 128 random bits, so nobody can craft content that contains it. Content is neither searched for the
+/// boundary nor encoded.
 ///
 /// ```
 /// use castile_mime::{Package, Packaging, Part};
@@ -146,7 +147,7 @@ impl Package {
         boundary(&self.random)
     }
 
-    /// The root has number 0.
+    /// Returns the Content-ID of a part. The root part has number 0.
     fn id(&self, number: usize) -> ContentId {
         ContentId::known(format!("{number}.{}@castile", self.random))
     }
@@ -266,7 +267,7 @@ impl From<Vec<u8>> for Content {
     }
 }
 
-/// Writes parts as they would be received, and returns their boundary.
+/// Returns a multipart body with these parts, in the form in which it would be received, and its boundary.
 pub(crate) fn body_of_parts(parts: Vec<Part>) -> Result<(Boundary, PackageBody), Error> {
     let boundary = boundary(&random_digits()?);
     let parts = parts.into_iter().map(|Part { head, content, .. }| (head, content));

@@ -43,8 +43,8 @@ impl Planner<'_> {
         })
     }
 
-    /// Describes a type by its name and, for a simple type of the contract, its built-in type. Returns `None` if there
-    /// is no name.
+    /// Describes a type by its name and, for a simple type of the contract, its built-in type. Returns `None` for a
+    /// complex type without a name.
     fn type_in_words(&self, type_id: TypeId) -> Option<String> {
         let definition = &self.schema[type_id];
         if let Some(builtin) = type_id.builtin() {
@@ -84,7 +84,7 @@ impl Planner<'_> {
     }
 
     fn find_facets_in_words(&self, type_id: TypeId) -> String {
-        /// Longer enumerations and patterns are left out, because the contract is clearer.
+        /// The maximum length of a description. Longer ones are left out, because the contract is easier to read.
         const MOST: usize = 200;
         let all = self.schema.facets(type_id);
         let of_kind = |kind| all.iter().find(|facet| facet.kind == kind).map(|facet: &&Facet| facet.value.trim());

@@ -40,8 +40,8 @@ pub struct HeaderBlock {
     pub role: Option<String>,
     /// Whether intermediaries that don't process the block forward it (SOAP 1.2 Part 1 §5.2.4).
     pub relay: bool,
-    /// The range of the block, from its start tag to its end tag, in the text that the reader reads: the message, or its decoded
-    /// form.
+    /// The byte range of the block, from its start tag to its end tag, in the text of the reader: the message, converted to UTF-8 if
+    /// it has another encoding.
     pub bytes: Range<usize>,
     /// Whether `role` is one of this node's own roles.
     claimed: bool,
@@ -106,7 +106,7 @@ impl Envelope {
                 let payload = next_tag(reader)?;
                 if let Some(payload) = payload {
                     check_encoding(reader, version)?;
-                    // A header is specific to one message. Only envelopes without a header are cached.
+                    // Header blocks are specific to one message. Only envelopes without header blocks are cached.
                     if envelope.header.is_empty() {
                         reader.cache_prologue(payload, root.namespace);
                     }

@@ -69,7 +69,7 @@ impl TestService for Service {
     }
 }
 
-/// The date and time in all messages. It is the benchmark's own, which has no time zone.
+/// The date and time in all messages. The benchmark uses the same one, without a time zone.
 const MOMENT: DateTime =
     DateTime { year: 2005, month: 3, day: 29, hour: 11, minute: 11, second: 11, nanosecond: 0, offset_minutes: None };
 
@@ -137,7 +137,7 @@ fn order(order_id: i32, customer_id: i32, lines: i32) -> Order {
     }
 }
 
-/// Returns the cases in the order of the publication, with requests that are written beforehand.
+/// Returns the cases in the order of the publication, with requests that are encoded before the measurement.
 pub fn cases() -> Vec<Case> {
     published().into_iter().map(|(raw, _)| raw).collect()
 }

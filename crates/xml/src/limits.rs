@@ -17,19 +17,19 @@ pub struct Limits {
     /// bytes are always allowed.
     pub name_length: usize,
     /// The length of a text, attribute value, comment or processing instruction, in bytes, as written in the document.
-    /// Comments, instructions and CDATA borders split texts.
+    /// Comments, instructions and CDATA boundaries split texts.
     pub text_length: usize,
-    /// The length of a tag, comment or processing instruction, in bytes, from `<` to `>`. A reader of pieces
+    /// The length of a tag, comment or processing instruction, in bytes, from `<` to `>`. The push parser
     /// ([`Pieces`](crate::Pieces)) buffers it until it is complete. At least `name_length` + 16 bytes are always
     /// allowed.
     pub markup_length: usize,
     /// How many bytes entities and attribute defaults may add to a document. An entity is counted each time it is
     /// expanded, also within other entities. Only a [`DocumentEntity`](crate::DocumentEntity) can have entities.
     pub entity_expansion: usize,
-    /// How many bytes SOAP encoding may add to a document. An element counts each time it is read through a reference, but
-    /// only the part of the sum that exceeds the size of the document counts toward the limit. An absent array item counts
-    /// with its memory and its form when written. A document may use a 16th of this limit, and 2 bytes for each of its own
-    /// bytes. A reader ignores it.
+    /// How many bytes SOAP encoding may add to a document. Each reading of an element through a reference adds the
+    /// length of the element. An absent array item adds its memory and its form when written. The sum may exceed the
+    /// length of the document by a 16th of this limit and twice that length, but by no more than this limit. A reader
+    /// ignores it.
     pub encoding_expansion: usize,
     /// The size of a document that is written as the response to a message, in bytes. A reader ignores it.
     pub written_size: usize,

@@ -213,8 +213,16 @@ fn json_that_is_not_valid_as_xml_is_rejected() {
         ("datatypes", r#"{"NMTOKENS": ["a b"]}"#, "NMTOKENS[0]: found \"a b\", expected an item of a list"),
         ("datatypes", r#"{"unions": [1, "a b"]}"#, "unions[1]: found \"a b\", expected an item of a list"),
         // The JSON reader has already lost digits.
-        ("datatypes", r#"{"decimal": 1234567890.12345678}"#, "decimal: found the number 1234567890.1234567, which may lose digits"),
-        ("datatypes", r#"{"decimal": 0.30000000000000004}"#, "decimal: found the number 0.30000000000000004, which may lose digits"),
+        (
+            "datatypes",
+            r#"{"decimal": 1234567890.12345678}"#,
+            "decimal: found the number 1234567890.1234567, which may lose digits",
+        ),
+        (
+            "datatypes",
+            r#"{"decimal": 0.30000000000000004}"#,
+            "decimal: found the number 0.30000000000000004, which may lose digits",
+        ),
         ("datatypes", r#"{"decimal": 1e20}"#, "decimal: found the number 1e+20, which may lose digits"),
         // A value that differs from the fixed one.
         (

@@ -23,7 +23,10 @@ fn the_lead_says_first_that_others_used_the_cores() {
     }
     let disturbed = lead(&results);
     let at = |text: &str| disturbed.find(text);
-    assert!(at("Other processes used the cores") < at("The typical case reaches") && at("Other processes used").is_some(), "{disturbed}");
+    assert!(
+        at("Other processes used the cores") < at("The typical case reaches") && at("Other processes used").is_some(),
+        "{disturbed}"
+    );
     assert!(!disturbed.contains("<strong>"), "{disturbed}");
 }
 

@@ -97,7 +97,7 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
             }
             (Some(_), _) => {
                 let span = said.role.map_or(variant.span(), |(_, span)| span);
-                return Err(syn::Error::new(span, "a value of an enumeration is a text, expected no such option"));
+                return Err(syn::Error::new(span, "a value of an enumeration is a text, so it can't have this option"));
             }
         }
     }
@@ -305,7 +305,7 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
     if text.is_some() && members.is_empty() {
         return Err(syn::Error::new_spanned(
             ident,
-            "text without elements is a `String`, expected variants with elements, expected variants with elements",
+            "text without elements is a `String`, expected variants with elements",
         ));
     }
     let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();

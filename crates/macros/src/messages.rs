@@ -106,7 +106,7 @@ pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
         let said = OfField::read(&variant.attrs)?;
         said.refuse(&[Said::Name], "a fault detail")?;
         if let Some((_, span)) = said.role {
-            return Err(syn::Error::new(span, "a fault detail is an element, expected no such option"));
+            return Err(syn::Error::new(span, "a fault detail is an element, so it can't have this option"));
         }
         let held: &Type = match &variant.fields {
             Fields::Unnamed(fields) if fields.unnamed.len() == 1 => &fields.unnamed[0].ty,

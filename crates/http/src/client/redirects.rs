@@ -61,7 +61,7 @@ impl Redirects {
             Err(Error::new(ErrorKind::Status(status), message))
         };
         if url.scheme() == Some(&Scheme::HTTPS) && target.scheme() != Some(&Scheme::HTTPS) {
-            return refused("which is not https as the first URL is");
+            return refused("which is not https as the URL before it is");
         }
         let allowed = match self {
             Redirects::SameOriginAnd(others) => &others[..],
@@ -180,7 +180,7 @@ mod tests {
             }
         };
         let another = "which is not an allowed origin";
-        let clear = "which is not https as the first URL is";
+        let clear = "which is not https as the URL before it is";
         for status in [301, 302, 307, 308] {
             assert_eq!(to(&never, "http://a/x", status, "/y"), "-");
             assert_eq!(to(&same, "http://a/x", status, "/y"), "http://a/y");

@@ -17,8 +17,8 @@ pub struct Options {
     /// Whether any error in the contract rejects the whole contract. Without it, the parts with errors and everything
     /// that depends on them are left out.
     pub strict: bool,
-    /// Whether to keep the documents, for [`Contract::definitions`](crate::Contract::definitions) and for servers that serve them (`?wsdl`). Without
-    /// them a large bundle is opened in a quarter of the time.
+    /// Whether to keep the documents, for [`Contract::definitions`](crate::Contract::definitions) and for servers that
+    /// serve them (`?wsdl`). Without them a large bundle is opened in a quarter of the time.
     pub documents: bool,
     /// Whether services have a page for people, which servers with the feature `page` serve.
     pub page: bool,

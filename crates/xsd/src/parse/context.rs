@@ -220,7 +220,7 @@ impl Parser<'_> {
         for word in value.split_ascii_whitespace() {
             if !allowed.contains(&word) {
                 let message =
-                    format!("{attribute} has {word:?}, expected only #all, or some of {}", allowed.join(", "));
+                    format!("{attribute} has {word:?}, expected #all alone, or some of {}", allowed.join(", "));
                 self.error_in(element, attribute, message).with_rule(structure::RULE);
                 continue;
             }

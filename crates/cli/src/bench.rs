@@ -213,7 +213,7 @@ impl Whole {
         let cold = entrants.cold(loads);
         if !cold.is_empty() {
             results.warnings.push(format!(
-                "Measured before the warm-up was complete, so their real throughput is higher: {}",
+                "Measured before the warm-up was complete, so their real throughput may be higher: {}",
                 cold.join(", ")
             ));
         }

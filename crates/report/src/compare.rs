@@ -194,7 +194,7 @@ impl Change {
     /// Returns the verdict and the figure that it is based on: `CPU: less`.
     pub(crate) fn words(&self) -> String {
         let what = match self.verdict {
-            Verdict::Unseen => "no difference",
+            Verdict::Unseen => "no difference seen",
             _ if self.difference.relative > 0.0 => "more",
             _ => "less",
         };

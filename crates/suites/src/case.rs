@@ -81,7 +81,7 @@ impl<C: 'static> Port<C> {
 fn equal_to<R: PartialEq + Clone>(expected: R, items: u64) -> impl Fn(&R) -> Result<u64, String> + Clone {
     move |answer| match *answer == expected {
         true => Ok(items),
-        false => Err("the answer is not what was sent".to_owned()),
+        false => Err("the answer is not the expected one".to_owned()),
     }
 }
 

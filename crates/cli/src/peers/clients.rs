@@ -153,7 +153,7 @@ impl Measured {
         if !cold.is_empty() {
             let (case, cold) = (&case.name, cold.join(", "));
             self.warnings
-                .push(format!("{case}: still getting faster at the end, so their real throughput is higher: {cold}"));
+                .push(format!("{case}: still getting faster at the end, so their real throughput may be higher: {cold}"));
         }
         let clients = runners.iter().map(Runner::row).collect();
         let mut called = Called { suite: case.suite.clone(), case: case.name.clone(), clients };

@@ -95,7 +95,7 @@ impl Exchange {
         let is_other = || !operation.is_some_and(|operation| operation.is_meant_by(soap_action));
         if !soap_action.is_empty() && soap_action != action && is_other() {
             let why = format!(
-                "the action is {}, where {} of the HTTP request was expected",
+                "the action is {}, where {} of the transport was expected",
                 quoted(action),
                 quoted(soap_action)
             );

@@ -152,8 +152,9 @@ impl Measured {
         let cold: Vec<&str> = runners.iter().filter(|runner| runner.cold).map(|runner| &*runner.name).collect();
         if !cold.is_empty() {
             let (case, cold) = (&case.name, cold.join(", "));
-            self.warnings
-                .push(format!("{case}: still getting faster at the end, so their real throughput may be higher: {cold}"));
+            self.warnings.push(format!(
+                "{case}: still getting faster at the end, so their real throughput may be higher: {cold}"
+            ));
         }
         let clients = runners.iter().map(Runner::row).collect();
         let mut called = Called { suite: case.suite.clone(), case: case.name.clone(), clients };

@@ -8,6 +8,7 @@ mod case;
 mod client;
 pub mod codec;
 pub mod floor;
+#[cfg(feature = "interop")]
 pub mod interop;
 pub mod open;
 mod random;
@@ -29,8 +30,8 @@ pub fn cases(name: &str) -> Vec<Case> {
     suite(name).map_or_else(Vec::new, |suite| (suite.cases)())
 }
 
-/// Returns the services of all suites, each at its path. Further services are those of interoperability tests, and two for
-/// features that the others lack: attachments, and wildcards.
+/// Returns the services of all suites, each at its path. Further services are two for features that the others lack,
+/// attachments and wildcards, and those of interoperability tests with the feature `interop`.
 pub fn routes() -> Routes {
     routes_with(&seismic::Service::default())
 }
@@ -38,7 +39,7 @@ pub fn routes() -> Routes {
 /// Returns the services of [`routes`] with the quakes of this service. [`Beside`](seismic::binary::Beside) adds the one
 /// that isn't SOAP.
 pub fn routes_with(quakes: &seismic::Service) -> Routes {
-    let benchmarks = Routes::new()
+    let routes = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service))
         .route(attachments::PATH, attachments::contract::AttachmentsServer::new(attachments::Service))
         .route(open::PATH, open::contract::OpenServer::new(open::Service))
@@ -49,5 +50,7 @@ pub fn routes_with(quakes: &seismic::Service) -> Routes {
         .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service))
         .route(wspex::PATH, wspex::contract::TestServiceServer::new(wspex::Service))
         .route(wstest::PATH, wstest::server());
-    interop::routes(benchmarks)
+    #[cfg(feature = "interop")]
+    let routes = interop::routes(routes);
+    routes
 }

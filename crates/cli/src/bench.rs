@@ -21,7 +21,7 @@ use self::profile::Profile;
 use self::secured::Secured;
 use crate::cases::selects;
 use crate::peers::Peer;
-use crate::{login, measurement, outcome, output, problems, tls};
+use crate::{errors, login, measurement, outcome, output, tls};
 
 /// The suite that was also published with client and server on two machines in a network.
 const ACROSS_A_NETWORK: &str = "seismic";
@@ -193,7 +193,7 @@ impl Whole {
                 (Ok(part), Some(results)) => results.append(part),
                 (Err(error), None) => return Err(error),
                 (Err(error), Some(results)) => {
-                    results.lacks([format!("not everything was measured: {}", problems::in_full(&error))]);
+                    results.lacks([format!("not everything was measured: {}", errors::in_full(&error))]);
                     break;
                 }
             }

@@ -12,7 +12,7 @@ use castile::http::client;
 use castile_load::{Along, Endpoint, Proxy};
 use castile_xml::visible;
 
-use crate::{problems, tls};
+use crate::{errors, tls};
 
 /// Header fields that the driver sets itself.
 const OWN: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
@@ -163,7 +163,7 @@ impl Arguments {
 /// Warns that a login is sent to this URL without encryption.
 fn warn_in_clear(url: &str) {
     let Some(host) = host_in_clear(url) else { return };
-    let style = problems::WARNING;
+    let style = errors::WARNING;
     note!("{style}warning{style:#}: the login goes to {} in clear text, expected a URL of https", visible(&host));
 }
 

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use castile_report::{Criterion, Form, Metric, Results, Row, SearchEnd, wrong_answers};
 use castile_xml::visible;
 
-use crate::{build, output, problems};
+use crate::{build, errors, output};
 
 /// The exit codes of all commands, for the help; docs/commands.md explains them.
 pub(crate) const EXIT_CODES: &str = "\
@@ -34,7 +34,7 @@ struct Coded {
 
 impl fmt::Display for Coded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&problems::in_full(&self.error))
+        f.write_str(&errors::in_full(&self.error))
     }
 }
 
@@ -155,14 +155,14 @@ pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T)
         Ok(Some(Err(error))) => (error.downcast_ref().map_or(INCOMPLETE, |coded: &Coded| coded.code), error),
         Err(error) => (USAGE, error),
     };
-    tell("error", problems::in_full(&error));
+    tell("error", errors::in_full(&error));
     ExitCode::from(code)
 }
 
 /// Returns the exit code of a command: `code`, or the code for incomplete output if printing failed.
 pub(crate) fn end(code: ExitCode) -> ExitCode {
     let Some(error) = output::failure() else { return code };
-    let style = problems::ERROR;
+    let style = errors::ERROR;
     note!("{style}error{style:#}: can't write to standard output: {error}");
     // A wrong result wasn't printed completely either.
     let has_judged = [ExitCode::SUCCESS, ExitCode::from(FAILED)].contains(&code);
@@ -226,7 +226,7 @@ pub(crate) fn list(files: &[PathBuf]) {
 
 /// Prints an error.
 pub(crate) fn tell(what: &str, text: impl std::fmt::Display) {
-    let style = problems::ERROR;
+    let style = errors::ERROR;
     let text = text.to_string();
     // The text may quote an answer.
     let text = castile_xml::visible_lines(&text);

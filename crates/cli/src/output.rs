@@ -70,16 +70,6 @@ pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<String> {
     Ok(text.chars().map(escape).collect())
 }
 
-/// Converts a name of the contract to a file name that can't lead to another folder.
-pub(crate) fn file_name(name: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    let plain: String = name.chars().map(|c| if is_plain(c) { c } else { '_' }).collect();
-    match plain.strip_prefix('.') {
-        Some(rest) => format!("_{rest}"),
-        None => plain,
-    }
-}
-
 /// Quotes an argument for a shell.
 pub(crate) fn shell_quoted(argument: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,@%+".contains(c);

@@ -11,7 +11,7 @@ use anyhow::{Context, anyhow};
 
 use self::peer::INSTALL;
 pub(crate) use self::peer::Peer;
-use crate::problems::in_full;
+use crate::errors::in_full;
 use crate::{outcome, process};
 
 /// Build and check the SOAP stacks that Castile is compared with

@@ -22,7 +22,7 @@ use http::uri::{Authority, Scheme};
 use http::{HeaderValue, Response, header};
 use minijinja::{Environment, context};
 
-use crate::problems::{WARNING, counted};
+use crate::errors::{WARNING, counted};
 use crate::quantity::time;
 use crate::{outcome, process, tls, users};
 

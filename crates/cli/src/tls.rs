@@ -12,7 +12,7 @@ use castile_load::{Endpoint, Proxy};
 use castile_suites::tls::Driver;
 use tokio::time::sleep;
 
-use crate::problems::WARNING;
+use crate::errors::WARNING;
 
 /// How often the files of a server are checked for changes.
 const LOOK_EVERY: Duration = Duration::from_secs(5);

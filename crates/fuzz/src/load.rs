@@ -3,10 +3,10 @@
 use crate::{documents, shown};
 
 /// The sources of the command. It is a binary, and these two files don't depend on the rest of it.
-#[path = "../../cli/src/expression.rs"]
+#[path = "../../cli/src/contracts/expression.rs"]
 #[allow(dead_code, reason = "the command uses all of it")]
 mod expression;
-#[path = "../../cli/src/template.rs"]
+#[path = "../../cli/src/contracts/template.rs"]
 #[allow(dead_code, reason = "the command uses all of it")]
 mod template;
 

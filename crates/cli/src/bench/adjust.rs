@@ -5,7 +5,7 @@ use std::time::Duration;
 use castile_load::{Arrivals, Driver, Load, Pace, Plan, Requests, Start, Stop};
 use castile_report::{Client, Method};
 
-use crate::load::{hold, rate};
+use crate::driver::{hold, rate};
 use crate::quantity::{count, some_time, time};
 
 /// The maximum number of runs of a case.

@@ -14,7 +14,7 @@ use castile_report::FLOOR;
 
 use super::secured::Secured;
 use crate::peers::{Peer, check};
-use crate::{problems, process};
+use crate::{errors, process};
 
 /// The participants that the command line selects.
 #[derive(Debug)]
@@ -97,7 +97,7 @@ impl Entrants {
                     dropped.push(format!(
                         "{} was dropped, so it has no rows of {suite}: {}",
                         peer.name,
-                        problems::in_full(&error)
+                        errors::in_full(&error)
                     ));
                     let warmup = self.warmup(peer).map(|warmup| warmup.planned(served.iter().copied()));
                     let runs: Duration = served.iter().map(|load| load.planned()).sum();

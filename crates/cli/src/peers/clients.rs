@@ -10,7 +10,7 @@ use castile_load::{Caller, Case, Placement, Server, Warmup, this_machine};
 use castile_report::{Called, ClientRow, Clients, Lap};
 
 use super::Peer;
-use crate::problems::in_full;
+use crate::errors::in_full;
 use crate::{client, measurement, outcome, process};
 
 /// Which clients are compared, and for how long.

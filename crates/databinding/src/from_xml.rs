@@ -104,6 +104,24 @@ pub trait FromXml: Sized + Send + Sync + 'static {
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error>;
 }
 
+/// What the start tag of a root element is checked against. It takes the place of a type parameter, so that code that only
+/// looks at the start tag is compiled once for all types.
+#[doc(hidden)]
+#[derive(Clone, Copy, Debug)]
+pub struct RootType {
+    pub(crate) attributes: &'static Attributes,
+    name: Option<TypeName>,
+    is_nillable: bool,
+    content: &'static Content,
+}
+
+impl RootType {
+    /// Returns what is known of `T`.
+    pub const fn of<T: FromXml>() -> Self {
+        RootType { attributes: T::ATTRIBUTES, name: T::TYPE, is_nillable: T::NILLABLE, content: T::CONTENT }
+    }
+}
+
 /// Reads values from a [`Reader`](castile_xml::Reader) by a content model.
 ///
 /// Where an element is expected, the cached tags of this position are compared first. Whatever doesn't match is tokenised.
@@ -280,8 +298,8 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// The content doesn't match the schema or is not well-formed.
     pub fn root<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
-        self.root_attributes::<T>(element)?;
-        self.root_content(element)
+        self.open_root(element, &RootType::of::<T>())?;
+        self.content_of(element)
     }
 
     /// Reads the content of the wrapper element around the parts of a literal call. The caller has read its start tag and
@@ -290,27 +308,46 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// The content doesn't match the schema or is not well-formed.
     pub fn wrapper<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
-        self.root_attributes::<T>(element)?;
+        self.open_wrapper(element, &RootType::of::<T>())?;
+        self.content_of(element)
+    }
+
+    fn content_of<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        let value = T::content(self, element)?;
+        self.is_granted().map(|()| value)
+    }
+
+    /// Reads the attributes of `element` as [`root`](Self::root) does. The content is read next.
+    ///
+    /// # Errors
+    /// The attributes don't match the schema or are not well-formed.
+    #[doc(hidden)]
+    pub fn open_root(&mut self, element: &'static Element, of: &RootType) -> Result<(), Error> {
+        self.root_attributes(element, of)?;
+        self.admit(element, of.name, of.is_nillable, of.content)
+    }
+
+    /// Reads the attributes of `element` as [`wrapper`](Self::wrapper) does. The content is read next.
+    ///
+    /// # Errors
+    /// The attributes don't match the schema or are not well-formed.
+    #[doc(hidden)]
+    pub fn open_wrapper(&mut self, element: &'static Element, of: &RootType) -> Result<(), Error> {
+        self.root_attributes(element, of)?;
         match self.lenient {
             None => self.nil_has_no_children(element)?,
             // A nil wrapper that has children is read as if it were not nil. That is recorded as a deviation.
             Some(_) => self.nil &= self.has_children(),
         }
-        self.root_content(element)
+        self.admit(element, of.name, of.is_nillable, of.content)
     }
 
-    fn root_attributes<T: FromXml>(&mut self, element: &'static Element) -> Result<(), Error> {
+    fn root_attributes(&mut self, element: &'static Element, of: &RootType) -> Result<(), Error> {
         match self.lenient {
             None => self.reader.use_cached_tags(),
             Some(_) => self.survey()?,
         }
-        self.attributes(element, T::ATTRIBUTES)
-    }
-
-    fn root_content<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
-        self.admit(element, T::TYPE, T::NILLABLE, T::CONTENT)?;
-        let value = T::content(self, element)?;
-        self.is_granted().map(|()| value)
+        self.attributes(element, of.attributes)
     }
 
     /// Reads the content and the end tag of `element` as a value, strictly. The caller has read up to `first`, the start tag
@@ -319,12 +356,26 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// The content doesn't match the schema or is not well-formed.
     pub fn rest<T: FromXml>(&mut self, element: &'static Element, first: Option<StartTag<'a>>) -> Result<T, Error> {
+        self.open_rest(first);
+        self.content_of(element)
+    }
+
+    /// Begins with the content of an element as [`rest`](Self::rest) does. The content is read next.
+    #[doc(hidden)]
+    pub fn open_rest(&mut self, first: Option<StartTag<'a>>) {
         self.insist();
         self.next = Some(match first {
             Some(tag) => Next::Start(tag),
             None => Next::End { offset: self.reader.offset().saturating_sub(1) },
         });
-        let value = T::content(self, element)?;
-        self.is_granted().map(|()| value)
+    }
+
+    /// Ends the content of a root element, after its value was read.
+    ///
+    /// # Errors
+    /// A charge was refused while the value was read.
+    #[doc(hidden)]
+    pub fn close_root(&self) -> Result<(), Error> {
+        self.is_granted()
     }
 }

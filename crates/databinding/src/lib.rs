@@ -72,9 +72,9 @@ pub use complex_type::ComplexType;
 pub use deviations::Deviations;
 pub use encoded::read::Parts;
 pub use error::{Error, ErrorKind};
-#[doc(hidden)]
-pub use from_xml::Lexical;
 pub use from_xml::{Decoder, FromXml};
+#[doc(hidden)]
+pub use from_xml::{Lexical, RootType};
 pub use group::{Group, Mixed};
 pub use items::Items;
 pub use name::ExpandedName;

@@ -12,7 +12,7 @@ use castile_xml::StartTag;
 use super::{ItemType, RPC, SOAP11, SOAP12};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::types::{Rules, is_simple};
-use crate::from_xml::{Decoder, FromXml, Next};
+use crate::from_xml::{Decoder, FromXml, Next, RootType};
 use crate::schema::{Element, TypeName, XSI_NAMESPACE};
 
 use references::{Opened, Reference};
@@ -234,13 +234,22 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// The content doesn't match the schema or is not well-formed.
     pub fn call<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
+        self.open_call(element, &RootType::of::<T>())?;
+        let value = T::content(self, element)?;
+        self.is_granted().map(|()| value)
+    }
+
+    /// Reads the attributes of `element` as [`call`](Self::call) does. The content is read next.
+    ///
+    /// # Errors
+    /// The attributes don't match the schema or are not well-formed.
+    #[doc(hidden)]
+    pub fn open_call(&mut self, element: &'static Element, of: &RootType) -> Result<(), Error> {
         self.of_types = self.lenient.take();
         self.is_encoded = true;
         self.reader.use_cached_tags();
-        self.attributes(element, T::ATTRIBUTES)?;
-        self.nil_has_no_children(element)?;
-        let value = T::content(self, element)?;
-        self.is_granted().map(|()| value)
+        self.attributes(element, of.attributes)?;
+        self.nil_has_no_children(element)
     }
 
     fn independent_by_rules<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {

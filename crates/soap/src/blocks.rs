@@ -16,7 +16,7 @@ use self::directed::Direction;
 use crate::charge::{Charge, allowance};
 use crate::envelope::{Envelope, HeaderBlock};
 use crate::error::{Error, ErrorKind};
-use crate::fault::FaultDetail;
+use crate::fault::DecodesDetail;
 use crate::version::Version;
 
 /// A header block that a contract declares, as a value. The generator implements this trait for each of them.
@@ -146,10 +146,11 @@ impl Read<'_> {
     }
 
     /// Reads the detail of a fault from the header, if it is there.
-    pub(crate) fn fault_detail<D: FaultDetail>(self) -> Result<Option<(D, Deviations)>, Error> {
-        let (details, blocks) = of_fault::<D>();
+    pub(crate) fn fault_detail(self, detail: &mut dyn DecodesDetail) -> Result<Option<Deviations>, Error> {
+        let (details, blocks) = of_fault(detail);
         let is_one = |block: &HeaderBlock| blocks.iter().position(|element| element.is(&block.namespace, &block.local));
-        self.one(is_one, |decoder, index| D::read(decoder, details + index))
+        let read = self.one(is_one, |decoder, index| detail.decode(decoder, details + index))?;
+        Ok(read.map(|((), deviations)| deviations))
     }
 
     /// Reads the only block for this node that `number` accepts.
@@ -200,10 +201,11 @@ impl Read<'_> {
     }
 }
 
-/// Returns how many elements of `D` are in the fault's detail, and the elements that are header blocks.
-pub(crate) fn of_fault<D: FaultDetail>() -> (usize, &'static [Element]) {
-    let details = D::ELEMENTS.len().saturating_sub(D::HEADER_BLOCKS);
-    (details, &D::ELEMENTS[details..])
+/// Returns how many elements are in the fault's detail, and the elements that are header blocks.
+pub(crate) fn of_fault(detail: &dyn DecodesDetail) -> (usize, &'static [Element]) {
+    let elements = detail.elements();
+    let details = elements.len().saturating_sub(detail.header_blocks());
+    (details, &elements[details..])
 }
 
 /// Creates a decoder that is positioned after the start tag of the header. The envelope was already read from `text`.

@@ -4,6 +4,7 @@ mod fault;
 
 pub(crate) use fault::DECLARATIONS;
 
+use std::any::Any;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -16,11 +17,11 @@ use crate::blocks::{self, Blocks, Headers, WriteHeader};
 use crate::description::{Operation, Root};
 use crate::envelope::{Envelope, end_tag};
 use crate::error::{Error, ErrorKind, Named};
-use crate::fault::{Beside, Detail, Fault, FaultDetail};
+use crate::fault::{Beside, DecodesDetail, Detail, DetailSlot, Fault, FaultDetail};
 use crate::included::Included;
 use crate::options::Options;
 use crate::package::{Package, Received};
-use crate::payload::{self, FromPayload, Incoming, ToPayload};
+use crate::payload::{self, Decodes, FromPayload, Incoming, Slot, ToPayload};
 use crate::reader;
 use crate::response::Response;
 use crate::version::Version;
@@ -38,7 +39,7 @@ pub fn request<Q: ToXml>(version: Version, operation: &Operation, request: &Q) -
 ///
 /// # Errors
 /// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow.
-pub fn request_with<Q: ToPayload>(
+pub fn request_with<Q: ToPayload + ?Sized>(
     version: Version,
     operation: &Operation,
     request: &Q,
@@ -53,7 +54,7 @@ pub fn request_with<Q: ToPayload>(
 /// # Errors
 /// Returns [`ErrorKind::Unwritable`] if a value contains characters that XML doesn't allow, and an error if the system has no
 /// random numbers.
-pub fn request_package<Q: ToPayload>(
+pub fn request_package<Q: ToPayload + ?Sized>(
     version: Version,
     operation: &Operation,
     request: &Q,
@@ -79,8 +80,11 @@ pub fn response<R: FromXml, D: FaultDetail>(
     charset: Option<Charset>,
     options: &Options,
 ) -> Result<Result<R, Fault<D>>, Error> {
-    let answer = read_response(operation, message, &Bytes::new(), charset, options, None)?;
-    Ok(answer.map(|(response, _)| response))
+    let (mut slot, mut detail) = (Slot::new(), DetailSlot::new());
+    match read_response(operation, message, &Bytes::new(), charset, options, None, &mut slot, &mut detail)? {
+        Ok(_) => slot.take().map(Ok),
+        Err(fault) => Ok(Err(detail.fill(fault))),
+    }
 }
 
 /// Reads a response whose header blocks are parsed on demand. The response may be [`Raw`](crate::Raw).
@@ -93,8 +97,11 @@ pub fn response_with<R: FromPayload, D: FaultDetail>(
     charset: Option<Charset>,
     options: &Options,
 ) -> Result<Result<Response<R>, Fault<D>>, Error> {
-    let answer = read_response(operation, message, message, charset, options, None)?;
-    Ok(answer.map(|(response, header)| Response::came(response, header, Attachments::none())))
+    let (mut slot, mut detail) = (Slot::new(), DetailSlot::new());
+    match read_response(operation, message, message, charset, options, None, &mut slot, &mut detail)? {
+        Ok(header) => Ok(Ok(Response::came(slot.take()?, header, Attachments::none()))),
+        Err(fault) => Ok(Err(detail.fill(fault))),
+    }
 }
 
 /// Reads a response that may be in a package. If `takes_attachments` is set, the attachments of the response or fault are read on
@@ -108,18 +115,105 @@ pub async fn response_package<R: FromPayload + Send + 'static, D: FaultDetail>(
     options: &Options,
     takes_attachments: bool,
 ) -> Result<Result<Response<R>, Fault<D>>, Error> {
+    let mut expected = Expected::<R, D>::new(None);
+    let answer = answer_package(operation, received, options, takes_attachments, expected.place()).await?;
+    match answer {
+        Ok(rest) => expected.response(rest).map(Ok),
+        Err(fault) => Ok(Err(expected.fault(fault))),
+    }
+}
+
+/// The places for the message of a response and for the detail of a fault. Clients read an answer into them without the types of its
+/// operation, so that this is compiled once and not for each operation.
+#[doc(hidden)]
+pub struct Expected<R, D> {
+    message: Slot<R>,
+    detail: DetailSlot<D>,
+}
+
+/// An [`Expected`] of any types.
+#[doc(hidden)]
+pub struct Place<'e>(&'e mut dyn Expects);
+
+trait Expects: Any + Send {
+    fn slots(&mut self) -> (&mut dyn Decodes, &mut dyn DecodesDetail);
+
+    /// Creates empty places of the same types, to be filled on another thread.
+    fn empty(&self) -> Box<dyn Expects>;
+
+    /// Takes over what was stored in `other`.
+    fn set(&mut self, other: Box<dyn Expects>);
+}
+
+impl<R, D> Expected<R, D> {
+    /// Creates empty places, or a place that has a message already.
+    pub fn new(message: Option<R>) -> Self {
+        Expected { message: Slot(message), detail: DetailSlot::new() }
+    }
+
+    /// Adds the stored message to a response.
+    ///
+    /// # Errors
+    /// Returns an error if no message was stored.
+    pub fn response(mut self, rest: Response<()>) -> Result<Response<R>, Error> {
+        let message = self.message.take()?;
+        Ok(rest.map(|()| message))
+    }
+
+    /// Adds the stored detail to a fault.
+    pub fn fault(self, fault: Fault<()>) -> Fault<D> {
+        self.detail.fill(fault)
+    }
+}
+
+impl<R: FromPayload + Send + 'static, D: FaultDetail> Expected<R, D> {
+    /// Returns the places, to be filled.
+    pub fn place(&mut self) -> Place<'_> {
+        Place(self)
+    }
+}
+
+impl<R: FromPayload + Send + 'static, D: FaultDetail> Expects for Expected<R, D> {
+    fn slots(&mut self) -> (&mut dyn Decodes, &mut dyn DecodesDetail) {
+        (&mut self.message, &mut self.detail)
+    }
+
+    fn empty(&self) -> Box<dyn Expects> {
+        Box::new(Self::new(None))
+    }
+
+    fn set(&mut self, other: Box<dyn Expects>) {
+        let other: Box<dyn Any> = other;
+        if let Ok(other) = other.downcast() {
+            *self = *other;
+        }
+    }
+}
+
+/// Reads a response as [`response_package`] does, and stores its message or the detail of its fault in `place`.
+///
+/// # Errors
+/// Returns an error if the message is neither the response nor a fault, or if the package is invalid.
+#[doc(hidden)]
+pub async fn answer_package(
+    operation: &'static Operation,
+    received: Received,
+    options: &Options,
+    takes_attachments: bool,
+    Place(expected): Place<'_>,
+) -> Result<Result<Response<()>, Fault<()>>, Error> {
     let included = Included::of(received.packaging, options);
-    let mut answer = read_anywhere(operation, &received, options, &included).await?;
+    let mut answer = read_anywhere(operation, &received, options, &included, expected).await?;
     if received.packaging.is_none() {
-        return Ok(answer.map(|(response, header)| Response::came(response, header, received.attachments)));
+        return Ok(answer.map(|header| Response::came((), header, received.attachments)));
     }
     let mut package = Package { received, options: options.clone(), included, reservation: None };
     if package.fetch(takes_attachments).await? {
-        answer = read_anywhere(operation, &package.received, options, &package.included).await?;
+        answer = read_anywhere(operation, &package.received, options, &package.included, expected).await?;
     }
     let attachments = package.received.attachments;
     Ok(match answer {
-        Ok((response, header)) => Ok(Response::came(response, header, attachments)),
+        Ok(header) => Ok(Response::came((), header, attachments)),
         // Without this guard, unread attachments would keep the connection in use.
         Err(fault) if takes_attachments => Err(fault.attached(attachments)),
         Err(fault) => Err(fault),
@@ -127,31 +221,44 @@ pub async fn response_package<R: FromPayload + Send + 'static, D: FaultDetail>(
 }
 
 /// Reads an answer. A large answer is read by a worker.
-async fn read_anywhere<R: FromPayload + Send + 'static, D: FaultDetail>(
+async fn read_anywhere(
     operation: &'static Operation,
     received: &Received,
     options: &Options,
     included: &Option<Arc<Included>>,
-) -> Result<Result<(R, Blocks), Fault<D>>, Error> {
+    expected: &mut dyn Expects,
+) -> Result<Result<Blocks, Fault<()>>, Error> {
     let Received { message, charset, .. } = received;
     let Some(offload) = options.elsewhere(message.len()) else {
-        return read_response(operation, message, message, *charset, options, included.as_deref());
+        let (slot, detail) = expected.slots();
+        return read_response(operation, message, message, *charset, options, included.as_deref(), slot, detail);
     };
     let (message, charset, options, included) = (message.clone(), *charset, options.clone(), included.clone());
-    let work = move || read_response(operation, &message, &message, charset, &options, included.as_deref());
+    let mut there = expected.empty();
+    let work = move || {
+        let (slot, detail) = there.slots();
+        let answer = read_response(operation, &message, &message, charset, &options, included.as_deref(), slot, detail);
+        (answer, there)
+    };
     // A panic is an error of this library, or of the types of the caller.
-    offload.run(work).await.unwrap_or_else(|| Err(Error::new(ErrorKind::System, "the answer could not be read")))
+    let done = offload.run(work).await;
+    let (answer, there) = done.ok_or_else(|| Error::new(ErrorKind::System, "the answer could not be read"))?;
+    expected.set(there);
+    answer
 }
 
-/// `shared` is the message, if it can be retained without a copy.
-fn read_response<R: FromPayload, D: FaultDetail>(
+/// Reads a response into `slot`, or a fault with the detail in `detail`. `shared` is the message, if it can be retained without a copy.
+#[expect(clippy::too_many_arguments, reason = "they are all that an answer is read from")]
+fn read_response(
     operation: &'static Operation,
     message: &[u8],
     shared: &Bytes,
     charset: Option<Charset>,
     options: &Options,
     included: Option<&Included>,
-) -> Result<Result<(R, Blocks), Fault<D>>, Error> {
+    slot: &mut dyn Decodes,
+    detail: &mut dyn DecodesDetail,
+) -> Result<Result<Blocks, Fault<()>>, Error> {
     let Some(expected) = &operation.response else {
         let message = format!("{} has no response to read", operation.name);
         return Err(Error::at(0, ErrorKind::Document, message));
@@ -162,16 +269,16 @@ fn read_response<R: FromPayload, D: FaultDetail>(
     }
     let incoming = Incoming { operation, root: expected, is_request: false, options, message: shared };
     reader::read_with(message, charset, options, None, |mut reader, leniency| {
-        let answer = match answer::<D>(&mut reader, operation, Some(expected), options) {
+        let answer = match answer(&mut reader, operation, Some(expected), options, detail) {
             Ok((envelope, Answer::Other(first))) => {
                 let text = reader.input();
                 let mut decoder = payload::decoder(reader, leniency, included, None)?;
                 decoder.lack(options.cut);
-                let payload = incoming.payload(decoder, first, included)?;
-                return Ok(Ok((payload, Blocks::received(envelope, text, shared, options, Some(operation), None))));
+                incoming.payload(decoder, first, included, slot)?;
+                return Ok(Ok(Blocks::received(envelope, text, shared, options, Some(operation), None)));
             }
             Ok((envelope, Answer::Fault)) => {
-                read_fault(&mut reader, envelope, operation, shared, options, expected.is_encoded).map(Err)
+                read_fault(&mut reader, envelope, operation, shared, options, expected.is_encoded, detail).map(Err)
             }
             Err(error) => Err(error),
         };
@@ -191,13 +298,40 @@ pub fn accepted<D: FaultDetail>(
     charset: Option<Charset>,
     options: &Options,
 ) -> Result<Result<(), Fault<D>>, Error> {
+    let mut detail = DetailSlot::new();
+    let answer = read_accepted(operation, message, charset, options, &mut detail)?;
+    Ok(answer.map_err(|fault| detail.fill(fault)))
+}
+
+/// Reads an answer as [`accepted`] does, and stores the detail of its fault in `place`.
+///
+/// # Errors
+/// Returns an error if the message is not well-formed or not an envelope.
+#[doc(hidden)]
+pub fn accepted_into(
+    operation: &'static Operation,
+    message: &[u8],
+    charset: Option<Charset>,
+    options: &Options,
+    Place(expected): Place<'_>,
+) -> Result<Result<(), Fault<()>>, Error> {
+    read_accepted(operation, message, charset, options, expected.slots().1)
+}
+
+fn read_accepted(
+    operation: &'static Operation,
+    message: &[u8],
+    charset: Option<Charset>,
+    options: &Options,
+    detail: &mut dyn DecodesDetail,
+) -> Result<Result<(), Fault<()>>, Error> {
     if message.is_empty() {
         return Ok(Ok(()));
     }
     reader::read_envelope(message, charset, options, None, |reader| {
-        match answer::<D>(reader, operation, None, options)? {
+        match answer(reader, operation, None, options, detail)? {
             (envelope, Answer::Fault) => {
-                read_fault(reader, envelope, operation, &Bytes::new(), options, false).map(Err)
+                read_fault(reader, envelope, operation, &Bytes::new(), options, false, detail).map(Err)
             }
             (_, Answer::Other(_)) => Ok(Ok(())),
         }
@@ -212,17 +346,18 @@ enum Answer<'a> {
 }
 
 /// Reads up to and including the start tag of the payload.
-fn answer<'a, D: FaultDetail>(
+fn answer<'a>(
     reader: &mut CachedReader<'a>,
     operation: &Operation,
     expected: Option<&'static Root>,
     options: &Options,
+    detail: &dyn DecodesDetail,
 ) -> Result<(Envelope, Answer<'a>), Error> {
     let (mut envelope, payload) = Envelope::read(reader)?;
     envelope.claim(&options.roles);
     envelope.check_understood(|namespace, local| {
         blocks::declares(operation.response_header, namespace, local)
-            || blocks::of_fault::<D>().1.iter().any(|element| element.is(namespace, local))
+            || blocks::of_fault(detail).1.iter().any(|element| element.is(namespace, local))
             || options.understands(namespace, local)
             || options.call.as_ref().is_some_and(|call| call.understands(namespace))
     })?;
@@ -253,24 +388,25 @@ fn answer<'a, D: FaultDetail>(
 
 /// Reads a fault, whose start tag was already read, and the rest of the message. If the declared detail is a header block, it is
 /// read from the header. `shared` is the message, if it can be retained without a copy.
-fn read_fault<D: FaultDetail>(
+fn read_fault(
     reader: &mut CachedReader<'_>,
     envelope: Envelope,
     operation: &'static Operation,
     shared: &Bytes,
     options: &Options,
     is_encoded: bool,
-) -> Result<Fault<D>, Error> {
+    detail: &mut dyn DecodesDetail,
+) -> Result<Fault<()>, Error> {
     let limits = options.limits;
     let is_lenient = options.leniency.is_some();
-    let (mut fault, mut deviations) = fault::read(reader, envelope.version, limits, is_encoded, is_lenient)?;
+    let (mut fault, mut deviations) = fault::read(reader, envelope.version, limits, is_encoded, is_lenient, detail)?;
     if matches!(fault.detail, Detail::None)
-        && let Some((detail, tolerated)) = fault::tolerantly(is_lenient, |is_lenient| {
+        && let Some(tolerated) = fault::tolerantly(is_lenient, |is_lenient| {
             let header = blocks::Read { envelope: &envelope, text: reader.input(), limits, charge: None, is_lenient };
-            header.fault_detail().ok().flatten()
+            header.fault_detail(detail).ok().flatten()
         })
     {
-        fault.detail = Detail::Declared(detail);
+        fault.detail = Detail::Declared(());
         deviations = tolerated;
     }
     if matches!(fault.detail, Detail::None)

@@ -4,6 +4,8 @@ mod addressing;
 mod code;
 mod headers;
 mod reason;
+mod slot;
+mod view;
 
 use std::fmt;
 
@@ -19,6 +21,8 @@ use crate::version::Version;
 pub use code::FaultCode;
 pub(crate) use headers::Beside;
 pub use reason::{Reason, ReasonText};
+pub(crate) use slot::{DecodesDetail, DetailSlot};
+pub(crate) use view::{Part, View};
 
 /// The reason of the fault when the memory budget is exhausted.
 const TOO_LITTLE_MEMORY: &str = "too little memory is left for this message, try again later";
@@ -196,7 +200,7 @@ impl<D> Fault<D> {
     }
 }
 
-impl<D: FaultDetail> Fault<D> {
+impl View<'_> {
     /// Writes the fault as the payload of a message.
     pub(crate) fn write(&self, version: Version, out: &mut Encoder) {
         out.encode(version.encoding());
@@ -210,19 +214,19 @@ impl<D: FaultDetail> Fault<D> {
 
     /// Writes the fault in SOAP 1.1 (§4.4).
     fn write_soap11(&self, out: &mut Encoder) {
-        let code = match &self.code {
+        let code = match self.code {
             FaultCode::Other(name) => Some(&**name),
             _ => None,
         };
-        let name = CodeName { version: Version::Soap11, code: &self.code, name: self.subcodes.last().or(code) };
+        let name = CodeName { version: Version::Soap11, code: self.code, name: self.subcodes.last().or(code) };
         name.write("<faultcode>", "</faultcode>", out);
         write_text("<faultstring>", self.reason.as_str(), "</faultstring>", out);
-        if let Some(role) = &self.role {
+        if let Some(role) = self.role {
             write_text("<faultactor>", role, "</faultactor>", out);
         }
-        match &self.detail {
+        match self.detail {
             // Without a `detail`, the fault would be about something other than the body (§4.4).
-            Detail::None if !self.has_no_detail() => out.raw("<detail/>"),
+            Part::None if !self.has_no_detail() => out.raw("<detail/>"),
             // A detail about a header block is not written into the body.
             _ if self.addressing_detail().is_some() => {}
             _ => self.write_detail("<detail>", "</detail>", out),
@@ -231,7 +235,7 @@ impl<D: FaultDetail> Fault<D> {
 
     /// Returns whether this is the fault of an exhausted memory budget, which a handler may have passed on.
     pub(crate) fn is_of_memory(&self) -> bool {
-        self.code == FaultCode::Receiver && self.reason.as_str() == TOO_LITTLE_MEMORY
+        *self.code == FaultCode::Receiver && self.reason.as_str() == TOO_LITTLE_MEMORY
     }
 
     /// Returns whether the fault is about the envelope or a header block.
@@ -241,14 +245,14 @@ impl<D: FaultDetail> Fault<D> {
 
     /// Writes the fault in SOAP 1.2 (Part 1 §5.4).
     fn write_soap12(&self, out: &mut Encoder) {
-        let name = |name| CodeName { version: Version::Soap12, code: &self.code, name };
+        let name = |name| CodeName { version: Version::Soap12, code: self.code, name };
         out.raw("<soap:Code>");
         name(None).write("<soap:Value>", "</soap:Value>", out);
-        let other = match &self.code {
+        let other = match self.code {
             FaultCode::Other(name) => Some(&**name),
             _ => None,
         };
-        let subcodes = || other.into_iter().chain(&self.subcodes);
+        let subcodes = || other.into_iter().chain(self.subcodes);
         for subcode in subcodes() {
             out.raw("<soap:Subcode>");
             name(Some(subcode)).write("<soap:Value>", "</soap:Value>", out);
@@ -263,26 +267,26 @@ impl<D: FaultDetail> Fault<D> {
             write_text(">", text, "</soap:Text>", out);
         }
         out.raw("</soap:Reason>");
-        if let Some(node) = &self.node {
+        if let Some(node) = self.node {
             write_text("<soap:Node>", node, "</soap:Node>", out);
         }
-        if let Some(role) = &self.role {
+        if let Some(role) = self.role {
             write_text("<soap:Role>", role, "</soap:Role>", out);
         }
         self.write_detail("<soap:Detail>", "</soap:Detail>", out);
     }
 
     fn write_detail(&self, start: &str, end: &str, out: &mut Encoder) {
-        match &self.detail {
-            Detail::None | Detail::OfHeader => {}
+        match self.detail {
+            Part::None | Part::OfHeader => {}
             // This detail is written into the header.
-            Detail::Declared(detail) if detail.is_header() => {}
-            Detail::Declared(detail) => {
+            Part::Declared(detail) if detail.is_header() => {}
+            Part::Declared(detail) => {
                 out.raw(start);
                 detail.write(out);
                 out.raw(end);
             }
-            Detail::Other(xml) => {
+            Part::Other(xml) => {
                 out.raw(start);
                 out.raw(xml);
                 out.raw(end);

@@ -17,6 +17,8 @@ mod envelope;
 mod error;
 mod fault;
 mod from_fn;
+mod guarded;
+mod handling;
 mod header;
 mod included;
 pub mod message;

@@ -8,7 +8,7 @@ use crate::description::Root;
 use crate::envelope::{Envelope, end_tag};
 use crate::error::{Error, ErrorKind};
 use crate::options::Options;
-use crate::payload::read_payload;
+use crate::payload::{Decodes, Slot, read_payload};
 use crate::reader::read_with;
 
 #[doc(hidden)]
@@ -39,12 +39,24 @@ fn read_in<T: FromXml>(
     charset: Option<Charset>,
     limits: Limits,
 ) -> Result<T, Error> {
+    let mut slot = Slot::new();
+    read_into(root, message, charset, limits, &mut slot)?;
+    slot.take()
+}
+
+fn read_into(
+    root: &'static Root,
+    message: &[u8],
+    charset: Option<Charset>,
+    limits: Limits,
+    slot: &mut dyn Decodes,
+) -> Result<(), Error> {
     read_with(message, charset, &Options::from(limits), None, |mut reader, _| match find(&mut reader, root) {
         Ok(payload) => {
             let mut decoder = Decoder::new(reader);
-            let value = read_payload(&mut decoder, root, payload, &Bytes::new());
+            let read = read_payload(&mut decoder, root, payload, &Bytes::new(), slot);
             keep(decoder.into_memory());
-            value
+            read
         }
         Err(error) => {
             keep(reader.into_memory());

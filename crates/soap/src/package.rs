@@ -20,7 +20,7 @@ use crate::error::{Error, ErrorKind};
 use crate::included::{Charged, Included};
 use crate::offload::Offloading;
 use crate::options::Options;
-use crate::payload::{FromPayload, Incoming, decoder};
+use crate::payload::{Decoded, Decodes, Incoming, decoder};
 use crate::reader::read_with;
 
 /// How long to wait for the attachments that a handler didn't read.
@@ -55,32 +55,28 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// Reads the parts that a request refers to. If there are any, the request is read again. `first` is the value of the first pass,
-    /// to which `charged` bytes are charged. Returns the value, the other parts, and what a handler may leave of them.
-    pub(crate) async fn complete<T>(
+    /// Reads the parts that a request refers to. If there are any, the request is read again. `message` has the value of the first
+    /// pass, to which `charged` bytes are charged. Returns the value, the other parts, and what a handler may leave of them.
+    pub(crate) async fn complete(
         mut self: Box<Self>,
-        first: T,
+        mut message: Box<dyn Decoded>,
         charged: usize,
         operation: &'static Operation,
-    ) -> Result<(T, Attachments, Option<Unread>), Error>
-    where
-        T: FromPayload + Send + 'static,
-    {
-        let mut message = first;
+    ) -> Result<Complete, Error> {
         if self.fetch(true).await? {
             // Drop the first value and release its charge, so that the message is not in memory twice.
-            drop(message);
+            message.clear();
             if let Some(reservation) = &self.reservation {
                 reservation.shrink(charged);
             }
-            let (again, read) = self.read_again(operation).await?;
+            let (again, read) = self.read_again(operation, message).await?;
             self = again;
             message = read?;
         }
         let limit = self.options.attachments.included;
         let attachments = self.received.attachments;
         let unread = attachments.rest().map(|rest| Unread { rest, limit });
-        Ok((message, attachments, unread))
+        Ok(Complete { message, attachments, unread })
     }
 
     /// Reads the parts that the first pass found references to. Unless `is_taken`, the remaining parts are skipped. Returns `true`
@@ -116,17 +112,15 @@ impl Package {
     }
 
     /// Reads a request again, after the parts that it refers to have arrived. A large one is read by a worker.
-    async fn read_again<T>(
+    async fn read_again(
         self: Box<Self>,
         operation: &'static Operation,
-    ) -> Result<(Box<Self>, Result<T, Error>), Error>
-    where
-        T: FromPayload + Send + 'static,
-    {
+        mut message: Box<dyn Decoded>,
+    ) -> Result<(Box<Self>, Result<Box<dyn Decoded>, Error>), Error> {
         let elsewhere = self.options.elsewhere(self.received.message.len()).cloned();
         let charge = self.reservation.clone();
         let read = move || {
-            let read = self.decode(operation);
+            let read = self.decode(operation, message.slot()).map(|()| message);
             (self, read)
         };
         let Some(offload) = elsewhere else { return Ok(read()) };
@@ -136,16 +130,25 @@ impl Package {
         read.ok_or_else(|| Error::new(ErrorKind::System, "the message could not be read"))
     }
 
-    fn decode<T: FromPayload>(&self, operation: &'static Operation) -> Result<T, Error> {
+    fn decode(&self, operation: &'static Operation, slot: &mut dyn Decodes) -> Result<(), Error> {
         let Package { received: Received { message, charset, .. }, options, included, reservation } = self;
         let charge = reservation.as_ref();
         let incoming = Incoming { operation, root: &operation.request, is_request: true, options, message };
         read_with(message, *charset, options, charge, |mut reader, leniency| {
             let (_, first) = Envelope::read(&mut reader)?;
             let included = included.as_deref();
-            incoming.payload(decoder(reader, leniency, included, charge)?, first, included)
+            incoming.payload(decoder(reader, leniency, included, charge)?, first, included, slot)
         })
     }
+}
+
+/// A request with all parts that it refers to.
+pub(crate) struct Complete {
+    pub(crate) message: Box<dyn Decoded>,
+    /// The other parts.
+    pub(crate) attachments: Attachments,
+    /// What a handler may leave of them.
+    pub(crate) unread: Option<Unread>,
 }
 
 /// The attachments that a handler may leave unread.
@@ -160,9 +163,9 @@ impl Unread {
     ///
     /// # Errors
     /// Returns an error if two parts have the same name. Other errors are ignored, because the answer is already complete.
-    pub(crate) async fn pass_over(self, offload: Option<&Offloading>) -> Result<(), Error> {
+    pub(crate) async fn pass_over(self, offload: Option<Offloading>) -> Result<(), Error> {
         let rest = self.rest.pass_over(self.limit);
-        let passed = match offload {
+        let passed = match &offload {
             Some(offload) => offload.within(LEFT_TIME, rest).await.unwrap_or(Ok(())),
             None => rest.await,
         };

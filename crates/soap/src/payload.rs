@@ -1,14 +1,16 @@
 //! The types that a payload can be read into and written from: values of generated types, or XML.
 
+use std::any::Any;
+
 use bytes::Bytes;
-use castile_databinding::{Decoder, Deviations, Encoder, FromXml, ToXml};
+use castile_databinding::{Decoder, Deviations, Encoder, FromXml, RootType, ToXml};
 use castile_xml::{CachedReader, StartTag};
 
 use crate::blocks::Headers;
 use crate::charge::{Charge, allowance};
 use crate::description::{Operation, Root};
 use crate::envelope::Envelope;
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::included::Included;
 use crate::options::{Leniency, Options};
 use crate::reader::keep;
@@ -55,26 +57,84 @@ impl<T: FromXml> FromPayload for T {
         first: Option<StartTag<'a>>,
         _: &Bytes,
     ) -> Result<Self, Error> {
-        let value;
-        match root.body {
-            None => {
-                if root.is_encoded {
-                    value = decoder.call(&root.element)?;
-                    Envelope::read_end_behind_others(decoder)?;
-                } else {
-                    value = match root.wraps_parts {
-                        true => decoder.wrapper(&root.element)?,
-                        false => decoder.root(&root.element)?,
-                    };
-                    Envelope::read_end(decoder.reader())?;
-                }
-            }
-            Some(_) => {
-                value = decoder.rest(&root.element, first)?;
-                Envelope::read_end_behind_body(decoder.reader())?;
-            }
-        }
+        open(decoder, root, first, &RootType::of::<T>())?;
+        let value = T::content(decoder, &root.element)?;
+        close(decoder, root)?;
         Ok(value)
+    }
+}
+
+/// Reads up to the content of the payload `root`.
+fn open<'a>(
+    decoder: &mut Decoder<'a>,
+    root: &'static Root,
+    first: Option<StartTag<'a>>,
+    of: &RootType,
+) -> Result<(), Error> {
+    match root.body {
+        None if root.is_encoded => decoder.open_call(&root.element, of)?,
+        None if root.wraps_parts => decoder.open_wrapper(&root.element, of)?,
+        None => decoder.open_root(&root.element, of)?,
+        Some(_) => decoder.open_rest(first),
+    }
+    Ok(())
+}
+
+/// Reads the rest of the message after the content of the payload `root`.
+fn close(decoder: &mut Decoder<'_>, root: &'static Root) -> Result<(), Error> {
+    decoder.close_root()?;
+    match root.body {
+        None if root.is_encoded => Envelope::read_end_behind_others(decoder),
+        None => Envelope::read_end(decoder.reader()),
+        Some(_) => Envelope::read_end_behind_body(decoder.reader()),
+    }
+}
+
+/// A place for a payload. It hides the type of the value, so that reading a message is compiled once and not for each operation.
+pub(crate) trait Decodes {
+    /// Reads the payload as [`FromPayload::read`] does, and stores it.
+    fn decode<'a>(
+        &mut self,
+        decoder: &mut Decoder<'a>,
+        root: &'static Root,
+        first: Option<StartTag<'a>>,
+        message: &Bytes,
+    ) -> Result<(), Error>;
+}
+
+/// A place for a payload of the type `T`.
+pub(crate) struct Slot<T>(pub(crate) Option<T>);
+
+impl<T> Slot<T> {
+    /// Creates an empty slot.
+    pub(crate) fn new() -> Self {
+        Slot(None)
+    }
+
+    /// Takes the value that was stored.
+    ///
+    /// # Errors
+    /// Returns an error if there is none.
+    pub(crate) fn take(&mut self) -> Result<T, Error> {
+        self.0.take().ok_or_else(empty)
+    }
+}
+
+#[cold]
+fn empty() -> Error {
+    Error::new(ErrorKind::System, "the value of the message was not stored")
+}
+
+impl<T: FromPayload> Decodes for Slot<T> {
+    fn decode<'a>(
+        &mut self,
+        decoder: &mut Decoder<'a>,
+        root: &'static Root,
+        first: Option<StartTag<'a>>,
+        message: &Bytes,
+    ) -> Result<(), Error> {
+        self.0 = Some(T::read(decoder, root, first, message)?);
+        Ok(())
     }
 }
 
@@ -113,6 +173,25 @@ pub(crate) fn decoder<'a>(
     Ok(Box::new(decoder.with_includes(included)))
 }
 
+/// A place for a payload that can be moved to another thread.
+pub(crate) trait Decoded: Any + Send {
+    /// Returns the place, to store another value.
+    fn slot(&mut self) -> &mut dyn Decodes;
+
+    /// Drops the value.
+    fn clear(&mut self);
+}
+
+impl<T: FromPayload + Send + 'static> Decoded for Slot<T> {
+    fn slot(&mut self) -> &mut dyn Decodes {
+        self
+    }
+
+    fn clear(&mut self) {
+        self.0 = None;
+    }
+}
+
 /// How the payload of a message is read after its envelope.
 pub(crate) struct Incoming<'a> {
     pub(crate) operation: &'static Operation,
@@ -124,24 +203,25 @@ pub(crate) struct Incoming<'a> {
 }
 
 impl Incoming<'_> {
-    /// Reads the payload and the rest of the message.
-    pub(crate) fn payload<'r, T: FromPayload>(
+    /// Reads the payload into `slot`, and the rest of the message.
+    pub(crate) fn payload<'r>(
         &self,
         mut decoder: Box<Decoder<'r>>,
         first: Option<StartTag<'r>>,
         included: Option<&'r Included>,
-    ) -> Result<T, Error> {
+        slot: &mut dyn Decodes,
+    ) -> Result<(), Error> {
         let Incoming { operation, root, is_request, options, message } = *self;
         let (input, is_lenient) = (decoder.reader().input(), decoder.is_lenient());
-        let value: Result<T, Error> = read_payload(&mut decoder, root, first, message);
+        let read = read_payload(&mut decoder, root, first, message, slot);
         let deviations = decoder.take_deviations();
         keep(decoder.into_memory());
-        let value = value.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
+        read.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
         // If parts are missing, the message is read again and reports its deviations then.
         if is_lenient && included.is_none_or(Included::is_complete) {
             tell(options, operation, deviations, input);
         }
-        Ok(value)
+        Ok(())
     }
 }
 
@@ -154,17 +234,18 @@ pub(crate) fn tell(options: &Options, operation: &Operation, deviations: Deviati
     }
 }
 
-/// Reads the payload and the rest of the message. The start tag `first` of the payload was already read and checked.
-pub(crate) fn read_payload<'a, T: FromPayload>(
+/// Reads the payload into `slot`, and the rest of the message. The start tag `first` of the payload was already read and checked.
+pub(crate) fn read_payload<'a>(
     decoder: &mut Decoder<'a>,
     root: &'static Root,
     first: Option<StartTag<'a>>,
     message: &Bytes,
-) -> Result<T, Error> {
-    let value = T::read(decoder, root, first, message);
-    if value.is_err() {
+    slot: &mut dyn Decodes,
+) -> Result<(), Error> {
+    let read = slot.decode(decoder, root, first, message);
+    if read.is_err() {
         // The buffers may be needed to read the message again.
         decoder.give_back();
     }
-    value
+    read
 }

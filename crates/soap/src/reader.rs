@@ -30,7 +30,7 @@ pub(crate) fn read_with<T>(
     charset: Option<Charset>,
     options: &Options,
     charge: Charge<'_>,
-    read: impl Fn(CachedReader<'_>, Option<&Leniency>) -> Result<T, Error>,
+    mut read: impl FnMut(CachedReader<'_>, Option<&Leniency>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     let limits = options.limits;
     let mut leniency = None;
@@ -70,7 +70,7 @@ pub(crate) fn read_envelope<T>(
     charset: Option<Charset>,
     options: &Options,
     charge: Charge<'_>,
-    read: impl Fn(&mut CachedReader<'_>) -> Result<T, Error>,
+    mut read: impl FnMut(&mut CachedReader<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     read_with(message, charset, options, charge, |mut reader, _| {
         let value = read(&mut reader);

@@ -6,8 +6,9 @@ use bytes::Bytes;
 use castile_budget::{Reservation, Size};
 use castile_databinding::Encoder;
 use castile_databinding::ErrorKind::Outgrown;
-use castile_mime::{Content, Part};
+use castile_mime::Content;
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use http::HeaderMap;
 
 use crate::addressing::Exchange;
@@ -15,11 +16,10 @@ use crate::blocks::{Blocks, Headers};
 use crate::charge::{Awaited, hold, keep};
 use crate::description::Operation;
 use crate::error::{Error, ErrorKind};
-use crate::fault::{Detail, Fault, FaultDetail, NoDetail};
+use crate::fault::{Fault, FaultDetail, NoDetail, Part, View};
 use crate::offload::{Offloading, Turn};
 use crate::payload::ToPayload;
 use crate::reply_message::{Pending, ReplyMessage};
-use crate::response::Response;
 use crate::version::Version;
 use crate::writer::Written;
 use crate::{header, streamed};
@@ -51,44 +51,24 @@ pub(crate) struct Responding {
     pub(crate) limit: usize,
 }
 
-/// The turn to create a large response, and the memory for its values.
-pub(crate) struct ResponseTurn {
-    turn: Turn,
-    _values: Option<Reservation>,
-}
-
-impl ResponseTurn {
-    /// Releases the memory for the values. They are charged when they are written.
-    pub(crate) fn without_values(self) -> Turn {
-        self.turn
-    }
-}
-
 /// The parts and HTTP headers of a response.
 #[derive(Default)]
-struct Beside {
-    parts: Vec<Part>,
-    http_headers: Option<Box<HeaderMap>>,
+pub(crate) struct Beside {
+    pub(crate) parts: Vec<castile_mime::Part>,
+    pub(crate) http_headers: Option<Box<HeaderMap>>,
 }
 
 impl Responding {
-    /// Waits for the turn of a response that may be large. Returns `None` if it is not expected to be large.
-    ///
-    /// # Errors
-    /// Returns the reply for an exhausted budget.
-    #[inline]
-    pub(crate) async fn turn(&self) -> Result<Option<ResponseTurn>, ReplyMessage> {
-        let expected = self.operation.response_size.expected();
-        let Some(turn) = self.offload.as_ref().and_then(|offload| offload.turn(expected)) else { return Ok(None) };
-        let turn = turn.await;
-        Ok(Some(ResponseTurn { turn, _values: self.room()? }))
+    /// Returns a future of the turn of a response that may be large. Returns `None` if it is not expected to be large.
+    pub(crate) fn turn(&self) -> Option<BoxFuture<'static, Turn>> {
+        self.offload.as_ref()?.turn(self.operation.response_size.expected())
     }
 
     /// Reserves memory for the values of a large response. Their size is unknown, so the size of recent large responses is used.
     ///
     /// # Errors
     /// Returns the reply for an exhausted budget.
-    fn room(&self) -> Result<Option<Reservation>, ReplyMessage> {
+    pub(crate) fn room(&self) -> Result<Option<Reservation>, ReplyMessage> {
         let expected = &self.operation.response_size;
         hold(self.reservation.as_ref(), expected.expected()).map_err(|_| {
             // Otherwise every later request would fail too.
@@ -97,35 +77,29 @@ impl Responding {
         })
     }
 
-    /// Writes a response on this thread, unless the last response was large. If it turns out to be large, it is written again on a
-    /// worker.
-    ///
-    /// # Errors
-    /// Returns a future of the reply if it is written on a worker.
-    pub(crate) fn response<R>(&self, response: Response<R>) -> Result<ReplyMessage, Pending>
-    where
-        R: ToPayload + Send + 'static,
-    {
+    /// Writes a response on this thread, unless the last response was large. Returns `None` if it is to be written
+    /// [`elsewhere`](Self::elsewhere), because it is large.
+    pub(crate) fn response(
+        &self,
+        response: &dyn ToPayload,
+        header: &Blocks,
+        beside: &mut Beside,
+    ) -> Option<ReplyMessage> {
         // An operation without a response sends only HTTP headers.
         if self.operation.response.is_none() {
-            return Ok(ReplyMessage { http_headers: response.http_headers, ..ReplyMessage::empty(self.version) });
+            let http_headers = beside.http_headers.take();
+            return Some(ReplyMessage { http_headers, ..ReplyMessage::empty(self.version) });
         }
-        let Response { message, carried, parts, http_headers, .. } = response;
-        let mut beside = Beside { parts, http_headers };
         let most = self.offload.as_ref().map_or(usize::MAX, Offloading::above);
-        if self.operation.response_size.last() <= most
-            && let Some(reply) = self.write(&message, &carried, &mut beside, Some(most))
-        {
-            return Ok(reply);
+        if self.operation.response_size.last() > most {
+            return None;
         }
-        Err(self.clone().elsewhere(message, carried, beside))
+        self.write(response, header, beside, Some(most))
     }
 
+    /// Writes a large response on a worker.
     #[cold]
-    fn elsewhere<R>(self, response: R, header: Blocks, mut beside: Beside) -> Pending
-    where
-        R: ToPayload + Send + 'static,
-    {
+    pub(crate) fn elsewhere(self, response: Box<dyn ToPayload + Send>, header: Blocks, mut beside: Beside) -> Pending {
         let (version, exchange, offload) = (self.version, self.exchange.clone(), self.offload.clone());
         let values = match self.room() {
             Ok(values) => values,
@@ -135,7 +109,7 @@ impl Responding {
         Box::pin(async move {
             let write = move || {
                 let _values = values;
-                self.write(&response, &header, &mut beside, None)
+                self.write(&*response, &header, &mut beside, None)
             };
             let written = match offload {
                 Some(offload) => offload.run(write).await.flatten(),
@@ -148,10 +122,9 @@ impl Responding {
 
     /// Writes a response with its parts; parts from its values come last. Returns `None` if the message is larger than `most`
     /// bytes. Without `most`, the message is charged while it grows.
-    #[inline]
-    fn write<R: ToPayload>(
+    fn write(
         &self,
-        response: &R,
+        response: &dyn ToPayload,
         header: &Blocks,
         beside: &mut Beside,
         most: Option<usize>,
@@ -235,7 +208,7 @@ impl Responding {
 }
 
 /// Returns the total size in bytes of the parts that are in memory.
-fn size_of(parts: &[Part]) -> usize {
+fn size_of(parts: &[castile_mime::Part]) -> usize {
     parts.iter().filter_map(|part| part.content().bytes()).map(Bytes::len).sum()
 }
 
@@ -254,10 +227,20 @@ pub(crate) fn of_fault<D: FaultDetail>(
     operation: Option<&Operation>,
     fault: &Fault<D>,
 ) -> ReplyMessage {
+    of_view(version, exchange, operation, fault.view())
+}
+
+/// Creates the reply for a fault of any type of detail, as [`of_fault`] does.
+pub(crate) fn of_view(
+    version: Version,
+    exchange: Option<&Exchange>,
+    operation: Option<&Operation>,
+    fault: View<'_>,
+) -> ReplyMessage {
     if fault.is_of_memory() {
         return ReplyMessage::exhausted(version);
     }
-    write_fault(version, exchange, operation, "", fault)
+    write_view(version, exchange, operation, "", fault)
 }
 
 /// Creates the fault for a panic.
@@ -274,10 +257,20 @@ pub(crate) fn write_fault<D: FaultDetail>(
     header: &str,
     fault: &Fault<D>,
 ) -> ReplyMessage {
+    write_view(version, exchange, operation, header, fault.view())
+}
+
+fn write_view(
+    version: Version,
+    exchange: Option<&Exchange>,
+    operation: Option<&Operation>,
+    header: &str,
+    fault: View<'_>,
+) -> ReplyMessage {
     let (first, action) = exchange.map(|exchange| exchange.of_fault(operation, fault)).unwrap_or_default();
     let is_about_addressing = version == Version::Soap11 && fault.addressing_detail().is_some();
-    let detail = match &fault.detail {
-        Detail::Declared(detail) if detail.is_header() => Some(detail),
+    let detail = match fault.detail {
+        Part::Declared(detail) if detail.is_header() => Some(detail),
         _ => None,
     };
     let own = fault.blocks();

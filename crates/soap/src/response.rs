@@ -59,6 +59,12 @@ impl<T> Response<T> {
         Response { message, carried, parts: Vec::new(), http_headers: None, came }
     }
 
+    /// Returns the message, and the response without it.
+    pub(crate) fn split(self) -> (T, Response<()>) {
+        let Response { message, carried, parts, http_headers, came } = self;
+        (message, Response { message: (), carried, parts, http_headers, came })
+    }
+
     /// Sets the HTTP status and headers of a received response, for transports.
     #[doc(hidden)]
     pub fn carried_with(mut self, status: StatusCode, http_headers: HeaderMap) -> Self {

@@ -1,16 +1,13 @@
 //! Services, and the path of a request from its message to its reply.
 
 use std::cell::RefCell;
-use std::future::poll_fn;
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::pin::pin;
 use std::sync::Arc;
 
 use castile_databinding::Decoder;
 use castile_mime::{Attachments, Packaging};
 use castile_xml::{CachedReader, StartTag};
-use futures_util::FutureExt;
 use http::{Extensions, HeaderMap};
 
 use crate::addressing::{self, Exchange};
@@ -20,12 +17,14 @@ use crate::description::{Description, Operation};
 use crate::envelope::Envelope;
 use crate::error::Error;
 use crate::fault::{Fault, FaultDetail};
+use crate::guarded::Guarded;
+use crate::handling::{Call, Handling};
 use crate::included::Included;
 use crate::method::Method;
 use crate::options::Options;
 use crate::package::{Package, Received};
-use crate::payload::{self, FromPayload, Incoming, ToPayload};
-use crate::reply::{self, Responding, ResponseTurn};
+use crate::payload::{self, Decodes, FromPayload, Incoming, Slot, ToPayload};
+use crate::reply::{self, Responding};
 use crate::reply_message::{Pending, ReplyMessage};
 use crate::request::{Request, Surroundings};
 use crate::request_message::{RequestMessage, Understood};
@@ -304,83 +303,41 @@ impl Payload<'_> {
         Q: FromPayload + Send + 'static,
         R: ToPayload + Send + 'static,
         D: FaultDetail,
-        F: Future<Output = Result<Response<R>, Fault<D>>> + Send,
+        F: Future<Output = Result<Response<R>, Fault<D>>> + Send + 'static,
     {
+        let mut message = Slot::new();
+        let handling = self.begin(&mut message)?;
+        let exchange = handling.exchange();
+        let guarded = Guarded::new(Call::Decoded { message, handler }, handling);
+        Ok(addressing::delivered(exchange, Box::pin(guarded)))
+    }
+
+    /// Decodes the payload into `message`, and reads the rest of the message. Returns the steps from there to the reply.
+    fn begin(self, message: &mut dyn Decodes) -> Result<Handling, Error> {
         let Payload { mut decoder, operation, envelope, exchange, first, arrived, before } = self;
         let Arrived { request, options, included, .. } = arrived;
         let (version, charge) = (envelope.version, request.reservation.as_ref());
         let incoming =
             Incoming { operation, root: &operation.request, is_request: true, options, message: &request.message };
         let text = decoder.reader().input();
-        let mut message: Q = incoming.payload(decoder, first, included.map(|included| &**included))?;
+        incoming.payload(decoder, first, included.map(|included| &**included), message)?;
         let header = Blocks::received(envelope, text, &request.message, options, Some(operation), charge);
         let charged = held(charge).saturating_sub(before);
         let trace = request.trace.clone();
-        let ended = move |step| {
-            if let Some(trace) = &trace {
-                trace.end(step);
-            }
-        };
-        ended(Step::Decode);
+        if let Some(trace) = &trace {
+            trace.end(Step::Decode);
+        }
+        let surroundings = arrived.surroundings(version, exchange.clone());
         let responding = Responding {
             version,
             operation,
-            exchange: exchange.clone(),
+            exchange,
             mtom: arrived.mtom,
             offload: options.offload.clone(),
             reservation: charge.cloned(),
             limit: options.limits.written_size,
         };
-        let package = arrived.package();
-        let surroundings = arrived.surroundings(version, exchange.clone());
-        let to_panic = exchange.clone();
-        let reply = async move {
-            let exchange = responding.exchange.as_deref();
-            let (mut attachments, mut unread) = (Attachments::none(), None);
-            if let Some(package) = package {
-                // Boxed, so that messages without a package don't reserve space for it.
-                match Box::pin(package.complete(message, charged, responding.operation)).await {
-                    Ok(complete) => (message, attachments, unread) = complete,
-                    Err(error) => return reply::of_error(version, exchange, error),
-                }
-            }
-            let mut turn = match responding.turn().await {
-                Ok(turn) => turn,
-                Err(refused) => return refused,
-            };
-            let mut answer = pin!(handler(Request::came(message, header, attachments, surroundings)));
-            let answer = poll_fn(|context| {
-                let answer = answer.as_mut().poll(context);
-                // If the handler waits for something else, give up the turn so that it blocks no other answer.
-                turn = turn.take().filter(|_| answer.is_ready() && unread.is_none());
-                answer
-            });
-            let answer = answer.await;
-            ended(Step::Handle);
-            let response = match answer {
-                Ok(response) => response,
-                Err(fault) => return reply::of_fault(version, exchange, Some(responding.operation), &fault),
-            };
-            let _turn = turn.map(ResponseTurn::without_values);
-            // A duplicate name among them means that the handler may have read the wrong part.
-            if let Some(unread) = unread
-                && let Err(duplicate) = Box::pin(unread.pass_over(responding.offload.as_ref())).await
-            {
-                return reply::of_error(version, exchange, duplicate);
-            }
-            let reply = match responding.response(response) {
-                Ok(reply) => reply,
-                Err(elsewhere) => elsewhere.await,
-            };
-            ended(Step::Encode);
-            reply
-        };
-        // A panic of a handler is answered with a fault, and leaves no state behind. The same is true of a panic while its values
-        // are written.
-        let reply = AssertUnwindSafe(reply).catch_unwind().map(move |reply| {
-            reply.unwrap_or_else(|_| reply::of_fault(version, to_panic.as_deref(), None, &reply::panicked()))
-        });
-        Ok(addressing::delivered(exchange, reply.boxed()))
+        Ok(Handling::new(responding, trace, arrived.package(), charged, header, surroundings))
     }
 }
 

@@ -48,6 +48,42 @@ pub fn write_with<T: ToXml>(
     header: Headers<'_>,
     root: &Root,
     value: &T,
+    out: Vec<u8>,
+) -> Result<Vec<u8>, Error> {
+    write_value(version, header, root, value, out)
+}
+
+/// A value to be written. It hides the type of the value, so that writing a message is compiled once and not for each operation.
+pub(crate) trait Encodes {
+    /// The namespace that tags within the value need, as in `ToXml`.
+    fn namespace(&self) -> Option<&'static str>;
+
+    /// Writes the value as the element `root`.
+    fn element(&self, root: &Root, out: &mut Encoder);
+
+    /// Writes what follows the attributes of the start tag of `root`.
+    fn rest(&self, root: &Root, out: &mut Encoder);
+}
+
+impl<T: ToXml> Encodes for T {
+    fn namespace(&self) -> Option<&'static str> {
+        T::NAMESPACE
+    }
+
+    fn element(&self, root: &Root, out: &mut Encoder) {
+        out.own(root.element.namespace, root.start, self, root.end);
+    }
+
+    fn rest(&self, root: &Root, out: &mut Encoder) {
+        ToXml::rest(self, out, root.end);
+    }
+}
+
+fn write_value(
+    version: Version,
+    header: Headers<'_>,
+    root: &Root,
+    value: &dyn Encodes,
     mut out: Vec<u8>,
 ) -> Result<Vec<u8>, Error> {
     out.clear();
@@ -62,11 +98,11 @@ pub fn write_with<T: ToXml>(
 /// # Errors
 /// Returns [`ErrorKind::Unwritable`](crate::ErrorKind::Unwritable) if a value contains characters that XML doesn't allow, and an error
 /// if the system has no random numbers.
-pub(crate) fn write_package<T: ToXml>(
+pub(crate) fn write_package(
     version: Version,
     header: Headers<'_>,
     root: &Root,
-    value: &T,
+    value: &dyn Encodes,
     mut out: Encoder,
     mtom: Option<usize>,
 ) -> Result<Written, Error> {
@@ -99,7 +135,7 @@ fn stream(mut message: Bytes, streamed: Streamed) -> Content {
     Content::stream(StreamBody::new(frames)).between(before, message)
 }
 
-fn encode<T: ToXml>(version: Version, header: Headers<'_>, root: &Root, value: &T, out: &mut Encoder) {
+fn encode(version: Version, header: Headers<'_>, root: &Root, value: &dyn Encodes, out: &mut Encoder) {
     match root.body {
         None if header.is_empty() => out.raw(version.prologue()),
         None => {
@@ -109,15 +145,15 @@ fn encode<T: ToXml>(version: Version, header: Headers<'_>, root: &Root, value: &
         Some(_) => blocks::write_before_body(version, header, out),
     }
     // A type of the program may be in another namespace than the element.
-    let is_of_root = T::NAMESPACE.is_none_or(|own| own == root.element.namespace);
+    let is_of_root = value.namespace().is_none_or(|own| own == root.element.namespace);
     out.payload(if is_of_root { root.start } else { "" });
     if root.is_encoded {
         out.encode(version.encoding());
         out.raw(root.start.strip_suffix('>').unwrap_or(root.start));
         out.raw(version.encoding().attributes());
-        value.rest(out, root.end);
+        value.rest(root, out);
     } else {
-        out.own(root.element.namespace, root.start, value, root.end);
+        value.element(root, out);
     }
     let epilogue = version.epilogue();
     out.raw(match root.body {

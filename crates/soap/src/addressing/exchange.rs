@@ -16,7 +16,7 @@ use crate::charge::Charge;
 use crate::description::{Description, Operation};
 use crate::envelope::{Envelope, quoted};
 use crate::error::Error;
-use crate::fault::{Detail, Fault, FaultDetail};
+use crate::fault::{Part, View};
 use crate::options::Options;
 use crate::reply_message::{Pending, ReplyMessage};
 
@@ -200,9 +200,9 @@ impl Exchange {
     }
 
     /// Returns the header blocks and the action of a fault. Each declared detail has its own action.
-    pub(crate) fn of_fault<D: FaultDetail>(&self, operation: Option<&Operation>, fault: &Fault<D>) -> (String, String) {
-        let declared = match (&fault.detail, operation) {
-            (Detail::Declared(detail), Some(operation)) => operation.actions.faults.get(detail.index()).copied(),
+    pub(crate) fn of_fault(&self, operation: Option<&Operation>, fault: View<'_>) -> (String, String) {
+        let declared = match (fault.detail, operation) {
+            (Part::Declared(detail), Some(operation)) => operation.actions.faults.get(detail.index()).copied(),
             _ => None,
         };
         let version = self.properties.version;

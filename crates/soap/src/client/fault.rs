@@ -10,19 +10,20 @@ use castile_xml::{CachedReader, Limits, Memory, Reader, StartTag, Token, XML_NAM
 
 use crate::envelope::{Envelope, next_tag};
 use crate::error::Error;
-use crate::fault::{Detail, Fault, FaultCode, FaultDetail, Reason, ReasonText};
+use crate::fault::{DecodesDetail, Detail, Fault, FaultCode, Reason, ReasonText};
 use crate::version::Version;
 
 /// Reads the children of a fault, whose start tag was already read, and the rest of the message. Any order is accepted, because
-/// many servers use their own. Faults in SOAP encoding may refer to elements after the fault. Returns the deviations of the detail
-/// together with the fault.
-pub(super) fn read<D: FaultDetail>(
+/// many servers use their own. Faults in SOAP encoding may refer to elements after the fault. A declared detail is stored in
+/// `detail`. Returns the deviations of the detail together with the fault.
+pub(super) fn read(
     reader: &mut CachedReader<'_>,
     version: Version,
     limits: Limits,
     is_encoded: bool,
     is_lenient: bool,
-) -> Result<(Fault<D>, Deviations), Error> {
+    detail: &mut dyn DecodesDetail,
+) -> Result<(Fault<()>, Deviations), Error> {
     let mut fault = Fault { reason: Reason::default(), ..Fault::receiver("") };
     let mut deviations = Deviations::default();
     let mut entries = None;
@@ -60,11 +61,11 @@ pub(super) fn read<D: FaultDetail>(
     }
     if let Some(entries) = entries {
         let (text, inner) = (reader.input(), &reader.input()[entries.clone()]);
-        let found = tolerantly(is_lenient, |is_lenient| declared(text, entries.clone(), limits, is_lenient));
+        let found = tolerantly(is_lenient, |is_lenient| declared(text, entries.clone(), limits, is_lenient, detail));
         fault.detail = match found {
-            Some((detail, tolerated)) => {
+            Some(tolerated) => {
                 deviations = tolerated;
-                Detail::Declared(detail)
+                Detail::Declared(())
             }
             None if inner.trim().is_empty() => Detail::None,
             None => Detail::Other(standing_alone(text, &entries, limits).unwrap_or_else(|| inner.to_owned())),
@@ -74,7 +75,7 @@ pub(super) fn read<D: FaultDetail>(
 }
 
 /// Reads a detail strictly with `read`. If that fails and leniency is allowed, reads it leniently.
-pub(super) fn tolerantly<T>(is_lenient: bool, read: impl Fn(bool) -> Option<T>) -> Option<T> {
+pub(super) fn tolerantly<T>(is_lenient: bool, mut read: impl FnMut(bool) -> Option<T>) -> Option<T> {
     read(false).or_else(|| if is_lenient { read(true) } else { None })
 }
 
@@ -192,19 +193,20 @@ fn read_entries(reader: &mut Reader<'_>) -> Result<Range<usize>, Error> {
     Ok(start..end)
 }
 
-/// Reads the first element of `entries`, if the contract declares it as a detail. Returns its deviations too.
+/// Reads the first element of `entries` into `detail`, if the contract declares it as a detail. Returns its deviations.
 ///
 /// In SOAP encoding several details may have the same name. Then `xsi:type` of the element, or of the element that it refers to,
 /// decides.
-fn declared<D: FaultDetail>(
+fn declared(
     text: &str,
     entries: Range<usize>,
     limits: Limits,
     is_lenient: bool,
-) -> Option<(D, Deviations)> {
+    detail: &mut dyn DecodesDetail,
+) -> Option<Deviations> {
     let (reader, first) = at_entry(text, &entries, limits)?;
     let (namespace, local) = (reader.namespace(first.namespace), first.name.local());
-    let mut candidates = D::ELEMENTS.iter().enumerate().filter(|(_, element)| element.is(namespace, local));
+    let mut candidates = detail.elements().iter().enumerate().filter(|(_, element)| element.is(namespace, local));
     let index = candidates.next()?.0;
     let others: Vec<usize> = candidates.map(|(index, _)| index).collect();
     if !others.is_empty() && !may_say_type(&reader) {
@@ -212,14 +214,14 @@ fn declared<D: FaultDetail>(
     }
     // If the type decides which detail it is, the named type must match.
     let is_lenient = is_lenient && others.is_empty();
-    let read = |reader, index| {
+    let mut read = |reader, index| {
         let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
-        let detail = D::read(&mut decoder, index).ok()?;
-        Some((detail, decoder.take_deviations()))
+        detail.decode(&mut decoder, index).ok()?;
+        Some(decoder.take_deviations())
     };
     // Reading fails if the element names another type.
-    let other = |index| read(at_entry(text, &entries, limits)?.0, index);
-    read(reader, index).or_else(|| others.into_iter().find_map(other))
+    read(reader, index)
+        .or_else(|| others.into_iter().find_map(|index| read(at_entry(text, &entries, limits)?.0, index)))
 }
 
 /// How many bytes longer than twice its original length a detail may become when namespace declarations are added.

@@ -3,22 +3,33 @@
 use castile_databinding::Encoder;
 use castile_databinding::datatypes::QName;
 
-use super::{Detail, Fault, FaultCode};
+use super::{Detail, Fault, FaultCode, Part, View};
 use crate::addressing::{FaultKind, Problem, Refusal, Version};
 use crate::error::cut;
 
 impl<D> Fault<D> {
     /// Returns whether this is a WS-Addressing fault.
     pub(crate) fn is_of_addressing(&self) -> bool {
-        self.subcodes.first().is_some_and(|name| Version::of_namespace(&name.namespace).is_some())
+        is_of_addressing(&self.subcodes)
+    }
+}
+
+fn is_of_addressing(subcodes: &[QName]) -> bool {
+    subcodes.first().is_some_and(|name| Version::of_namespace(&name.namespace).is_some())
+}
+
+impl View<'_> {
+    /// Returns whether this is a WS-Addressing fault.
+    pub(crate) fn is_of_addressing(&self) -> bool {
+        is_of_addressing(self.subcodes)
     }
 
     /// Returns the detail that is written into the header in SOAP 1.1, where `detail` can't describe an invalid header (1.0 SOAP
     /// Binding §6.2). The submission has no such block.
     pub(crate) fn addressing_detail(&self) -> Option<&str> {
         let is_ours = self.subcodes.first().is_some_and(|name| *name.namespace == *Version::Recommendation.namespace());
-        match &self.detail {
-            Detail::Other(detail) if is_ours => Some(detail),
+        match self.detail {
+            Part::Other(detail) if is_ours => Some(detail),
             _ => None,
         }
     }

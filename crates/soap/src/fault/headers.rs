@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use castile_mime::Attachments;
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-use super::Fault;
+use super::{Fault, View};
 use crate::blocks::{AnyHeader, Blocks, Header, WriteHeader};
 use crate::error::Error;
 use crate::reply_message::http_headers;
@@ -83,11 +83,6 @@ impl<D> Fault<D> {
         http_headers(headers.map(|headers| &**headers))
     }
 
-    /// Returns the HTTP headers to be sent.
-    pub(crate) fn own_http_headers(&self) -> Option<Box<HeaderMap>> {
-        self.beside.as_ref()?.http_headers.clone()
-    }
-
     /// Reads and returns the header block `H`. Returns `None` if the fault has no such block for this node.
     ///
     /// # Errors
@@ -115,9 +110,16 @@ impl<D> Fault<D> {
     fn all(&self, wanted: impl Fn(&str, &str) -> bool) -> Result<Vec<AnyHeader>, Error> {
         self.beside.as_ref().map_or(Ok(Vec::new()), |beside| beside.blocks.all(Version::default(), wanted))
     }
+}
+
+impl<'f> View<'f> {
+    /// Returns the HTTP headers to be sent.
+    pub(crate) fn own_http_headers(self) -> Option<Box<HeaderMap>> {
+        self.beside?.http_headers.clone()
+    }
 
     /// Returns the header blocks to be sent.
-    pub(crate) fn blocks(&self) -> Vec<&dyn WriteHeader> {
-        self.beside.as_ref().map_or_else(Vec::new, |beside| beside.blocks.own())
+    pub(crate) fn blocks(self) -> Vec<&'f dyn WriteHeader> {
+        self.beside.map_or_else(Vec::new, |beside| beside.blocks.own())
     }
 }

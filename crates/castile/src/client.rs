@@ -16,9 +16,10 @@ use castile_databinding::document::Repeats;
 use castile_http::Body;
 use castile_http::client::{self, ClientReply, ExchangeOptions, Sift, Transport};
 use castile_mime::Part;
+use castile_soap::client::{Expected, Place};
 use castile_soap::{
-    AnyHeader, Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, ToPayload,
-    WriteHeader, addressing,
+    AnyHeader, Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, Received, ToPayload,
+    WriteHeader, Written, addressing,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri};
 
@@ -324,75 +325,173 @@ where
     }
 
     async fn run(self, takes_attachments: bool, sift: Option<ItemSift>) -> Result<crate::Response<R>, CallError<D>> {
-        match self.timeout {
-            None => self.exchange(takes_attachments, sift).await,
-            Some(limit) => {
-                let Caller { url, .. } = self.caller;
-                // Boxed, so that calls without a timeout don't reserve space for the future twice.
-                let answer = client::within(url, limit, Box::pin(self.exchange(takes_attachments, sift))).await;
-                answer.map_err(CallError::Transport)?
-            }
+        let Call {
+            caller, operation, request, headers, http_headers, parts, timeout, soap_action, is_repeatable, ..
+        } = self;
+        let has_response = self.accepted.is_none();
+        let settings = Settings { operation, headers, http_headers, parts, soap_action, is_repeatable };
+        let asked = Asked { has_response, takes_attachments, timeout };
+        let mut expected = Expected::new(self.accepted);
+        match exchange(caller, settings, request, asked, sift, expected.place()).await {
+            Ok(Ok(rest)) => expected.response(rest).map_err(CallError::of_message),
+            Ok(Err((fault, answer))) => Err(CallError::Fault { fault: expected.fault(fault), answer }),
+            Err(Failed::Transport(error)) => Err(CallError::Transport(error)),
+            Err(Failed::Protocol { error, answer }) => Err(CallError::Protocol { error, answer }),
         }
     }
+}
 
-    async fn exchange(
+/// A [`CallError`] that is not a fault.
+enum Failed {
+    Transport(castile_http::Error),
+    Protocol { error: castile_soap::Error, answer: Option<Box<AnswerHead>> },
+}
+
+impl Failed {
+    fn of_message(error: castile_soap::Error) -> Self {
+        Failed::Protocol { error, answer: None }
+    }
+}
+
+/// The response without its message, or the fault without its detail.
+type Answered = Result<crate::Response<()>, (Fault<()>, Box<AnswerHead>)>;
+
+/// What is done with the answer to a call.
+#[derive(Clone, Copy)]
+struct Asked {
+    has_response: bool,
+    takes_attachments: bool,
+    timeout: Option<Duration>,
+}
+
+/// The settings of a call, without the types of its operation.
+struct Settings<'a> {
+    operation: &'static Operation,
+    headers: Vec<&'a dyn WriteHeader>,
+    http_headers: Option<HeaderMap>,
+    parts: Vec<Part>,
+    soap_action: Option<&'a str>,
+    is_repeatable: bool,
+}
+
+/// A request that was written, and the settings for its exchange.
+struct WrittenCall<'a> {
+    /// The options for reading the answer.
+    reading: Cow<'a, castile_soap::Options>,
+    version: castile_soap::Version,
+    action: &'a str,
+    written: Written,
+    options: ExchangeOptions,
+}
+
+impl<'a> Settings<'a> {
+    /// Writes the request.
+    fn write(
         self,
-        takes_attachments: bool,
-        mut sift: Option<ItemSift>,
-    ) -> Result<crate::Response<R>, CallError<D>> {
-        let Call { caller, operation, request, http_headers, parts, soap_action, is_repeatable, accepted, .. } = self;
-        let Caller { url, transport, options, description } = caller;
+        url: &Uri,
+        options: &'a ClientOptions,
+        description: &Description,
+        request: &(dyn ToPayload + Sync),
+        sift: Option<&ItemSift>,
+    ) -> Result<WrittenCall<'a>, castile_soap::Error> {
+        let Settings { operation, headers: of_call, http_headers, parts, soap_action, is_repeatable } = self;
         let version = options.version.unwrap_or(description.version);
         let required = description.addressing.required.then_some(addressing::Version::Recommendation);
         let mut reading = Cow::Borrowed(&options.messages);
         let mut action = operation.action;
         if let Some(addressing) = options.addressing.or(required) {
             let call = addressing::Call::new(addressing, operation, &url.to_string());
-            reading = Cow::Owned(options.messages.clone().of_call(call.map_err(CallError::of_message)?));
+            reading = Cow::Owned(options.messages.clone().of_call(call?));
             // The HTTP action must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
             action = operation.actions.request;
         }
-        // An action that was set for this call has priority.
-        action = soap_action.unwrap_or(action);
-        if let Some(ItemSift { element, .. }) = &sift {
+        if let Some(ItemSift { element, .. }) = sift {
             reading = Cow::Owned(reading.into_owned().of_cut(element));
         }
         let of_client = options.headers.iter().map(|block| &**block as &dyn WriteHeader);
-        let is_replaced = |block: &&dyn WriteHeader| self.headers.iter().any(|of_call| of_call.name() == block.name());
+        let is_replaced = |block: &&dyn WriteHeader| of_call.iter().any(|of_call| of_call.name() == block.name());
         let mut headers: Vec<_> = of_client.filter(|block| !is_replaced(block)).collect();
-        headers.extend(self.headers.iter().copied());
+        headers.extend(of_call.iter().copied());
         let mtom = reading.mtom.threshold(description.is_mtom);
         let written =
-            castile_soap::client::request_package(version, operation, request, &headers, &reading, mtom, parts);
-        let written = written.map_err(CallError::of_message)?;
+            castile_soap::client::request_package(version, operation, request, &headers, &reading, mtom, parts)?;
         let mut exchange = ExchangeOptions::new(reading.limits.message_size);
         exchange.package = reading.attachments;
         exchange.http_headers = merged(&options.http_headers, http_headers);
         exchange.accept_gzip = options.accept_gzip;
         exchange.gzip_above = options.gzip_above;
         exchange.is_repeatable = is_repeatable;
-        let transport = transport.service();
-        let sifts = sift.as_mut().map(|sift| sift as &mut dyn Sift);
-        let reply = client::exchange_sifted(transport, url, version, action, written, exchange, sifts).await;
-        let ClientReply { status, http_headers, received } = reply.map_err(CallError::Transport)?;
-        let answer = match accepted {
-            None if sift.is_some() && received.packaging.is_some() => Err(items::in_a_package()),
-            None => castile_soap::client::response_package(operation, received, &reading, takes_attachments).await,
-            Some(nothing) => {
-                let taken = castile_soap::client::accepted(operation, &received.message, received.charset, &reading);
-                taken.map(|taken| taken.map(|()| nothing.into()))
-            }
-        };
-        match answer {
-            Ok(Ok(response)) => Ok(response.carried_with(status, http_headers)),
-            Ok(Err(fault)) => {
-                let fault = fault.carried_with(http_headers.clone());
-                Err(CallError::Fault { fault, answer: Box::new(AnswerHead { status, http_headers }) })
-            }
-            Err(error) => {
-                Err(CallError::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) })
-            }
+        // An action that was set for this call has priority.
+        Ok(WrittenCall { reading, version, action: soap_action.unwrap_or(action), written, options: exchange })
+    }
+}
+
+/// Sends a call, and reads its answer into `place`. It is compiled once for each type of transport and not for each operation.
+async fn exchange<S: HttpService>(
+    caller: &Caller<S>,
+    settings: Settings<'_>,
+    request: &(dyn ToPayload + Sync),
+    asked: Asked,
+    sift: Option<ItemSift>,
+    place: Place<'_>,
+) -> Result<Answered, Failed> {
+    let exchange = exchange_now(caller, settings, request, asked, sift, place);
+    match asked.timeout {
+        None => exchange.await,
+        Some(limit) => {
+            // Boxed, so that calls without a timeout don't reserve space for the future twice.
+            client::within(&caller.url, limit, Box::pin(exchange)).await.map_err(Failed::Transport)?
         }
+    }
+}
+
+async fn exchange_now<S: HttpService>(
+    caller: &Caller<S>,
+    settings: Settings<'_>,
+    request: &(dyn ToPayload + Sync),
+    asked: Asked,
+    mut sift: Option<ItemSift>,
+    place: Place<'_>,
+) -> Result<Answered, Failed> {
+    let Caller { url, transport, options, description } = caller;
+    let operation = settings.operation;
+    let call = settings.write(url, options, description, request, sift.as_ref()).map_err(Failed::of_message)?;
+    let WrittenCall { reading, version, action, written, options } = call;
+    let is_sifted = sift.is_some();
+    let sifts = sift.as_mut().map(|sift| sift as &mut dyn Sift);
+    let reply = client::exchange_sifted(transport.service(), url, version, action, written, options, sifts).await;
+    let reply = reply.map_err(Failed::Transport)?;
+    answered(operation, &reading, asked, is_sifted, reply, place).await
+}
+
+/// Reads the answer to a call into `place`.
+async fn answered(
+    operation: &'static Operation,
+    reading: &castile_soap::Options,
+    asked: Asked,
+    is_sifted: bool,
+    reply: ClientReply,
+    place: Place<'_>,
+) -> Result<Answered, Failed> {
+    let ClientReply { status, http_headers, received } = reply;
+    let answer = match asked.has_response {
+        true if is_sifted && received.packaging.is_some() => Err(items::in_a_package()),
+        true => {
+            castile_soap::client::answer_package(operation, received, reading, asked.takes_attachments, place).await
+        }
+        false => {
+            let Received { message, charset, .. } = &received;
+            let taken = castile_soap::client::accepted_into(operation, message, *charset, reading, place);
+            taken.map(|taken| taken.map(crate::Response::new))
+        }
+    };
+    match answer {
+        Ok(Ok(response)) => Ok(Ok(response.carried_with(status, http_headers))),
+        Ok(Err(fault)) => {
+            let fault = fault.carried_with(http_headers.clone());
+            Ok(Err((fault, Box::new(AnswerHead { status, http_headers }))))
+        }
+        Err(error) => Err(Failed::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) }),
     }
 }
 

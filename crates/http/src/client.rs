@@ -280,11 +280,14 @@ fn as_text(bytes: &[u8]) -> &str {
 /// # Errors
 /// [`ErrorKind::Timeout`] if the limit has passed.
 pub async fn within<F: Future>(url: &Uri, limit: Duration, call: F) -> Result<F::Output, Error> {
-    timeout::within(limit, call).await.map_err(|_| {
-        let from = shown_url(url);
-        let message = format!("no answer from {from} within {limit:?}, the time limit of this call");
-        Error::new(ErrorKind::Timeout, message).about(url)
-    })
+    timeout::within(limit, call).await.map_err(|_| unanswered(url, limit))
+}
+
+#[cold]
+fn unanswered(url: &Uri, limit: Duration) -> Error {
+    let from = shown_url(url);
+    let message = format!("no answer from {from} within {limit:?}, the time limit of this call");
+    Error::new(ErrorKind::Timeout, message).about(url)
 }
 
 /// Reads a package up to the end of its envelope.

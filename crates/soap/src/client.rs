@@ -123,8 +123,8 @@ pub async fn response_package<R: FromPayload + Send + 'static, D: FaultDetail>(
     }
 }
 
-/// The places for the message of a response and for the detail of a fault. Clients read an answer into them without the types of its
-/// operation, so that this is compiled once and not for each operation.
+/// The places for the message of a response and for the detail of a fault. Clients read an answer into them without the types of
+/// its operation, so that this is compiled once and not for each operation.
 #[doc(hidden)]
 pub struct Expected<R, D> {
     message: Slot<R>,
@@ -247,7 +247,8 @@ async fn read_anywhere(
     answer
 }
 
-/// Reads a response into `slot`, or a fault with the detail in `detail`. `shared` is the message, if it can be retained without a copy.
+/// Reads a response into `slot`, or a fault with the detail in `detail`. `shared` is the message, if it can be retained without a
+/// copy.
 #[expect(clippy::too_many_arguments, reason = "they are all that an answer is read from")]
 fn read_response(
     operation: &'static Operation,

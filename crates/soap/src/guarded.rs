@@ -10,8 +10,8 @@ use crate::handling::{Handling, Typed};
 use crate::reply_message::ReplyMessage;
 
 pin_project! {
-    /// The future of a reply. The typed part of a call is generic, and the steps that drive it are not. This is a struct and not an async
-    /// block, because a state machine of its own for each operation is much code.
+    /// The future of a reply. The typed part of a call is generic, and the steps that drive it are not. This is a struct and not an
+    /// async block, because a state machine of its own for each operation is much code.
     pub(crate) struct Guarded<T> {
         // Dropped first, because the memory of its values is charged to what the steps hold.
         #[pin]
@@ -35,7 +35,8 @@ impl<T: Typed> Future for Guarded<T> {
     }
 }
 
-/// A panic of a handler is answered with a fault, and leaves no state behind. The same is true of a panic while its values are written.
+/// A panic of a handler is answered with a fault, and leaves no state behind. The same is true of a panic while its values are
+/// written.
 fn poll(call: Pin<&mut dyn Typed>, handling: &mut Handling, context: &mut Context<'_>) -> Poll<ReplyMessage> {
     let polled = catch_unwind(AssertUnwindSafe(|| handling.poll(call, context)));
     polled.unwrap_or_else(|_| Poll::Ready(handling.panicked()))

@@ -1,7 +1,7 @@
 //! The steps of a request after its payload was decoded: the rest of its package, the handler, the reply.
 //!
-//! Only a [`Call`] knows the types of an operation. The steps use it through the trait [`Typed`], so that they are compiled once and not for
-//! each operation.
+//! Only a [`Call`] knows the types of an operation. The steps use it through the trait [`Typed`], so that they are compiled once and
+//! not for each operation.
 
 use std::any::Any;
 use std::mem;

@@ -60,11 +60,10 @@ pub(crate) enum Answer<'c> {
 pin_project! {
     /// A call of a handler `H`, from its message to its answer.
     #[project = CallAt]
-    #[project_replace = CallBefore]
     pub(crate) enum Call<Q, R, D, H, F> {
-        Decoded { message: Slot<Q>, handler: H },
+        Decoded { message: Slot<Q>, handler: Option<H> },
         Called { #[pin] answer: F },
-        Answered { answer: Result<R, Fault<D>> },
+        Answered { answer: Option<Result<R, Fault<D>>> },
         Over,
     }
 }
@@ -90,8 +89,8 @@ where
     }
 
     fn begin(mut self: Pin<&mut Self>, header: Blocks, attachments: Attachments, surroundings: Surroundings) {
-        if let CallBefore::Decoded { message: Slot(Some(message)), handler } = self.as_mut().project_replace(Call::Over)
-        {
+        let CallAt::Decoded { message, handler } = self.as_mut().project() else { return };
+        if let (Some(message), Some(handler)) = (message.0.take(), handler.take()) {
             let answer = handler(Request::came(message, header, attachments, surroundings));
             self.set(Call::Called { answer });
         }
@@ -106,21 +105,22 @@ where
             }
             Err(fault) => (Err(fault), Response::default()),
         };
-        self.set(Call::Answered { answer });
+        self.set(Call::Answered { answer: Some(answer) });
         Poll::Ready(rest)
     }
 
     fn answer(&self) -> Option<Answer<'_>> {
         match self {
-            Call::Answered { answer: Ok(message) } => Some(Answer::Response(message)),
-            Call::Answered { answer: Err(fault) } => Some(Answer::Fault(fault.view())),
+            Call::Answered { answer: Some(Ok(message)) } => Some(Answer::Response(message)),
+            Call::Answered { answer: Some(Err(fault)) } => Some(Answer::Fault(fault.view())),
             _ => None,
         }
     }
 
     fn take_response(self: Pin<&mut Self>) -> Option<Box<dyn ToPayload + Send>> {
-        match self.project_replace(Call::Over) {
-            CallBefore::Answered { answer: Ok(message) } => Some(Box::new(message)),
+        let CallAt::Answered { answer } = self.project() else { return None };
+        match answer.take() {
+            Some(Ok(message)) => Some(Box::new(message)),
             _ => None,
         }
     }

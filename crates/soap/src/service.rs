@@ -308,7 +308,7 @@ impl Payload<'_> {
         let mut message = Slot::new();
         let handling = self.begin(&mut message)?;
         let exchange = handling.exchange();
-        let guarded = Guarded::new(Call::Decoded { message, handler }, handling);
+        let guarded = Guarded::new(Call::Decoded { message, handler: Some(handler) }, handling);
         Ok(addressing::delivered(exchange, Box::pin(guarded)))
     }
 

@@ -8,7 +8,7 @@ use std::io::{self, ErrorKind, Write};
 use std::sync::OnceLock;
 
 use anyhow::Context;
-use castile_xml::turns_text;
+use castile_xml::changes_direction;
 use serde::Serialize;
 
 use crate::indented;
@@ -62,7 +62,7 @@ pub(crate) fn note_line(what: Arguments<'_>) {
 /// strings.
 pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<String> {
     let text = indented::json(what).context("can't write JSON")? + "\n";
-    let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c);
+    let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || changes_direction(c);
     if !text.contains(is_raw) {
         return Ok(text);
     }

@@ -191,7 +191,7 @@ fn nothing_of_a_contract_is_code_or_turns_it() {
                     continue;
                 }
             };
-            let turns = source.chars().find(|&c| castile_xml::turns_text(c) || (c.is_control() && c != '\n'));
+            let turns = source.chars().find(|&c| castile_xml::changes_direction(c) || (c.is_control() && c != '\n'));
             assert_eq!(turns, None, "{source}");
             assert!(
                 source.starts_with(
@@ -352,7 +352,7 @@ fn nasty_texts_stay_texts_wherever_they_stand() {
             };
             let source = generate_with(place, said).unwrap_or_else(|errors| panic!("{text:?} as {place}: {errors:?}"));
             let source = source.source;
-            let turns = source.chars().find(|&c| castile_xml::turns_text(c) || (c.is_control() && c != '\n'));
+            let turns = source.chars().find(|&c| castile_xml::changes_direction(c) || (c.is_control() && c != '\n'));
             assert_eq!(turns, None, "{text:?} as {place}: {source}");
             let file =
                 syn::parse_file(&source).unwrap_or_else(|error| panic!("{text:?} as {place}: {error}: {source}"));

@@ -113,8 +113,8 @@ where
         A::from_xml(A::Xml::parse_in(text, scope)?).map(|value| Adapted(value, PhantomData)).map_err(Some)
     }
 
-    fn heap_of(text: &str) -> usize {
-        A::Xml::heap_of(text)
+    fn heap_size(text: &str) -> usize {
+        A::Xml::heap_size(text)
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {

@@ -448,7 +448,7 @@ pub(crate) fn write_declaration(prefix: &str, namespace: &str, out: &mut impl Fn
 /// Writes a value between the quotes of an attribute. It was read from XML, so XML can represent it.
 fn write_value(value: &str, out: &mut impl FnMut(&str)) {
     let bytes = value.as_bytes();
-    if scan::end_of_unescaped(bytes) == bytes.len() && scan::end_of_attribute_piece(bytes, 0, b'"') == bytes.len() {
+    if scan::end_of_unescaped(bytes) == bytes.len() && scan::end_of_attribute_part(bytes, 0, b'"') == bytes.len() {
         return out(value);
     }
     let mut escaped = Vec::new();

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 /// The maximum offset of a time zone from UTC, in minutes.
-pub(super) const FARTHEST_ZONE: i16 = 14 * 60;
+pub(super) const MAX_ZONE_OFFSET: i16 = 14 * 60;
 
 /// The position of a value on the time line (XSD Part 2 §3.2.7.4).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -17,7 +17,7 @@ impl Instant {
     /// Compares two instants. If only one has a zone, there is an order only if it is the same for all possible zones of the
     /// other one.
     pub(super) fn order(self, other: Self) -> Option<Ordering> {
-        const FARTHEST: i128 = FARTHEST_ZONE as i128 * NANOSECONDS_PER_MINUTE;
+        const FARTHEST: i128 = MAX_ZONE_OFFSET as i128 * NANOSECONDS_PER_MINUTE;
         let distance = self.nanoseconds - other.nanoseconds;
         if self.has_zone == other.has_zone {
             return Some(distance.cmp(&0));
@@ -149,7 +149,7 @@ impl Cursor<'_> {
         if !self.0.is_empty() {
             return Err(None);
         }
-        if minutes > 59 || offset > FARTHEST_ZONE {
+        if minutes > 59 || offset > MAX_ZONE_OFFSET {
             return Err(Some("a time zone is at most 14:00 from UTC".into()));
         }
         Ok(Some(sign * offset))

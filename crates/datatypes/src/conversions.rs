@@ -4,7 +4,7 @@
 /// Implements a simple type for a type of another crate, by conversion to and from one of ours. A value that it can't hold is
 /// invalid.
 #[cfg(any(feature = "chrono", feature = "jiff", feature = "num-bigint", feature = "rust_decimal"))]
-macro_rules! stands_for {
+macro_rules! convertible {
     ($($other:ty: $own:ty;)*) => {$(
         impl crate::SimpleType for $other {
             const NAME: &'static str = <$own as crate::SimpleType>::NAME;

@@ -1,8 +1,8 @@
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::calendar::{
-    Cursor, FARTHEST_ZONE, Instant, NANOSECONDS_PER_DAY, NANOSECONDS_PER_MINUTE, NANOSECONDS_PER_SECOND, astronomical,
-    date_of, day_number, days_in, write_fraction, write_year, write_zone,
+    Cursor, Instant, MAX_ZONE_OFFSET, NANOSECONDS_PER_DAY, NANOSECONDS_PER_MINUTE, NANOSECONDS_PER_SECOND,
+    astronomical, date_of, day_number, days_in, write_fraction, write_year, write_zone,
 };
 use crate::{SimpleType, collapse, text_form, time_line};
 
@@ -90,7 +90,7 @@ impl DateTime {
             && self.minute < 60
             && self.second < 60
             && self.nanosecond < 1_000_000_000
-            && self.offset_minutes.is_none_or(|offset| offset.abs() <= FARTHEST_ZONE)
+            && self.offset_minutes.is_none_or(|offset| offset.abs() <= MAX_ZONE_OFFSET)
     }
 
     fn next_day(mut self) -> Self {

@@ -46,7 +46,7 @@ impl<T: SimpleType, const MIN: usize> SimpleType for List<T, MIN> {
     }
 
     /// A vector may have twice the capacity that it needs.
-    fn heap_of(text: &str) -> usize {
+    fn heap_size(text: &str) -> usize {
         let block = if std::mem::needs_drop::<T>() { BLOCK } else { 0 };
         words(text).count().saturating_mul(2 * size_of::<T>() + block)
     }

@@ -72,7 +72,7 @@ pub struct Model {
 
 #[derive(Debug)]
 struct Node {
-    kind: Kind,
+    kind: NodeKind,
     min: u32,
     /// `None` is unbounded.
     max: Option<u32>,
@@ -88,7 +88,7 @@ struct Node {
 }
 
 #[derive(Debug)]
-enum Kind {
+enum NodeKind {
     /// The number of the leaf.
     Leaf(usize),
     /// For each child, how many of the children before it are not nullable; then the number for all children.
@@ -122,19 +122,19 @@ impl Model {
     /// Creates the model of a particle.
     pub fn new(particle: &Particle) -> Self {
         let mut model = Model { nodes: Vec::new(), leaves: Vec::new(), slots: 0 };
-        model.add(particle, Place { parent: 0, index: 0, depth: 0, first_of: 0 });
+        model.add(particle, NodePosition { parent: 0, index: 0, depth: 0, first_of: 0 });
         model
     }
 
     /// Adds a particle and its children. The front end limits how deep groups nest, so recursion is safe.
-    fn add(&mut self, particle: &Particle, place: Place) -> NodeId {
+    fn add(&mut self, particle: &Particle, position: NodePosition) -> NodeId {
         let id = self.nodes.len() as NodeId;
         let (kind, is_nullable_once) = match &particle.term {
-            Term::Leaf => (Kind::Leaf(self.leaves.len()), false),
-            _ => (Kind::Choice, true),
+            Term::Leaf => (NodeKind::Leaf(self.leaves.len()), false),
+            _ => (NodeKind::Choice, true),
         };
         let (min, max) = (particle.min, particle.max);
-        let Place { parent, index, depth, first_of } = place;
+        let NodePosition { parent, index, depth, first_of } = position;
         self.nodes.push(Node { kind, min, max, parent, index, depth, is_nullable_once, first_of });
         let (particles, is_sequence) = match &particle.term {
             Term::Leaf => {
@@ -144,26 +144,26 @@ impl Model {
             Term::Sequence(particles) => (particles, true),
             Term::Choice(particles) | Term::All(particles) => (particles, false),
         };
-        let within = Place { parent: id, index: 0, depth: depth + 1, first_of };
+        let within = NodePosition { parent: id, index: 0, depth: depth + 1, first_of };
         let mut children = Vec::new();
         let mut not_nullable = vec![0];
         for (index, child) in particles.iter().enumerate() {
             let before = not_nullable.last().copied().unwrap_or_default();
             let first_of = if !is_sequence || before == 0 { within.first_of } else { within.depth };
-            let child = self.add(child, Place { index, first_of, ..within });
+            let child = self.add(child, NodePosition { index, first_of, ..within });
             not_nullable.push(before + u32::from(!self.node(child).is_nullable()));
             children.push(child);
         }
         let is_all_nullable = not_nullable.last() == Some(&0);
         let (kind, is_nullable_once) = match &particle.term {
-            Term::Sequence(_) => (Kind::Sequence(not_nullable), is_all_nullable),
+            Term::Sequence(_) => (NodeKind::Sequence(not_nullable), is_all_nullable),
             Term::All(_) => {
                 let first_slot = self.slots;
                 self.slots += children.len();
-                (Kind::All { children, first_slot }, is_all_nullable)
+                (NodeKind::All { children, first_slot }, is_all_nullable)
             }
             Term::Choice(_) | Term::Leaf => {
-                (Kind::Choice, children.iter().any(|&child| self.node(child).is_nullable()))
+                (NodeKind::Choice, children.iter().any(|&child| self.node(child).is_nullable()))
             }
         };
         if let Some(node) = self.nodes.get_mut(id as usize) {
@@ -189,7 +189,7 @@ impl Model {
 
 /// The position at which a node is added.
 #[derive(Clone, Copy)]
-struct Place {
+struct NodePosition {
     parent: NodeId,
     index: usize,
     depth: usize,

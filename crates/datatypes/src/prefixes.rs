@@ -31,7 +31,7 @@ impl<'a> Prefixes<'a> {
     }
 
     /// Creates an assignment for display.
-    pub(super) fn as_they_came() -> Self {
+    pub(super) fn for_display() -> Self {
         Self::of("")
     }
 

@@ -69,7 +69,7 @@ impl SimpleType for QName {
         if !is_ncname(local) || (text.contains(':') && !is_ncname(prefix)) {
             return Err(None);
         }
-        let Some(namespace) = scope.kept_namespace(prefix).filter(|_| prefix != "xmlns") else {
+        let Some(namespace) = scope.shared_namespace(prefix).filter(|_| prefix != "xmlns") else {
             return Err(Some(format!("no namespace is declared for its prefix \"{prefix}\"")));
         };
         Ok(QName { namespace, local: local.to_owned(), prefix: prefix.to_owned() })

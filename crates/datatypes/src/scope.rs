@@ -10,7 +10,7 @@ pub trait Scope {
 
     /// Returns the namespace of `prefix` as a shared text, for values that store it. The implementations for readers return
     /// the same allocation for equal namespaces of a document.
-    fn kept_namespace(&self, prefix: &str) -> Option<Arc<str>> {
+    fn shared_namespace(&self, prefix: &str) -> Option<Arc<str>> {
         self.namespace(prefix).map(Arc::from)
     }
 }
@@ -20,8 +20,8 @@ impl Scope for Reader<'_> {
         self.resolve(prefix)
     }
 
-    fn kept_namespace(&self, prefix: &str) -> Option<Arc<str>> {
-        self.kept_resolved(prefix)
+    fn shared_namespace(&self, prefix: &str) -> Option<Arc<str>> {
+        self.resolve_shared(prefix)
     }
 }
 

@@ -59,7 +59,7 @@ pub trait SimpleType: Sized + PartialEq + Send + Sync + 'static {
     /// Returns the maximum heap memory of a text's value in bytes, excluding a copy of the text. It is called before the
     /// value is created.
     #[inline]
-    fn heap_of(text: &str) -> usize {
+    fn heap_size(text: &str) -> usize {
         let _ = text;
         0
     }
@@ -92,6 +92,6 @@ pub(super) fn plain_text(input: &str, at: usize) -> Option<(&str, usize)> {
 pub fn text_of<T: SimpleType>(value: &T) -> String {
     let mut text = Vec::new();
     // If a part can't be written, the rest is shown.
-    let _ = value.write_in(&mut text, &mut Prefixes::as_they_came());
+    let _ = value.write_in(&mut text, &mut Prefixes::for_display());
     String::from_utf8_lossy(&text).into_owned()
 }

@@ -289,7 +289,7 @@ impl Lexical<Value> for &SimpleType {
     fn heap_of(&self, text: &str) -> usize {
         match &self.kind {
             Kind::Datatype(datatype) => {
-                by_datatype!(*datatype, T, value => <T as datatypes::SimpleType>::heap_of(text))
+                by_datatype!(*datatype, T, value => <T as datatypes::SimpleType>::heap_size(text))
             }
             Kind::List(item) => {
                 let each = |word| 2 * size_of::<Value>() + item.heap_of(word);

@@ -19,7 +19,7 @@ pub(crate) fn check(text: &str) {
             let expected = rest.find(|c: char| {
                 c == quote || matches!(c, '<' | '&') || (c < ' ') || ('\u{F000}'..='\u{FFFF}').contains(&c)
             });
-            let found = scan::end_of_attribute_piece(bytes, at, quote as u8);
+            let found = scan::end_of_attribute_part(bytes, at, quote as u8);
             assert_eq!(found, at + expected.unwrap_or(rest.len()), "attribute value from {at} of {text:?}");
         }
     }

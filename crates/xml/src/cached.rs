@@ -137,7 +137,7 @@ impl Default for Cache {
 }
 
 /// How many memories of other readers are kept from one document to the next.
-const MOST_OTHERS: usize = 2;
+const MAX_OTHER_MEMORIES: usize = 2;
 
 impl Memory {
     /// Memory without contents, for readers that use these caches.
@@ -148,9 +148,9 @@ impl Memory {
     }
 
     /// Keeps the memory of another reader of the same document, unless there are many.
-    pub fn keep_other(&mut self, other: Memory) {
+    pub fn add_other_memory(&mut self, other: Memory) {
         let others = &mut self.cache.get_or_insert_default().others;
-        if others.len() < MOST_OTHERS {
+        if others.len() < MAX_OTHER_MEMORIES {
             others.push(other);
         }
     }
@@ -212,7 +212,7 @@ impl<'a> CachedReader<'a> {
         Memory { cache: Some(self.cache), ..self.reader.into_memory() }
     }
 
-    /// Takes the memories of other readers that were kept ([`Memory::keep_other`]).
+    /// Takes the memories of other readers that were kept ([`Memory::add_other_memory`]).
     pub fn other_memories(&mut self) -> Vec<Memory> {
         std::mem::take(&mut self.cache.others)
     }
@@ -236,7 +236,7 @@ impl<'a> CachedReader<'a> {
         // A prediction may be about tags of another set.
         self.last = (usize::MAX, TagId::NONE);
         self.prediction = Prediction::NONE;
-        if !self.cache.used.tags || !self.reader.may_be_recognised(pattern::LONGEST) {
+        if !self.cache.used.tags || !self.reader.may_be_recognised(pattern::MAX_LENGTH) {
             return;
         }
         if self.cache.tags.select(self.reader.namespaces_in_scope().text()) {
@@ -247,14 +247,14 @@ impl<'a> CachedReader<'a> {
 
     /// Whether cached tags hold here.
     #[inline]
-    fn holds(&self) -> bool {
+    fn tags_are_valid(&self) -> bool {
         self.is_in_scope() && !self.reader.end_is_due()
     }
 
     /// Whether cached tags hold here, and a start tag nests no deeper than the limit.
     #[inline]
     fn may_start(&self) -> bool {
-        self.holds() && self.reader.depth() < self.reader.max_depth()
+        self.tags_are_valid() && self.reader.depth() < self.reader.max_depth()
     }
 
     /// Whether the reader is in the scope that cached tags are for.
@@ -265,7 +265,7 @@ impl<'a> CachedReader<'a> {
 
     /// Whether a tag has the same meaning if only the declarations are in scope that the cache was selected for. It must not use
     /// the prefix of a later declaration. A part of the tag that only looks like a prefix counts as one.
-    fn holds_outside(&self, tag: &[u8]) -> bool {
+    fn is_valid_outside(&self, tag: &[u8]) -> bool {
         let namespaces = self.reader.namespaces_in_scope();
         let has = |prefix: &str| {
             let prefix = prefix.as_bytes();

@@ -6,7 +6,7 @@ use crate::{Limits, Reader};
 
 /// The largest size of a document, and the most that expansion may add to it. The attributes of a tag then fit into the
 /// 32 bits of an offset, however they are normalised.
-const LARGEST: usize = (1 << 30) - 1;
+const MAX_SIZE: usize = (1 << 30) - 1;
 
 /// A document that may have a document type declaration, such as a schema or a contract.
 ///
@@ -39,8 +39,8 @@ impl<'t> DocumentEntity<'t> {
     /// The first error in this part: it is not well-formed, or exceeds a limit.
     pub fn new(text: &'t str, limits: Limits) -> Result<Self, Error> {
         let limits = Limits {
-            message_size: limits.message_size.min(LARGEST),
-            entity_expansion: limits.entity_expansion.min(LARGEST),
+            message_size: limits.message_size.min(MAX_SIZE),
+            entity_expansion: limits.entity_expansion.min(MAX_SIZE),
             ..limits
         };
         let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorKind, shown};
 pub(crate) use decoder::Decoder;
 
 /// How many bytes at the beginning of a document are searched for its XML declaration.
-const LONGEST_DECLARATION: usize = 1024;
+const MAX_DECLARATION_LENGTH: usize = 1024;
 
 /// Decodes a document to text. UTF-8 is borrowed; any other encoding is transcoded once.
 ///
@@ -72,15 +72,15 @@ enum Encoding {
 impl Encoding {
     /// Returns the encoding of a document. `head` are its first bytes, with the whole XML declaration if there is one.
     fn choose(head: &[u8], charset: Option<Charset>) -> Result<Encoding, Error> {
-        match (Encoding::of_mark(head), charset) {
+        match (Encoding::from_byte_order_mark(head), charset) {
             (Some(encoding), _) => Ok(encoding),
             (None, Some(Charset(encoding))) => Ok(encoding.with_order_of(head)),
-            (None, None) => of_first_bytes(head),
+            (None, None) => detect_encoding(head),
         }
     }
 
     /// Returns the encoding that a byte order mark stands for.
-    fn of_mark(bytes: &[u8]) -> Option<Encoding> {
+    fn from_byte_order_mark(bytes: &[u8]) -> Option<Encoding> {
         match bytes {
             [0xEF, 0xBB, 0xBF, ..] => Some(Encoding::Utf8),
             // FF FE 00 00 is UTF-32. Reading it as UTF-16 fails, because no document begins with U+0000.
@@ -137,15 +137,15 @@ impl Encoding {
     }
 
     fn decode(self, bytes: &[u8]) -> Result<Cow<'_, str>, Error> {
-        let not_in_it = |offset: usize| not_in_it(self, offset, bytes.get(offset).copied());
+        let invalid = |offset: usize| invalid_bytes(self, offset, bytes.get(offset).copied());
         let transcoded = |encoding: &'static encoding_rs::Encoding| {
             encoding
                 .decode_without_bom_handling_and_without_replacement(bytes)
-                .ok_or_else(|| not_in_it(first_malformed(encoding, bytes)))
+                .ok_or_else(|| invalid(first_malformed(encoding, bytes)))
         };
         match self {
             Encoding::Ascii => match bytes.iter().position(|byte| !byte.is_ascii()) {
-                Some(offset) => Err(not_in_it(offset)),
+                Some(offset) => Err(invalid(offset)),
                 None => Encoding::Utf8.decode(bytes),
             },
             Encoding::Latin1 => Ok(encoding_rs::mem::decode_latin1(bytes)),
@@ -153,7 +153,7 @@ impl Encoding {
             Encoding::Utf16Le => transcoded(encoding_rs::UTF_16LE),
             Encoding::Utf16Be => transcoded(encoding_rs::UTF_16BE),
             Encoding::Utf8 => {
-                simdutf8::compat::from_utf8(bytes).map(Cow::Borrowed).map_err(|error| not_in_it(error.valid_up_to()))
+                simdutf8::compat::from_utf8(bytes).map(Cow::Borrowed).map_err(|error| invalid(error.valid_up_to()))
             }
             Encoding::Other(encoding) => transcoded(encoding),
         }
@@ -161,20 +161,20 @@ impl Encoding {
 }
 
 /// Returns the encoding of a document without a byte order mark and without a charset (XML 1.0, appendix F.1).
-fn of_first_bytes(bytes: &[u8]) -> Result<Encoding, Error> {
+fn detect_encoding(bytes: &[u8]) -> Result<Encoding, Error> {
     match bytes {
-        [0, 0, 0, b'<', ..] | [b'<', 0, 0, 0, ..] => Err(not_known("UTF-32")),
+        [0, 0, 0, b'<', ..] | [b'<', 0, 0, 0, ..] => Err(unknown_encoding("UTF-32")),
         [0, b'<', ..] => Ok(Encoding::Utf16Be),
         [b'<', 0, ..] => Ok(Encoding::Utf16Le),
-        [0x4C, 0x6F, 0xA7, 0x94, ..] => Err(not_known("EBCDIC")),
+        [0x4C, 0x6F, 0xA7, 0x94, ..] => Err(unknown_encoding("EBCDIC")),
         _ => {
-            let head = &bytes[..bytes.len().min(LONGEST_DECLARATION)];
+            let head = &bytes[..bytes.len().min(MAX_DECLARATION_LENGTH)];
             let head = &head[..head.iter().position(|byte| !byte.is_ascii()).unwrap_or(head.len())];
             match std::str::from_utf8(head).ok().and_then(declared) {
                 // The declaration is readable as ASCII, so the bytes are not UTF-16. `check_declaration` reports that.
                 Some(label) => match Encoding::of_label(label) {
                     Some(Encoding::Utf16 | Encoding::Utf16Le | Encoding::Utf16Be) => Ok(Encoding::Utf8),
-                    known => known.ok_or_else(|| not_known(label)),
+                    known => known.ok_or_else(|| unknown_encoding(label)),
                 },
                 None => Ok(Encoding::Utf8),
             }
@@ -186,13 +186,13 @@ fn of_first_bytes(bytes: &[u8]) -> Result<Encoding, Error> {
 fn check_declaration(text: &str, encoding: Encoding, head: &[u8]) -> Result<(), Error> {
     let Some(label) = declared(text) else {
         let is_utf16 = matches!(encoding, Encoding::Utf16Le | Encoding::Utf16Be);
-        if is_utf16 && Encoding::of_mark(head).is_none() {
+        if is_utf16 && Encoding::from_byte_order_mark(head).is_none() {
             let message = "UTF-16 without a byte order mark or an encoding declaration, one of which is required";
             return Err(Error::new(ErrorKind::Encoding, 0, message));
         }
         return Ok(());
     };
-    let declared = Encoding::of_label(label).ok_or_else(|| not_known(label))?;
+    let declared = Encoding::of_label(label).ok_or_else(|| unknown_encoding(label))?;
     if declared != encoding && declared.with_order_of(head) != encoding {
         let label = shown(label);
         let message = format!("the encoding \"{label}\" is declared, but the bytes are {}", encoding.name());
@@ -204,7 +204,7 @@ fn check_declaration(text: &str, encoding: Encoding, head: &[u8]) -> Result<(), 
 /// Returns the encoding that the XML declaration names, if there is one. Readers check the form of the declaration.
 fn declared(text: &str) -> Option<&str> {
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    let head = &text.as_bytes()[..text.len().min(LONGEST_DECLARATION)];
+    let head = &text.as_bytes()[..text.len().min(MAX_DECLARATION_LENGTH)];
     let end = head.windows(2).position(|pair| pair == b"?>")?;
     let declaration = text[..end].strip_prefix("<?xml")?;
     let (before, value) = declaration.split_once("encoding")?;
@@ -216,13 +216,13 @@ fn declared(text: &str) -> Option<&str> {
 }
 
 #[cold]
-fn not_known(label: &str) -> Error {
+fn unknown_encoding(label: &str) -> Error {
     let message = format!("the encoding \"{}\" is unknown; UTF-8 and UTF-16 are always supported", shown(label));
     Error::new(ErrorKind::Encoding, 0, message)
 }
 
 #[cold]
-fn not_in_it(encoding: Encoding, offset: usize, byte: Option<u8>) -> Error {
+fn invalid_bytes(encoding: Encoding, offset: usize, byte: Option<u8>) -> Error {
     let found = byte.map_or("the end".into(), |byte| format!("byte 0x{byte:02X}"));
     let message = format!("{found} is not {}, the encoding that was expected", encoding.name());
     Error::new(ErrorKind::Encoding, offset, message)

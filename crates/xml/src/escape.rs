@@ -12,7 +12,7 @@ pub fn is_char(c: char) -> bool {
 ///
 /// # Errors
 /// If it is not a reference to a character or to one of the five predefined entities, or if it is longer than
-/// [`longest_reference`] allows.
+/// [`max_reference_length`] allows.
 pub(crate) fn reference(input: &str, at: usize, name_length: usize) -> Result<(char, usize), (ErrorKind, String)> {
     let bytes = &input.as_bytes()[at + 1..];
     // The most frequent references are shorter than any limit.
@@ -24,7 +24,7 @@ pub(crate) fn reference(input: &str, at: usize, name_length: usize) -> Result<(c
         [b'a', b'p', b'o', b's', b';', ..] => return Ok(('\'', at + "&apos;".len())),
         _ => {}
     }
-    let longest = longest_reference(name_length);
+    let longest = max_reference_length(name_length);
     let length = match end_of_reference(bytes, longest) {
         Some(end) if bytes[end] == b';' => end,
         None if bytes.len() >= longest => {
@@ -45,7 +45,7 @@ pub(crate) fn reference(input: &str, at: usize, name_length: usize) -> Result<(c
 }
 
 /// Returns how many bytes a reference may have after its `&`. The minimum suffices for `&#x10FFFF;` with leading zeros.
-pub(crate) fn longest_reference(name_length: usize) -> usize {
+pub(crate) fn max_reference_length(name_length: usize) -> usize {
     name_length.max(32)
 }
 

@@ -6,10 +6,10 @@
 //! (`glance`). If that is not certain either, a [`Reader`] reads the document. All three find the same elements. None
 //! of them assumes that the document is well-formed: a reader reads each element when a reference leads to it.
 
-mod glance;
+mod memory;
 mod repeated;
-mod room;
 mod sorted;
+mod tag_scan;
 mod trailing;
 
 use std::borrow::Cow;
@@ -18,9 +18,9 @@ use castile_budget::{Allowance, Exhausted};
 
 use crate::{Limits, Memory, Reader, Token};
 
-use glance::{Shapes, find};
-use room::{BLOCK, Charges, Refused, Room};
+use memory::{BLOCK, Charges, IndexMemory, Refused};
 use sorted::{Found, Ids};
+use tag_scan::{Shapes, find};
 use trailing::{Trailing, Unsure};
 
 pub use repeated::{FoundReference, RepeatedReference};
@@ -35,12 +35,12 @@ pub struct ElementIds<'a> {
     /// In document order.
     elements: Vec<Extent<'a>>,
     shapes: Shapes<'a>,
-    ids: Known<'a>,
+    ids: IdIndex<'a>,
     /// What was charged for the index.
     charges: Charges,
 }
 
-enum Known<'a> {
+enum IdIndex<'a> {
     /// The ids of the elements after the call. There may be others.
     Trailing(Trailing<'a>),
     /// All ids.
@@ -150,10 +150,10 @@ impl<'a> ElementIds<'a> {
         allowance: &mut Allowance,
     ) -> Result<Self, Stop> {
         let mut charges = Charges::default();
-        match Trailing::new(text, open, &mut Room::new(allowance, &mut charges)) {
+        match Trailing::new(text, open, &mut IndexMemory::new(allowance, &mut charges)) {
             Ok((trailing, elements)) => {
                 let shapes = Shapes::default();
-                Ok(ElementIds { text, limits, elements, shapes, ids: Known::Trailing(trailing), charges })
+                Ok(ElementIds { text, limits, elements, shapes, ids: IdIndex::Trailing(trailing), charges })
             }
             Err(Unsure) => Self::whole(text, limits, Shapes::default(), charges, allowance),
         }
@@ -167,19 +167,19 @@ impl<'a> ElementIds<'a> {
         mut charges: Charges,
         allowance: &mut Allowance,
     ) -> Result<Self, Stop> {
-        let room = &mut Room::new(allowance, &mut charges);
-        room.is_granted()?;
-        room.begin();
-        let Elements { elements, ids } = match Elements::glanced(text, limits.depth, &mut shapes, room) {
+        let memory = &mut IndexMemory::new(allowance, &mut charges);
+        memory.is_granted()?;
+        memory.begin();
+        let Elements { elements, ids } = match Elements::scan(text, limits.depth, &mut shapes, memory) {
             Some(found) => found,
             None => {
-                room.is_granted()?;
-                room.begin();
-                Elements::read(text, limits, room)?
+                memory.is_granted()?;
+                memory.begin();
+                Elements::read(text, limits, memory)?
             }
         };
         let ids = Ids::new(ids, |found| found.element);
-        Ok(ElementIds { text, limits, elements, shapes, ids: Known::All(ids), charges })
+        Ok(ElementIds { text, limits, elements, shapes, ids: IdIndex::All(ids), charges })
     }
 
     /// Returns the target of a reference, which is an id, or `#` and an id. Returns `None` if the [whole
@@ -190,15 +190,15 @@ impl<'a> ElementIds<'a> {
         let id = trim(reference);
         let id = id.strip_prefix('#').unwrap_or(id);
         let ids = match &mut self.ids {
-            Known::Trailing(trailing) => {
-                let room = &mut Room::new(allowance, &mut self.charges);
-                return match trailing.find(id, self.text, &mut self.elements, &mut self.shapes, room) {
+            IdIndex::Trailing(trailing) => {
+                let memory = &mut IndexMemory::new(allowance, &mut self.charges);
+                return match trailing.find(id, self.text, &mut self.elements, &mut self.shapes, memory) {
                     Ok(Some(number)) => Some(Target::Element(number)),
                     Ok(None) => Some(Target::None),
                     Err(Unsure) => None,
                 };
             }
-            Known::All(ids) => ids,
+            IdIndex::All(ids) => ids,
         };
         let start_of = |found: &Identified<'_>| self.elements.get(found.element as usize).map_or(0, |it| it.start);
         Some(match ids.find(id) {
@@ -216,7 +216,7 @@ impl<'a> ElementIds<'a> {
     #[cold]
     pub fn complete(&mut self, allowance: &mut Allowance) -> Result<Renumbered, Stop> {
         // The memory of the old index is freed first, except for a few bytes of each element.
-        self.ids = Known::All(Ids::new(Vec::new(), |found| found.element));
+        self.ids = IdIndex::All(Ids::new(Vec::new(), |found| found.element));
         let before = std::mem::take(&mut self.elements);
         let mut before: Vec<_> = before.into_iter().map(|was| (was.start, was.is_read.then_some(was.end))).collect();
         before.shrink_to_fit();
@@ -277,7 +277,7 @@ impl<'a> Elements<'a> {
     /// elements when it reads them. Returns `None` if the scan can't understand something in the document, or notices
     /// that it is not well-formed. Also returns `None` if it nests more than `depth` deep, or if the allowance does not
     /// suffice.
-    fn glanced(text: &'a str, depth: usize, shapes: &mut Shapes<'a>, room: &mut Room<'_>) -> Option<Self> {
+    fn scan(text: &'a str, depth: usize, shapes: &mut Shapes<'a>, memory: &mut IndexMemory<'_>) -> Option<Self> {
         let bytes = text.as_bytes();
         let mut found = Elements::default();
         let mut open: Vec<Open> = Vec::new();
@@ -299,13 +299,13 @@ impl<'a> Elements<'a> {
                 // With these, not every `<` begins a tag.
                 b'!' | b'?' => return None,
                 _ => {
-                    let tag = shapes.glance(text, at)?;
+                    let tag = shapes.scan(text, at)?;
                     if open.len() >= depth {
                         return None;
                     }
                     open.push(Open { start: at, tag: tag.end - at, number: None });
                     if let Some(id) = tag.id {
-                        found.add(&mut open, id.into(), tag.href.map(Cow::from), room).ok()?;
+                        found.add(&mut open, id.into(), tag.href.map(Cow::from), memory).ok()?;
                         if let Some(extent) = found.elements.last_mut() {
                             (extent.shape, extent.prefix) = (tag.shape, tag.prefix);
                         }
@@ -324,7 +324,7 @@ impl<'a> Elements<'a> {
     }
 
     /// Finds all elements with an id by a reader.
-    fn read(text: &'a str, limits: Limits, room: &mut Room<'_>) -> Result<Self, Stop> {
+    fn read(text: &'a str, limits: Limits, memory: &mut IndexMemory<'_>) -> Result<Self, Stop> {
         let mut found = Elements::default();
         let mut reader = Reader::decoded(text, limits, &mut Memory::default())?;
         let mut open: Vec<Open> = Vec::new();
@@ -340,15 +340,15 @@ impl<'a> Elements<'a> {
                             _ => {}
                         }
                     }
-                    let value = |number: Option<usize>| Some(trimmed(reader.kept_attribute_value(number?)?.0));
+                    let value = |number: Option<usize>| Some(trimmed(reader.attribute_value_cow(number?)?.0));
                     if let Some(id) = value(id) {
                         let to = value(to);
                         // All texts together are no larger than the document, but each owned one has the overhead of an
                         // allocation.
                         let is_block = |text: &Cow<'_, str>| matches!(text, Cow::Owned(_));
                         let blocks = usize::from(is_block(&id)) + usize::from(to.as_ref().is_some_and(is_block));
-                        let added = room.take(blocks * BLOCK).and_then(|()| found.add(&mut open, id, to, room));
-                        added.or_else(|Refused| room.is_granted())?;
+                        let added = memory.charge(blocks * BLOCK).and_then(|()| found.add(&mut open, id, to, memory));
+                        added.or_else(|Refused| memory.is_granted())?;
                     }
                 }
                 Token::EndTag(_) => {
@@ -369,7 +369,7 @@ impl<'a> Elements<'a> {
         open: &mut [Open],
         id: Cow<'a, str>,
         to: Option<Cow<'a, str>>,
-        room: &mut Room<'_>,
+        memory: &mut IndexMemory<'_>,
     ) -> Result<(), Refused> {
         // The ancestors of an element in the index are in the index, too.
         let known = open.iter().rposition(|open| open.number.is_some());
@@ -378,12 +378,12 @@ impl<'a> Elements<'a> {
             let number = self.elements.len() as u32;
             let (tag, parent_number) = (open.tag as u32, parent.unwrap_or(number));
             let extent = Extent { tag, parent: parent_number, ..Extent::starting_at(open.start) };
-            room.push(&mut self.elements, extent)?;
+            memory.push(&mut self.elements, extent)?;
             open.number = Some(number);
             parent = Some(number);
         }
         let Some(element) = parent else { return Ok(()) };
-        room.push(&mut self.ids, (id, Identified { element, to }))
+        memory.push(&mut self.ids, (id, Identified { element, to }))
     }
 }
 

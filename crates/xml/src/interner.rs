@@ -7,9 +7,9 @@ use crate::scan::{self, WIDTH};
 const ENTRIES: usize = 256;
 
 /// The longest name that is cached, in bytes: two chunks, with one byte left for the end of the name.
-pub(crate) const LONGEST: usize = 2 * WIDTH - 1;
+pub(crate) const MAX_NAME_LENGTH: usize = 2 * WIDTH - 1;
 
-/// Qualified names of up to [`LONGEST`] bytes, each with the namespace that its prefix was last resolved to.
+/// Qualified names of up to [`MAX_NAME_LENGTH`] bytes, each with the namespace that its prefix was last resolved to.
 ///
 /// A cached name was checked byte by byte. Equal bytes are the same name in any document. Its namespace is the same while the same
 /// declarations are in scope.
@@ -40,7 +40,7 @@ struct Entry {
 }
 
 /// No text has the byte 0xFF, and no scope has the highest number.
-const NOTHING: Entry =
+const EMPTY: Entry =
     Entry { first: u128::MAX, second: 0, scope: u64::MAX, namespace: NamespaceId::NONE, length: 0, local: 0 };
 
 /// A cached name. The next one that is cached may replace it.
@@ -66,7 +66,7 @@ impl Interned {
 impl Entry {
     /// Whether exactly the rest of the name is at `at`.
     #[inline(never)]
-    fn goes_on(&self, input: &[u8], at: usize) -> bool {
+    fn matches_rest(&self, input: &[u8], at: usize) -> bool {
         let Some(chunk) = input.get(at..).and_then(<[u8]>::first_chunk) else { return false };
         let rest = scan::end_of_name(chunk);
         usize::from(self.length) == WIDTH + rest && scan::prefix(chunk, rest) == self.second
@@ -82,7 +82,7 @@ impl Interner {
         let first = scan::prefix(chunk, length);
         let entry = entry_of(first);
         let cached = self.entries.get(entry)?;
-        if cached.first != first || (length == WIDTH && !cached.goes_on(input, at + WIDTH)) {
+        if cached.first != first || (length == WIDTH && !cached.matches_rest(input, at + WIDTH)) {
             return None;
         }
         Some(Interned { entry: entry as u8, length: cached.length, local: cached.local })
@@ -94,7 +94,7 @@ impl Interner {
             return;
         }
         let chunk = |at: usize| input.get(at..).and_then(<[u8]>::first_chunk);
-        let Some(first) = chunk(at).filter(|_| length <= LONGEST) else { return };
+        let Some(first) = chunk(at).filter(|_| length <= MAX_NAME_LENGTH) else { return };
         let first = scan::prefix(first, length.min(WIDTH));
         let second = match length.checked_sub(WIDTH) {
             None => 0,
@@ -103,10 +103,10 @@ impl Interner {
                 None => return,
             },
         };
-        self.entries.resize(ENTRIES, NOTHING);
+        self.entries.resize(ENTRIES, EMPTY);
         // Both fit: a cached name is short.
         let (length, local) = (length as u8, local as u8);
-        self.entries[entry_of(first)] = Entry { first, second, length, local, ..NOTHING };
+        self.entries[entry_of(first)] = Entry { first, second, length, local, ..EMPTY };
     }
 
     /// Returns the namespace of a name, if `scope` is the one in which it was last resolved.
@@ -138,13 +138,13 @@ mod tests {
 
     /// The name, and enough bytes after it for whole chunks.
     fn input(name: &str, behind: &str) -> Vec<u8> {
-        format!("{name}{behind}{}", " ".repeat(2 * LONGEST)).into_bytes()
+        format!("{name}{behind}{}", " ".repeat(2 * MAX_NAME_LENGTH)).into_bytes()
     }
 
     #[test]
     fn exactly_the_cached_names_are_found() {
         let letters: String = ('a'..='z').chain('A'..='Z').collect();
-        for length in 1..=LONGEST {
+        for length in 1..=MAX_NAME_LENGTH {
             let mut names = Interner::default();
             let name = &letters[..length];
             assert!(names.find(&input(name, ">"), 0).is_none());
@@ -161,7 +161,7 @@ mod tests {
             }
         }
         let mut names = Interner::default();
-        names.insert(&input(&letters, ">"), 0, LONGEST + 1, 0);
+        names.insert(&input(&letters, ">"), 0, MAX_NAME_LENGTH + 1, 0);
         assert!(names.entries.is_empty(), "a name that is too long");
     }
 

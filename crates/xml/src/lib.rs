@@ -3,8 +3,8 @@
 //! [`Reader`] is a pull reader: it returns the [`Token`]s of a document in memory. It checks well-formedness and
 //! namespaces, rejects document type declarations and enforces [`Limits`].
 //!
-//! [`DocumentEntity`] reads schemas and contracts, which may have a document type declaration. [`Pieces`] reads a
-//! document that arrives in pieces. [`decode`] converts other encodings to UTF-8 before a document is read.
+//! [`DocumentEntity`] reads schemas and contracts, which may have a document type declaration. [`PushReader`] reads a
+//! document that arrives in chunks. [`decode`] converts other encodings to UTF-8 before a document is read.
 //!
 //! [`Writer`] writes documents that are well-formed, whatever it is given. [`escape`] is for callers that write
 //! constant tags themselves and need to escape the text between them. [`c14n`] writes documents in canonical form.
@@ -53,8 +53,8 @@ pub use limits::Limits;
 pub use location::Location;
 pub use name::{QName, is_name_char, is_name_start_char};
 pub use namespaces::{NamespaceId, Scope, XML_NAMESPACE, XMLNS_NAMESPACE};
-pub use reader::pieces::{Piece, Pieces};
+pub use reader::push::{Chunk, PushReader};
 pub use reader::{Memory, Reader};
 pub use token::{Attribute, Raw, StartTag, Token};
-pub use visible::{excerpt, turns_text, visible, visible_lines};
+pub use visible::{changes_direction, excerpt, visible, visible_lines};
 pub use writer::{Prefixes, Writer};

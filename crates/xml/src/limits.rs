@@ -20,7 +20,7 @@ pub struct Limits {
     /// Comments, instructions and CDATA boundaries split texts.
     pub text_length: usize,
     /// The length of a tag, comment or processing instruction, in bytes, from `<` to `>`. The push parser
-    /// ([`Pieces`](crate::Pieces)) buffers it until it is complete. At least `name_length` + 16 bytes are always
+    /// ([`PushReader`](crate::PushReader)) buffers it until it is complete. At least `name_length` + 16 bytes are always
     /// allowed.
     pub markup_length: usize,
     /// How many bytes entities and attribute defaults may add to a document. An entity is counted each time it is

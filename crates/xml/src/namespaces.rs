@@ -26,7 +26,7 @@ pub(crate) struct Namespaces {
     text: String,
     bindings: Vec<Binding>,
     /// Values that were computed for the first bindings.
-    known: RefCell<Vec<Known>>,
+    lookups: RefCell<Vec<Lookup>>,
     /// An index of the prefixes, if there are many.
     index: Index,
     /// How many declarations were ever made.
@@ -36,9 +36,9 @@ pub(crate) struct Namespaces {
 }
 
 /// Up to this number of declarations, they are searched one by one.
-const FEW: usize = 16;
+const LINEAR_SEARCH: usize = 16;
 /// The number of lists in an index.
-const LISTS: usize = 256;
+const BUCKETS: usize = 256;
 
 /// The numbers of bindings, from 1 on, in lists by the hash of the prefix, innermost first. Empty if there are few
 /// bindings.
@@ -58,27 +58,27 @@ impl Index {
 
     /// Adds the next binding, which has this prefix.
     fn push(&mut self, prefix: &str) {
-        self.first.resize(LISTS, 0);
-        let list = list_of(prefix);
+        self.first.resize(BUCKETS, 0);
+        let list = bucket_of(prefix);
         self.next.push(self.first[list]);
         self.first[list] = self.next.len();
     }
 
     /// Removes the last binding, which has this prefix.
     fn pop(&mut self, prefix: &str) {
-        self.first[list_of(prefix)] = self.next.pop().unwrap_or_default();
+        self.first[bucket_of(prefix)] = self.next.pop().unwrap_or_default();
     }
 
     /// Returns the bindings that may have this prefix, innermost first.
     fn candidates(&self, prefix: &str) -> impl Iterator<Item = usize> {
         let one = |number: usize| (number > 0).then_some(number);
-        let first = self.first.get(list_of(prefix)).copied().and_then(one);
+        let first = self.first.get(bucket_of(prefix)).copied().and_then(one);
         std::iter::successors(first, move |&number| one(self.next[number - 1])).map(|number| number - 1)
     }
 }
 
-fn list_of(prefix: &str) -> usize {
-    hash(prefix) as usize % LISTS
+fn bucket_of(prefix: &str) -> usize {
+    hash(prefix) as usize % BUCKETS
 }
 
 /// Returns a hash that no sender can predict.
@@ -97,7 +97,7 @@ struct Binding {
 
 /// Values of a binding that are rarely needed, and computed on the first request.
 #[derive(Clone, Debug, Default)]
-struct Known {
+struct Lookup {
     /// The hash of the name.
     hash: Option<u64>,
     /// The name, shared.
@@ -169,7 +169,7 @@ impl Namespaces {
     pub(crate) fn clear(&mut self) {
         self.text.clear();
         self.bindings.clear();
-        self.known.get_mut().clear();
+        self.lookups.get_mut().clear();
         self.index.clear();
         self.scope = 0;
     }
@@ -179,9 +179,9 @@ impl Namespaces {
         self.text.clear();
         self.text.push_str(&other.text);
         self.bindings.clone_from(&other.bindings);
-        self.known.get_mut().clone_from(&other.known.borrow());
+        self.lookups.get_mut().clone_from(&other.lookups.borrow());
         self.index.clear();
-        self.keep_index();
+        self.update_index();
         self.count = self.count.max(other.count);
         self.scope = other.scope;
     }
@@ -204,11 +204,11 @@ impl Namespaces {
     }
 
     /// Returns the declarations in scope, in a form that outlives the document.
-    pub(crate) fn kept(&self) -> Scope {
+    pub(crate) fn shared_scope(&self) -> Scope {
         static NOTHING: LazyLock<Scope> = LazyLock::new(|| Scope::new("", Arc::default(), None));
-        let (mut scope, from) = self.kept_last();
+        let (mut scope, from) = self.last_shared_scope();
         for (index, binding) in self.bindings.iter().enumerate().skip(from) {
-            let inner = Scope::new(self.slice(&binding.prefix), self.kept_name_of(index), scope);
+            let inner = Scope::new(self.slice(&binding.prefix), self.shared_name_of(index), scope);
             self.known(index).scope = Some(inner.clone());
             scope = Some(inner);
         }
@@ -216,43 +216,43 @@ impl Namespaces {
     }
 
     /// Returns the innermost scope that was computed already, and how many declarations it has.
-    fn kept_last(&self) -> (Option<Scope>, usize) {
-        let known = self.known.borrow();
+    fn last_shared_scope(&self) -> (Option<Scope>, usize) {
+        let known = self.lookups.borrow();
         let last = known.iter().rposition(|known| known.scope.is_some());
         (last.and_then(|index| known[index].scope.clone()), last.map_or(0, |index| index + 1))
     }
 
     /// Returns the computed values of the binding with this index.
-    fn known(&self, index: usize) -> RefMut<'_, Known> {
-        RefMut::map(self.known.borrow_mut(), |known| {
+    fn known(&self, index: usize) -> RefMut<'_, Lookup> {
+        RefMut::map(self.lookups.borrow_mut(), |known| {
             if known.len() <= index {
-                known.resize_with(index + 1, Known::default);
+                known.resize_with(index + 1, Lookup::default);
             }
             &mut known[index]
         })
     }
 
-    /// Returns about how many bytes [`kept`](Self::kept) would allocate.
-    pub(crate) fn cost_of_kept(&self) -> usize {
+    /// Returns about how many bytes [`shared_scope`](Self::shared_scope) would allocate.
+    pub(crate) fn cost_of_shared_scope(&self) -> usize {
         /// The overhead of an allocation, in bytes.
         const BLOCK: usize = 16;
-        let (_, from) = self.kept_last();
+        let (_, from) = self.last_shared_scope();
         let cost = |binding: &Binding| size_of::<Declaration>() + 4 * BLOCK + binding.prefix.len() + binding.name.len();
         self.bindings[from..].iter().map(cost).sum()
     }
 
     /// Returns a namespace name as a shared string.
-    pub(crate) fn kept_name(&self, id: NamespaceId) -> Arc<str> {
+    pub(crate) fn shared_name(&self, id: NamespaceId) -> Arc<str> {
         static XML: LazyLock<Arc<str>> = LazyLock::new(|| XML_NAMESPACE.into());
         match id {
             NamespaceId::NONE => Arc::default(),
             NamespaceId::XML => XML.clone(),
-            NamespaceId(index) if index as usize - 2 < self.bindings.len() => self.kept_name_of(index as usize - 2),
+            NamespaceId(index) if index as usize - 2 < self.bindings.len() => self.shared_name_of(index as usize - 2),
             NamespaceId(_) => Arc::default(),
         }
     }
 
-    fn kept_name_of(&self, index: usize) -> Arc<str> {
+    fn shared_name_of(&self, index: usize) -> Arc<str> {
         let name = || self.slice(&self.bindings[index].name).into();
         self.known(index).name.get_or_insert_with(name).clone()
     }
@@ -274,13 +274,13 @@ impl Namespaces {
         self.count += 1;
         self.scope = self.count;
         self.bindings.push(Binding { prefix: start..equals, name: equals + 1..end, number: self.count });
-        self.keep_index();
+        self.update_index();
     }
 
     /// Adds the missing bindings to the index, if there are many declarations.
     #[inline]
-    fn keep_index(&mut self) {
-        if self.bindings.len() > FEW {
+    fn update_index(&mut self) {
+        if self.bindings.len() > LINEAR_SEARCH {
             self.index_more();
         }
     }
@@ -303,7 +303,7 @@ impl Namespaces {
 
     #[cold]
     fn truncate_to_fewer(&mut self, len: usize) {
-        if self.known.get_mut().len() > len || self.index.next.len() > len {
+        if self.lookups.get_mut().len() > len || self.index.next.len() > len {
             self.forget(len);
         }
         self.text.truncate(self.bindings[len].prefix.start as usize);
@@ -314,7 +314,7 @@ impl Namespaces {
     /// Removes the computed values, and the index, of all but the first `len` declarations.
     #[cold]
     fn forget(&mut self, len: usize) {
-        self.known.get_mut().truncate(len);
+        self.lookups.get_mut().truncate(len);
         while self.index.next.len() > len {
             let Range { start, end } = self.bindings[self.index.next.len() - 1].prefix;
             self.index.pop(&self.text[start as usize..end as usize]);
@@ -323,7 +323,7 @@ impl Namespaces {
 
     /// Returns the namespace that `prefix` is bound to. The empty prefix stands for the default namespace.
     pub(crate) fn resolve(&self, prefix: &str) -> Option<NamespaceId> {
-        let found = match self.bindings.len() > FEW {
+        let found = match self.bindings.len() > LINEAR_SEARCH {
             false => (0..self.bindings.len()).rev().find(|&index| self.is_of(&self.bindings[index], prefix)),
             true => self.indexed(prefix),
         };

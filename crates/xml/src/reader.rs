@@ -1,10 +1,10 @@
 //! The tokeniser.
 
 mod attributes;
+mod boundary;
 mod consume;
 mod document;
-mod frames;
-pub(crate) mod pieces;
+pub(crate) mod push;
 mod tags;
 mod text;
 
@@ -149,8 +149,8 @@ enum Source {
 
 /// The capacity that is retained from one document to the next: open elements, and bytes of attribute values and of a
 /// text.
-const KEPT_DEPTH: usize = 1 << 10;
-const KEPT_VALUES: usize = 16 << 10;
+const RETAINED_DEPTH: usize = 1 << 10;
+const RETAINED_VALUES: usize = 16 << 10;
 
 impl<'a> Reader<'a> {
     /// Creates a reader of `input`, which is UTF-8 with or without a byte order mark.
@@ -258,11 +258,11 @@ impl<'a> Reader<'a> {
     #[doc(hidden)]
     pub fn into_memory(mut self) -> Memory {
         self.memory.open.clear();
-        self.memory.open.shrink_to(KEPT_DEPTH);
+        self.memory.open.shrink_to(RETAINED_DEPTH);
         self.memory.values.clear();
-        self.memory.values.shrink_to(KEPT_VALUES);
+        self.memory.values.shrink_to(RETAINED_VALUES);
         self.memory.text.clear();
-        self.memory.text.shrink_to(KEPT_VALUES);
+        self.memory.text.shrink_to(RETAINED_VALUES);
         Memory { buffers: Some(self.memory), cache: self.cache }
     }
 
@@ -368,15 +368,15 @@ impl<'a> Reader<'a> {
 
     /// Returns the name of a namespace as a shared string that outlives the document.
     #[doc(hidden)]
-    pub fn kept_namespace(&self, id: NamespaceId) -> Arc<str> {
-        self.memory.namespaces.kept_name(id)
+    pub fn shared_namespace(&self, id: NamespaceId) -> Arc<str> {
+        self.memory.namespaces.shared_name(id)
     }
 
     /// Returns the name of the namespace that `prefix` is bound to, as a shared string that outlives the document.
     /// `None` if the prefix is unbound.
     #[doc(hidden)]
-    pub fn kept_resolved(&self, prefix: &str) -> Option<Arc<str>> {
-        self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.kept_name(id))
+    pub fn resolve_shared(&self, prefix: &str) -> Option<Arc<str>> {
+        self.memory.namespaces.resolve(prefix).map(|id| self.memory.namespaces.shared_name(id))
     }
 
     /// Returns the name of the namespace that `prefix` is bound to here, or `None` if the prefix is unbound. The empty
@@ -389,12 +389,12 @@ impl<'a> Reader<'a> {
     /// Returns about how many bytes [`scope`](Self::scope) would allocate here.
     #[doc(hidden)]
     pub fn cost_of_scope(&self) -> usize {
-        self.memory.namespaces.cost_of_kept()
+        self.memory.namespaces.cost_of_shared_scope()
     }
 
     /// Returns the declarations in scope, in a form that outlives the document.
     pub fn scope(&self) -> Scope {
-        self.memory.namespaces.kept()
+        self.memory.namespaces.shared_scope()
     }
 
     /// Returns every prefix in scope with its namespace name, innermost first. Declarations that are hidden by inner
@@ -413,7 +413,7 @@ impl<'a> Reader<'a> {
     /// Returns the attributes of the start tag that was read last, without namespace declarations.
     pub fn attributes(&self) -> impl Iterator<Item = Attribute<'_>> {
         let attributes = self.memory.attributes.iter().filter(|raw| raw.prefix != Prefix::Declares);
-        attributes.map(|raw| self.told_attribute(raw))
+        attributes.map(|raw| self.attribute_of(raw))
     }
 
     /// Returns the names of the attributes of the start tag that was read last, without namespace declarations. Each
@@ -443,13 +443,13 @@ impl<'a> Reader<'a> {
         let mut qualified = self.memory.attributes.iter().filter(|raw| raw.prefix == Prefix::Qualifies);
         let is_it =
             |raw: &&RawAttribute| self.raw_name(raw).local() == local && self.namespace(raw.namespace) == namespace;
-        qualified.find(is_it).map(|raw| self.told_attribute(raw))
+        qualified.find(is_it).map(|raw| self.attribute_of(raw))
     }
 
     /// Returns the normalised value of an attribute, and the byte offset of its name. The value outlives the next
     /// token. `number` is a number that [`attribute_names`](Self::attribute_names) returned.
     #[doc(hidden)]
-    pub fn kept_attribute_value(&self, number: usize) -> Option<(Cow<'a, str>, usize)> {
+    pub fn attribute_value_cow(&self, number: usize) -> Option<(Cow<'a, str>, usize)> {
         let raw = self.memory.attributes.get(number)?;
         let value = match raw.value.source {
             Source::Input => Cow::Borrowed(&self.input[raw.value.start as usize..raw.value.end as usize]),
@@ -503,12 +503,12 @@ impl<'a> Reader<'a> {
         let bytes = self.input.as_bytes();
         match bytes.get(self.at) {
             Some(b'<') if bytes.get(self.at + 1) == Some(&b'/') => self.end_tag(),
-            Some(b'<') => match self.kept_start_tag() {
+            Some(b'<') => match self.cached_start_tag() {
                 Some(tag) => Ok(Token::StartTag(tag)),
                 None => self.markup(),
             },
             Some(_) if self.stage == Stage::Content => self.text(),
-            Some(_) => self.between(),
+            Some(_) => self.outside_root(),
             None => self.end(),
         }
     }
@@ -572,7 +572,7 @@ impl<'a> Reader<'a> {
     /// because a reader of pieces gives up before the rest of it has arrived.
     #[cold]
     fn check_markup_length(&self, offset: usize) -> Result<(), Error> {
-        if frames::is_too_long(&self.input.as_bytes()[offset..], self.memory.limits) {
+        if boundary::is_too_long(&self.input.as_bytes()[offset..], self.memory.limits) {
             return Err(self.markup_too_long(offset));
         }
         Ok(())
@@ -581,7 +581,7 @@ impl<'a> Reader<'a> {
     // ---- outside the root element ----
 
     /// White space before or after the root element.
-    fn between(&mut self) -> Result<Token<'a>, Error> {
+    fn outside_root(&mut self) -> Result<Token<'a>, Error> {
         let end = end_of_white_space(self.input.as_bytes(), self.at);
         if self.input.as_bytes().get(end).is_some_and(|&byte| byte != b'<') {
             let place = if self.stage == Stage::Epilog {
@@ -600,8 +600,8 @@ impl<'a> Reader<'a> {
         match self.stage {
             _ if self.more_follows => Ok(Token::Text("".into())),
             Stage::Epilog => Ok(Token::End),
-            Stage::Content => Err(self.cut_off(&format!("where </{}> was expected", self.open_name()))),
-            _ => Err(self.cut_off("before any element")),
+            Stage::Content => Err(self.unexpected_end(&format!("where </{}> was expected", self.open_name()))),
+            _ => Err(self.unexpected_end("before any element")),
         }
     }
 
@@ -641,7 +641,7 @@ impl<'a> Reader<'a> {
     }
 
     #[cold]
-    fn cut_off(&self, place: &str) -> Error {
+    fn unexpected_end(&self, place: &str) -> Error {
         Error::new(ErrorKind::Syntax, self.input.len(), format!("the document ends {place}"))
     }
 

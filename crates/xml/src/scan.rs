@@ -116,7 +116,7 @@ pub fn end_of_unescaped(bytes: &[u8]) -> usize {
 /// Returns the end of the part of an attribute value that needs no change. It ends at `<`, `&`, the quote, white space
 /// other than a space, or a byte that may begin a character that XML 1.0 doesn't allow.
 #[inline]
-pub fn end_of_attribute_piece(bytes: &[u8], at: usize, quote: u8) -> usize {
+pub fn end_of_attribute_part(bytes: &[u8], at: usize, quote: u8) -> usize {
     let end = match quote {
         b'"' => end_of_plain::<b'"', true>(bytes, at),
         _ => end_of_plain::<b'\'', true>(bytes, at),

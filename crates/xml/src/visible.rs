@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// as an escape: `\n`, `\u{1b}`, `\u{202e}`.
 ///
 /// These are control characters, line and paragraph separators, and marks that change the direction of writing
-/// ([`turns_text`]). All other characters stay as they are.
+/// ([`changes_direction`]). All other characters stay as they are.
 ///
 /// ```
 /// assert_eq!(castile_xml::visible("a\u{1b}[2J\nb\u{202e}"), r"a\u{1b}[2J\nb\u{202e}");
@@ -45,12 +45,12 @@ pub fn excerpt(text: &str, most: usize) -> String {
 
 /// Whether `c` is a mark that changes the direction of writing. The text after it may look different from what it is.
 #[must_use]
-pub fn turns_text(c: char) -> bool {
+pub fn changes_direction(c: char) -> bool {
     matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 fn is_invisible(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || turns_text(c)
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}') || changes_direction(c)
 }
 
 fn escaped(text: &str, stays: impl Fn(char) -> bool) -> Cow<'_, str> {

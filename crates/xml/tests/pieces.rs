@@ -5,7 +5,7 @@ mod splits;
 
 use std::path::{Path, PathBuf};
 
-use castile_xml::{Error, ErrorKind, Limits, Piece, Pieces, Token};
+use castile_xml::{Chunk, Error, ErrorKind, Limits, PushReader, Token};
 use splits::compare;
 
 /// Returns the documents in a directory, with their names.
@@ -42,7 +42,7 @@ fn unescaped(line: &str) -> Vec<u8> {
     bytes
 }
 
-fn read(mut piece: Piece<'_>) -> Result<(), Error> {
+fn read(mut piece: Chunk<'_>) -> Result<(), Error> {
     while piece.next()?.is_some() {}
     Ok(())
 }
@@ -134,7 +134,7 @@ fn memory_does_not_grow_with_the_document() {
         ("<a/>", " \r\n\t", "", 1 << 20),
     ] {
         let body = repeated.repeat(8_192 / repeated.len());
-        let mut pieces = Pieces::new(None, limits);
+        let mut pieces = PushReader::new(None, limits);
         let (mut capacity, mut read, mut texts) = (0, 0, 0);
         let mut push = |bytes: &[u8]| {
             let mut piece = pieces.push(bytes);
@@ -174,7 +174,7 @@ fn long_markup_and_deep_elements_cost_what_they_are_long() {
         format!("<a {}/>", " ".repeat(300_000)),
         deep + &"</element>".repeat(50_000),
     ] {
-        let mut pieces = Pieces::new(None, limits);
+        let mut pieces = PushReader::new(None, limits);
         for byte in document.as_bytes().chunks(1) {
             read(pieces.push(byte)).unwrap();
         }
@@ -189,7 +189,7 @@ fn markup_is_not_stored_forever() {
     let markup = ["<a ", "<a b='", "<a b\"", "<!--", "<?p ", "<a></a "].map(|begin| (begin, b' ', 10_000));
     let references = ["<a>&#", "<a>x&"].map(|begin| (begin, b'0', limits.name_length));
     for (begin, filler, longest) in markup.into_iter().chain(references) {
-        let mut pieces = Pieces::new(None, limits);
+        let mut pieces = PushReader::new(None, limits);
         let mut pushed = 0;
         let error = loop {
             let bytes = if pushed == 0 { begin.as_bytes() } else { &[filler; 1_000] };
@@ -204,7 +204,7 @@ fn markup_is_not_stored_forever() {
 
 #[test]
 fn the_unread_end_of_a_chunk_is_read_with_the_next() {
-    let mut pieces = Pieces::new(None, Limits::default());
+    let mut pieces = PushReader::new(None, Limits::default());
     for bytes in [&b"<a>"[..], b"te", b"xt<b", b"/></a>"] {
         pieces.push(bytes);
     }
@@ -225,7 +225,7 @@ fn many_references_in_one_long_text_take_linear_time() {
         std::thread::spawn(move || {
             let mut limits = Limits::default();
             limits.text_length = document.len();
-            let mut pieces = Pieces::new(None, limits);
+            let mut pieces = PushReader::new(None, limits);
             let mut length = 0;
             let mut piece = pieces.push(document.as_bytes());
             while let Some(token) = piece.next().unwrap() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use castile_budget::Allowance;
 use castile_xml::escape::push_attribute;
-use castile_xml::{Charset, Limits, Location, Memory, Piece, Pieces, Reader, Token};
+use castile_xml::{Charset, Limits, Location, Memory, Chunk, PushReader, Reader, Token};
 
 use crate::schema::Element;
 use crate::{Decoder, Error, ErrorKind, FromXml};
@@ -46,7 +46,7 @@ type Declarations = Arc<[(Box<str>, Box<str>)]>;
 /// document may have any size. White space between the elements is dropped.
 #[derive(Debug)]
 pub struct Cut {
-    pieces: Pieces,
+    pieces: PushReader,
     /// The limits of the whole document.
     limits: Limits,
     inner: Inner,
@@ -144,12 +144,12 @@ impl Cut {
             goes_on: false,
             is_in_text: false,
         };
-        Cut { pieces: Pieces::new(charset, whole), limits: whole, inner, failed: None }
+        Cut { pieces: PushReader::new(charset, whole), limits: whole, inner, failed: None }
     }
 
     /// Sets the charset of the media type, before the first chunk.
     pub fn begin(&mut self, charset: Option<Charset>) {
-        self.pieces = Pieces::new(charset, self.limits);
+        self.pieces = PushReader::new(charset, self.limits);
     }
 
     /// Takes the next chunk of the document. The elements that it completes are available from [`pop`](Self::pop). After an
@@ -205,13 +205,13 @@ impl Cut {
 }
 
 impl Inner {
-    fn take(&mut self, mut piece: Piece<'_>) -> Result<(), Error> {
+    fn take(&mut self, mut piece: Chunk<'_>) -> Result<(), Error> {
         // A byte order mark is skipped.
         self.at.offset = piece.offset();
         loop {
             let at = self.at;
             let token = piece.next().map_err(|error| {
-                let unread = piece.unread();
+                let unread = piece.remaining();
                 let before = unread.get(..error.offset().saturating_sub(at.offset)).unwrap_or(unread);
                 let (offset, Place { line, column, .. }) = (error.offset(), at.behind(before));
                 Error::from(error).relocated(offset, Location { path: String::new(), line, column })
@@ -238,7 +238,7 @@ impl Inner {
     }
 
     /// Handles a start tag.
-    fn start(&mut self, piece: &Piece<'_>, namespace: &str, local: &str) {
+    fn start(&mut self, piece: &Chunk<'_>, namespace: &str, local: &str) {
         let is_next = self.item.is_none()
             && self.on_path == self.depth
             && self.path.get(self.depth).is_some_and(|step| step.is(namespace, local));

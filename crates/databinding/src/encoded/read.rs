@@ -412,7 +412,7 @@ impl<'a> Decoder<'a> {
                 return Ok(Said::Nil);
             }
         }
-        if let Some((to, place)) = reference.and_then(|number| self.reader.kept_attribute_value(number)) {
+        if let Some((to, place)) = reference.and_then(|number| self.reader.attribute_value_cow(number)) {
             let reference = Reference { to, at: offset, attribute: place };
             self.nothing_beside(&reference, element)?;
             // The target of the reference is the item.

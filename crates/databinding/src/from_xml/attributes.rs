@@ -214,7 +214,7 @@ impl Decoder<'_> {
         }
         let namespace = |prefix: &str| match prefix {
             "" => Arc::default(),
-            prefix => self.reader.kept_resolved(prefix).unwrap_or_default(),
+            prefix => self.reader.resolve_shared(prefix).unwrap_or_default(),
         };
         let others = self.reader.attributes().filter(is_other).map(|attribute| AnyAttribute {
             name: ExpandedName::new(namespace(attribute.name.prefix()), attribute.name.local()),

@@ -61,12 +61,12 @@ impl Placed {
         self.others = placement.others;
         self.present = placement.present;
         (self.nil, self.type_name) = (placement.nil, placement.type_name);
-        self.numbers[..AttributeIndex::MOST].copy_from_slice(&placement.numbers);
+        self.numbers[..AttributeIndex::MAX_TABLE_LENGTH].copy_from_slice(&placement.numbers);
     }
 
     /// Returns the attribute index to cache, if it is for `table` and the table is not too large.
     pub(super) fn placement(&self, table: &'static Attributes) -> Option<AttributeIndex> {
-        let fits = std::ptr::eq(self.table, table) && table.declared.len() <= AttributeIndex::MOST;
+        let fits = std::ptr::eq(self.table, table) && table.declared.len() <= AttributeIndex::MAX_TABLE_LENGTH;
         let Placed { present, others, nil, type_name, .. } = *self;
         let numbers = *self.numbers.first_chunk()?;
         fits.then_some(AttributeIndex { table: address(table), present, numbers, others, nil, type_name })

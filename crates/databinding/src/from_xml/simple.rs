@@ -57,7 +57,7 @@ impl<T: SimpleType> Lexical<T> for ByType<T> {
 
     #[inline(always)]
     fn heap_of(&self, text: &str) -> usize {
-        T::heap_of(text)
+        T::heap_size(text)
     }
 
     #[inline(always)]
@@ -285,7 +285,7 @@ impl<'a> Decoder<'a> {
         // Names need the declarations in scope.
         let found = if T::HAS_NAMES { None } else { self.cached_text(element, is_restricted) };
         if let Some(found) = found
-            && let Err(error) = self.charge(T::heap_of(found.text))
+            && let Err(error) = self.charge(T::heap_size(found.text))
         {
             return Some(Err(error));
         }

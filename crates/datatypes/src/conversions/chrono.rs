@@ -137,7 +137,7 @@ impl From<TimeDelta> for Duration {
     }
 }
 
-stands_for! {
+convertible! {
     NaiveDateTime: DateTime;
     chrono::DateTime<FixedOffset>: DateTime;
     chrono::DateTime<Utc>: DateTime;

@@ -122,7 +122,7 @@ impl From<Span> for Duration {
     }
 }
 
-stands_for! {
+convertible! {
     civil::DateTime: DateTime;
     Timestamp: DateTime;
     civil::Date: Date;

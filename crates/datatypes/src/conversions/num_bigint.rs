@@ -40,7 +40,7 @@ impl From<BigInt> for Integer {
     }
 }
 
-stands_for! {
+convertible! {
     BigInt: Integer;
 }
 

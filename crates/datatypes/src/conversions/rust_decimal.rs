@@ -32,7 +32,7 @@ impl From<rust_decimal::Decimal> for Decimal {
     }
 }
 
-stands_for! {
+convertible! {
     rust_decimal::Decimal: Decimal;
 }
 

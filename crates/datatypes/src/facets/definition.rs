@@ -5,7 +5,7 @@ use crate::{Datatype, Decimal, Invalid, NonNegativeInteger, Scope, Value, WhiteS
 
 /// How deep lists and unions may be nested, since reading them recurses, and how many restrictions may follow each other,
 /// since each type has the facets of its base.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// How many member types of a union a message names.
 const SHOWN: usize = 8;
@@ -94,9 +94,9 @@ impl SimpleTypeDefinition {
     /// The first facet with an invalid value, such as a pattern that is not a regular expression or a bound that is not of
     /// this type; or the first two facets that contradict each other, or a facet that doesn't narrow that of the base.
     pub fn restriction(&self, name: &str, constraints: &[Constraint<'_>]) -> Result<Self, Invalid> {
-        if self.restrictions.len() >= DEEPEST {
+        if self.restrictions.len() >= MAX_DEPTH {
             return Err(Invalid::new(format!(
-                "{name} is more than {DEEPEST} restrictions away from its primitive type"
+                "{name} is more than {MAX_DEPTH} restrictions away from its primitive type"
             )));
         }
         let mut facets = Facets::default();
@@ -213,10 +213,10 @@ fn implied(datatype: Datatype) -> Option<Facets<Value>> {
 
 /// Returns the depth of a type that contains types of the depth `depth`.
 fn below(name: &str, depth: usize) -> Result<usize, Invalid> {
-    if depth < DEEPEST {
+    if depth < MAX_DEPTH {
         return Ok(depth + 1);
     }
-    Err(Invalid::new(format!("{name} has lists and unions nested more than {DEEPEST} deep")))
+    Err(Invalid::new(format!("{name} has lists and unions nested more than {MAX_DEPTH} deep")))
 }
 
 /// Parses a number of characters, items or digits. One that is too large becomes the largest possible.

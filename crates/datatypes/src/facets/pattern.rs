@@ -26,7 +26,7 @@ pub struct Pattern {
 /// The maximum memory of a compiled pattern, in bytes. `\c{0,500}` takes a hundredth of it for each hundred.
 const SIZE_LIMIT: usize = 16 << 20;
 /// How deep character classes may be nested, as in `[a-z-[b-y-[c]]]`.
-const DEEPEST_CLASS: usize = 32;
+const MAX_CLASS_DEPTH: usize = 32;
 
 /// The characters of `\i`: those that may begin a name, and the colon.
 const NAME_START: &str = r":A-Z_a-z\x{C0}-\x{D6}\x{D8}-\x{F6}\x{F8}-\x{2FF}\x{370}-\x{37D}\x{37F}-\x{1FFF}\x{200C}-\x{200D}\x{2070}-\x{218F}\x{2C00}-\x{2FEF}\x{3001}-\x{D7FF}\x{F900}-\x{FDCF}\x{FDF0}-\x{FFFD}\x{10000}-\x{EFFFF}";
@@ -219,8 +219,8 @@ impl<'a> Translator<'a> {
 
     /// Parses what follows `[`, up to the `]` (productions 11 to 22).
     fn class(&mut self, depth: usize) -> Result<(), PatternError> {
-        if depth > DEEPEST_CLASS {
-            return Err(self.wrong_here(format!("classes nested more than {DEEPEST_CLASS} deep")));
+        if depth > MAX_CLASS_DEPTH {
+            return Err(self.wrong_here(format!("classes nested more than {MAX_CLASS_DEPTH} deep")));
         }
         // The outer brackets are for subtraction.
         let is_negated = self.take('^');

@@ -5,28 +5,28 @@
 //! that obeys Unique Particle Attribution has one place at a time. Exceptions are nested counters (`(a{1,2}){1,3}`) and
 //! models in use that violate the rule; for them all possible places are tracked.
 
-use super::{Kind, Model, NodeId};
+use super::{Model, NodeId, NodeKind};
 
 /// The maximum number of places, and of steps through the model that all children together may take, beyond the allowance of
 /// each child. After that the order of the children is no longer checked. Only highly ambiguous models reach these limits.
-const MOST_PLACES: usize = 256;
-const MOST_TRIES: usize = 1 << 16;
-const TRIES_OF_A_CHILD: usize = 1 << 10;
+const MAX_POSITIONS: usize = 256;
+const MAX_STEPS: usize = 1 << 16;
+const STEPS_PER_CHILD: usize = 1 << 10;
 /// How many expected elements an error lists.
-const MOST_EXPECTED: usize = 8;
+const MAX_EXPECTED: usize = 8;
 
 /// The places in a content model that the children so far can have led to.
 #[derive(Debug, Default)]
 pub struct Matcher {
-    places: Vec<Place>,
+    positions: Vec<Position>,
     /// The number of steps beyond the allowance of each child.
-    tries: usize,
+    steps: usize,
     is_started: bool,
     is_lost: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Place {
+struct Position {
     leaf: NodeId,
     /// The current number of occurrences of each node from the root to the leaf.
     counts: Vec<u32>,
@@ -50,31 +50,31 @@ impl Matcher {
         if self.is_lost {
             return candidates.first().copied();
         }
-        let mut tries = self.tries.saturating_sub(TRIES_OF_A_CHILD);
+        let mut tries = self.steps.saturating_sub(STEPS_PER_CHILD);
         let mut moves = self.moves(model, candidates, &mut tries);
-        self.tries = tries;
-        if tries > MOST_TRIES {
+        self.steps = tries;
+        if tries > MAX_STEPS {
             self.is_lost = true;
             return candidates.first().copied();
         }
-        let Kind::Leaf(leaf) = model.node(moves.first()?.1.leaf).kind else { return None };
+        let NodeKind::Leaf(leaf) = model.node(moves.first()?.1.leaf).kind else { return None };
         if let [(from, only)] = moves.as_slice() {
             // In the usual case the existing memory is reused.
-            if self.places.is_empty() {
-                self.places.push(Place::before(model));
+            if self.positions.is_empty() {
+                self.positions.push(Position::before(model));
             }
-            self.places.swap(0, *from);
-            self.places.truncate(1);
-            self.places[0].follow(model, only);
+            self.positions.swap(0, *from);
+            self.positions.truncate(1);
+            self.positions[0].follow(model, only);
         } else {
-            let before = std::mem::take(&mut self.places);
+            let before = std::mem::take(&mut self.positions);
             for (from, next) in moves.drain(..) {
-                let mut place = before.get(from).cloned().unwrap_or_else(|| Place::before(model));
-                place.follow(model, &next);
-                if !self.places.contains(&place) {
-                    self.places.push(place);
+                let mut position = before.get(from).cloned().unwrap_or_else(|| Position::before(model));
+                position.follow(model, &next);
+                if !self.positions.contains(&position) {
+                    self.positions.push(position);
                 }
-                if self.places.len() > MOST_PLACES {
+                if self.positions.len() > MAX_POSITIONS {
                     self.is_lost = true;
                     break;
                 }
@@ -94,7 +94,7 @@ impl Matcher {
         match self.is_started {
             _ if self.is_lost => true,
             false => model.root().is_nullable(),
-            true => self.places.iter().any(|place| place.is_complete(model)),
+            true => self.positions.iter().any(|position| position.is_complete(model)),
         }
     }
 
@@ -103,7 +103,7 @@ impl Matcher {
         let (mut found, mut tries) = (Vec::new(), 0);
         for leaf in 0..model.leaves.len() {
             if !self.moves(model, &[leaf], &mut tries).is_empty() {
-                if found.len() == MOST_EXPECTED || tries > MOST_TRIES {
+                if found.len() == MAX_EXPECTED || tries > MAX_STEPS {
                     return (found, true);
                 }
                 found.push(leaf);
@@ -126,24 +126,24 @@ impl Matcher {
             path.clear();
             path.extend(model.ancestors(leaf));
             path.reverse();
-            for (number, place) in self.places.iter().enumerate() {
-                if *tries > MOST_TRIES {
+            for (number, position) in self.positions.iter().enumerate() {
+                if *tries > MAX_STEPS {
                     return moves;
                 }
                 let known = moves.len();
-                place.moves(model, &path, |next| moves.push((number, next)));
+                position.moves(model, &path, |next| moves.push((number, next)));
                 // Each transition begins with a copy of the place.
-                *tries += place.counts.len() * (1 + moves.len() - known);
+                *tries += position.counts.len() * (1 + moves.len() - known);
             }
         }
         moves
     }
 }
 
-impl Place {
+impl Position {
     /// Returns the place before the first child.
     fn before(model: &Model) -> Self {
-        Place { leaf: 0, counts: Vec::new(), slots: vec![0; model.slots] }
+        Position { leaf: 0, counts: Vec::new(), slots: vec![0; model.slots] }
     }
 
     /// Calls `tell` with each transition to the leaf at the end of `path`, which begins at the root.
@@ -157,7 +157,7 @@ impl Place {
             let depth = node.depth;
             let count = self.counts[depth];
             let parent = &model.node(node.parent);
-            let is_in_all = depth > 0 && matches!(parent.kind, Kind::All { .. });
+            let is_in_all = depth > 0 && matches!(parent.kind, NodeKind::All { .. });
             if !is_in_all {
                 if path.get(depth) == Some(&id) && node.may_repeat(count) && first_of <= depth {
                     tell(Move { leaf, depth, count: one_more(count, node.min, node.max), slot: None });
@@ -168,7 +168,7 @@ impl Place {
             }
             let sibling = path.get(depth).filter(|_| path[depth - 1] == node.parent && first_of <= depth);
             match &parent.kind {
-                Kind::Sequence(not_nullable) => {
+                NodeKind::Sequence(not_nullable) => {
                     let passed = not_nullable[node.index + 1];
                     if let Some(&sibling) = sibling
                         && model.node(sibling).index > node.index
@@ -180,7 +180,7 @@ impl Place {
                         return;
                     }
                 }
-                Kind::All { children, first_slot } => {
+                NodeKind::All { children, first_slot } => {
                     if let Some(&sibling) = sibling {
                         let (slot, child) = (first_slot + model.node(sibling).index, &model.node(sibling));
                         let count = self.slots[slot];
@@ -195,7 +195,7 @@ impl Place {
                         return;
                     }
                 }
-                Kind::Choice | Kind::Leaf(_) => {}
+                NodeKind::Choice | NodeKind::Leaf(_) => {}
             }
             id = node.parent;
         }
@@ -212,7 +212,7 @@ impl Place {
         // The counts of groups that are entered anew begin at zero.
         let mut child = next.leaf;
         for id in model.ancestors(next.leaf).skip(1).take_while(|&id| model.node(id).depth >= next.depth) {
-            if let Kind::All { children, first_slot } = &model.node(id).kind {
+            if let NodeKind::All { children, first_slot } = &model.node(id).kind {
                 self.slots[*first_slot..first_slot + children.len()].fill(0);
                 self.slots[first_slot + model.node(child).index] = 1;
             }
@@ -225,7 +225,7 @@ impl Place {
         loop {
             let node = &model.node(id);
             let parent = &model.node(node.parent);
-            let is_in_all = node.depth > 0 && matches!(parent.kind, Kind::All { .. });
+            let is_in_all = node.depth > 0 && matches!(parent.kind, NodeKind::All { .. });
             if !is_in_all && !node.is_enough(self.counts[node.depth]) {
                 return false;
             }
@@ -233,9 +233,9 @@ impl Place {
                 return true;
             }
             let is_done = match &parent.kind {
-                Kind::Sequence(not_nullable) => not_nullable.last() == not_nullable.get(node.index + 1),
-                Kind::All { children, first_slot } => self.is_all(model, children, *first_slot),
-                Kind::Choice | Kind::Leaf(_) => true,
+                NodeKind::Sequence(not_nullable) => not_nullable.last() == not_nullable.get(node.index + 1),
+                NodeKind::All { children, first_slot } => self.is_all(model, children, *first_slot),
+                NodeKind::Choice | NodeKind::Leaf(_) => true,
             };
             if !is_done {
                 return false;

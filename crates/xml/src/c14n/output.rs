@@ -16,11 +16,11 @@ pub(super) struct Output<'m, O> {
     /// The declarations in scope in the output, and how many of them are outside each open element.
     rendered: Namespaces,
     scopes: Vec<usize>,
-    place: Place,
+    position: Position,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum Position {
     BeforeRoot,
     Inside,
     AfterRoot,
@@ -43,7 +43,7 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
             tag: String::new(),
             rendered: Namespaces::default(),
             scopes: Vec::new(),
-            place: Place::BeforeRoot,
+            position: Position::BeforeRoot,
         }
     }
 
@@ -60,7 +60,7 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
     }
 
     fn tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, apex: Option<&Inherited>) {
-        self.place = Place::Inside;
+        self.position = Position::Inside;
         self.scopes.push(self.rendered.len());
         self.tag.clear();
         self.tag.push('<');
@@ -154,7 +154,7 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
     /// Notes that an element has ended, whether it was written or left out.
     pub(super) fn leave_out(&mut self) {
         if self.scopes.is_empty() {
-            self.place = Place::AfterRoot;
+            self.position = Position::AfterRoot;
         }
     }
 
@@ -215,13 +215,13 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
     // Outside the root element each comment and instruction has a line of its own.
 
     fn before_misc(&mut self) {
-        if self.place == Place::AfterRoot {
+        if self.position == Position::AfterRoot {
             (self.out)("\n");
         }
     }
 
     fn after_misc(&mut self) {
-        if self.place == Place::BeforeRoot {
+        if self.position == Position::BeforeRoot {
             (self.out)("\n");
         }
     }

@@ -11,10 +11,10 @@ use crate::namespaces::NamespaceId;
 use super::pattern::Pattern;
 
 /// How many attribute tags a set has at most, and how many attributes they have together.
-const MOST_TAGS: usize = 512;
-const MOST_ATTRIBUTES: usize = 2048;
+const MAX_TAGS: usize = 512;
+const MAX_ATTRIBUTES: usize = 2048;
 /// How many attribute tags a slot has at most.
-const MOST_FOR_ONE: usize = 4;
+const MAX_TAGS_PER_SLOT: usize = 4;
 
 /// A start tag with attributes, or an empty-element tag.
 #[derive(Debug)]
@@ -46,7 +46,7 @@ pub struct AttributeIndex {
     /// A bit for each attribute of the table, set if the tag has it.
     pub present: u64,
     /// The numbers of these attributes in the tag.
-    pub numbers: [u8; AttributeIndex::MOST],
+    pub numbers: [u8; AttributeIndex::MAX_TABLE_LENGTH],
     /// Whether the tag has attributes that are not in the table.
     pub others: bool,
     /// The number of `xsi:nil` in the tag, if it has one.
@@ -57,7 +57,7 @@ pub struct AttributeIndex {
 
 impl AttributeIndex {
     /// How many attributes a table may have to be cached.
-    pub const MOST: usize = 16;
+    pub const MAX_TABLE_LENGTH: usize = 16;
 }
 
 /// An attribute of an attribute tag.
@@ -149,13 +149,13 @@ impl AttributeTags {
             }
             (last, number, count) = (number, next, count + 1);
         }
-        if count >= MOST_FOR_ONE {
+        if count >= MAX_TAGS_PER_SLOT {
             let oldest = &mut self.tags[usize::from(last) - 1];
             self.attributes = self.attributes - oldest.attributes.len() + tag.attributes.len();
             *oldest = tag;
             return first;
         }
-        let is_full = self.tags.len() >= MOST_TAGS || self.attributes + tag.attributes.len() > MOST_ATTRIBUTES;
+        let is_full = self.tags.len() >= MAX_TAGS || self.attributes + tag.attributes.len() > MAX_ATTRIBUTES;
         if is_full {
             self.tags.clear();
             self.attributes = 0;

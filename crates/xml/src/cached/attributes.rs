@@ -38,7 +38,7 @@ impl<'a> CachedReader<'a> {
             Some((_, end)) => end,
             None => self.cached_empty_of(self.cache.tags.slot(slot)?)?.1,
         };
-        if !self.reader.is_short_enough(self.reader.position(), end) {
+        if !self.reader.is_within_markup_length(self.reader.position(), end) {
             return None;
         }
         let value = value()?;
@@ -60,7 +60,7 @@ impl<'a> CachedReader<'a> {
     fn empty_start(&mut self, slot: SlotId, number: u16, end: usize) -> bool {
         let at = self.reader.position();
         if self.may_start()
-            && self.reader.is_short_enough(at, end)
+            && self.reader.is_within_markup_length(at, end)
             && let Some(cached) = self.cache.tags.slot(slot)
             && let Some((tag, _)) = self.cache.tags.attribute_tag(cached.id, number)
         {
@@ -131,13 +131,13 @@ impl<'a> CachedReader<'a> {
 
     /// Caches the start tag that was read last, which has attributes or is an empty-element tag.
     pub(super) fn cache_attribute_tag(&mut self, slot: SlotId) {
-        if !self.cache.used.attribute_tags || !self.is_in_scope() || !self.reader.is_behind_tag() {
+        if !self.cache.used.attribute_tags || !self.is_in_scope() || !self.reader.is_after_tag() {
             return;
         }
         let Some(open) = self.reader.innermost() else { return };
         let begin = self.reader.begin_of_white_space(open.name_at() - 1);
         let is_declaring = self.reader.raw_attributes().iter().any(RawAttribute::declares);
-        if is_declaring || !self.holds_outside(&self.reader.bytes()[begin..self.reader.position()]) {
+        if is_declaring || !self.is_valid_outside(&self.reader.bytes()[begin..self.reader.position()]) {
             return;
         }
         if let Some(tag) = self.attribute_tag_to_cache(open, begin) {
@@ -207,7 +207,7 @@ fn end_of_tag(tag: &AttributeTag, bytes: &[u8], at: usize, attributes: &mut Vec<
     attributes.clear();
     let mut at = tag.first.end_of_match(bytes, at)?;
     for attribute in &tag.attributes {
-        let mut end = scan::end_of_attribute_piece(bytes, at, attribute.quote);
+        let mut end = scan::end_of_attribute_part(bytes, at, attribute.quote);
         let mut is_normal = true;
         if bytes.get(end) != Some(&attribute.quote) {
             end += bytes.get(end..)?.iter().position(|&byte| byte == attribute.quote)?;

@@ -3,9 +3,9 @@
 use crate::scan::{self, WIDTH};
 
 /// The longest part of a tag, with the white space before it, that is cached, in bytes.
-pub(super) const LONGEST: usize = 4 * WIDTH;
+pub(super) const MAX_LENGTH: usize = 4 * WIDTH;
 
-/// Up to [`LONGEST`] bytes. They are compared 16 at a time; the last 16 overlap those before.
+/// Up to [`MAX_LENGTH`] bytes. They are compared 16 at a time; the last 16 overlap those before.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Pattern {
     pub(super) length: u8,
@@ -19,7 +19,7 @@ pub(super) struct Pattern {
 impl Pattern {
     /// Returns a pattern of these bytes, or `None` if there are none or too many.
     pub(super) fn new(bytes: &[u8]) -> Option<Pattern> {
-        if bytes.is_empty() || bytes.len() > LONGEST {
+        if bytes.is_empty() || bytes.len() > MAX_LENGTH {
             return None;
         }
         let mut pattern = Pattern { length: bytes.len() as u8, ..Pattern::default() };
@@ -35,8 +35,8 @@ impl Pattern {
     }
 
     /// Returns the bytes, and zeros after them.
-    pub(super) fn bytes(&self) -> [u8; LONGEST] {
-        let mut bytes = [0; LONGEST];
+    pub(super) fn bytes(&self) -> [u8; MAX_LENGTH] {
+        let mut bytes = [0; MAX_LENGTH];
         let length = usize::from(self.length);
         bytes[..WIDTH].copy_from_slice(&self.first);
         if length >= WIDTH {
@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn patterns_match_exactly_their_bytes() {
         let text: Vec<u8> = (0..100).map(|byte| b'A' + byte % 50).collect();
-        for length in 1..=LONGEST {
+        for length in 1..=MAX_LENGTH {
             let pattern = Pattern::new(&text[..length]).unwrap();
             assert_eq!(pattern.end_of_match(&text, 0), Some(length));
             assert_eq!(&pattern.bytes()[..length], &text[..length]);
@@ -90,7 +90,7 @@ mod tests {
             longer[length] ^= 1;
             assert_eq!(pattern.end_of_match(&longer, 0), Some(length));
         }
-        assert_eq!(Pattern::new(&text[..LONGEST + 1]), None);
+        assert_eq!(Pattern::new(&text[..MAX_LENGTH + 1]), None);
         assert_eq!(Pattern::default().end_of_match(&text, 0), None);
     }
 }

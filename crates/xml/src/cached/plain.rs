@@ -31,7 +31,7 @@ impl<'a> CachedReader<'a> {
     /// Caches the start tag that was read last as one without attributes. It must have no declarations. The caller has checked that
     /// its attributes express only what is true of all elements of `slot`.
     pub fn cache_start_as_plain(&mut self, slot: SlotId) {
-        if !self.holds() || !self.reader.is_behind_tag() {
+        if !self.tags_are_valid() || !self.reader.is_after_tag() {
             return;
         }
         let Some(open) = self.reader.innermost() else { return };
@@ -42,7 +42,7 @@ impl<'a> CachedReader<'a> {
             self.reader.innermost_is_of(self.cache.tags.slot(slot).map_or(0, |slot| slot.id));
             return self.consumed(TagId::start(slot));
         }
-        if !self.holds_outside(bytes) {
+        if !self.is_valid_outside(bytes) {
             return;
         }
         let (length, local) = (open.name_length(), open.local());
@@ -64,7 +64,7 @@ impl<'a> CachedReader<'a> {
     /// Caches the end tag that was read last as one of `slot`. With `is_after_text`, character data that is not a part of the tag
     /// precedes it.
     pub fn cache_end(&mut self, slot: SlotId, is_after_text: bool) {
-        if !self.holds() || !self.reader.is_behind_tag() {
+        if !self.tags_are_valid() || !self.reader.is_after_tag() {
             return;
         }
         // The end of an empty-element tag has no bytes.
@@ -72,7 +72,7 @@ impl<'a> CachedReader<'a> {
         if last == TagId::start(slot) || last == TagId::end(slot) {
             return self.consumed(TagId::end(slot));
         }
-        if self.is_behind_cached_end(slot, is_after_text) {
+        if self.is_after_cached_end(slot, is_after_text) {
             return self.consumed(TagId::end(slot));
         }
         let before = &self.reader.bytes()[..self.reader.position()];
@@ -89,7 +89,7 @@ impl<'a> CachedReader<'a> {
 
     /// Whether the end tag that was read last is the cached one of `slot`, with all white space before it. White space after text is
     /// a part of the text.
-    fn is_behind_cached_end(&self, slot: SlotId, is_after_text: bool) -> bool {
+    fn is_after_cached_end(&self, slot: SlotId, is_after_text: bool) -> bool {
         let Some(cached) = self.cache.tags.slot(slot) else { return false };
         let (bytes, end) = (self.reader.bytes(), self.reader.position());
         end.checked_sub(cached.end.length.into()).is_some_and(|begin| {
@@ -103,13 +103,13 @@ impl<'a> CachedReader<'a> {
     /// Whether the cached start tag of `slot` follows. Consumes nothing.
     #[inline]
     pub fn is_at_cached_start(&self, slot: SlotId) -> bool {
-        self.holds() && self.end_of_start(slot).is_some()
+        self.tags_are_valid() && self.end_of_start(slot).is_some()
     }
 
     /// Whether the cached end tag of `slot` follows. Consumes nothing.
     #[inline]
     pub fn is_at_cached_end(&self, slot: SlotId) -> bool {
-        self.holds() && self.end_of_end(slot, self.reader.position()).is_some()
+        self.tags_are_valid() && self.end_of_end(slot, self.reader.position()).is_some()
     }
 
     /// Returns where the cached start tag of `slot` ends, if it follows.
@@ -141,7 +141,7 @@ impl<'a> CachedReader<'a> {
     /// Consumes the cached end tag of `slot`, if it follows and closes the element that is open.
     #[inline]
     pub fn cached_end(&mut self, slot: SlotId) -> bool {
-        if !self.holds() {
+        if !self.tags_are_valid() {
             return false;
         }
         let Some(cached) = self.cache.tags.slot(slot) else { return false };

@@ -63,7 +63,7 @@ const NEVER: u64 = u64::MAX;
 impl<'a> CachedReader<'a> {
     /// Returns the tag that follows, if it followed the last tag before. `None` means that nothing is predicted.
     pub fn predict(&mut self) -> Option<Predicted<'a>> {
-        if !self.holds() {
+        if !self.tags_are_valid() {
             return None;
         }
         let moment = self.moment();

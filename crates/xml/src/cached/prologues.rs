@@ -12,9 +12,9 @@ use crate::token::StartTag;
 use super::CachedReader;
 
 /// How many prologues are cached: as many operations and kinds of clients as take turns.
-const MOST: usize = 8;
+const MAX_PROLOGUES: usize = 8;
 /// The longest prologue and the longest epilogue that are cached, in bytes.
-const LONGEST: usize = 1024;
+const MAX_LENGTH: usize = 1024;
 
 /// Cached prologues, the most recently used one first.
 #[derive(Debug, Default)]
@@ -49,10 +49,10 @@ impl Prologues {
 
     /// Adds a prologue, unless it is too long. The caller fills in its state.
     fn insert(&mut self, bytes: &[u8], limits: Limits, is_decoded: bool) -> Option<&mut Prologue> {
-        if bytes.len() > LONGEST {
+        if bytes.len() > MAX_LENGTH {
             return None;
         }
-        if self.0.len() < MOST {
+        if self.0.len() < MAX_PROLOGUES {
             self.0.push(Prologue::default());
         }
         let last = self.0.len() - 1;
@@ -129,7 +129,7 @@ impl<'a> CachedReader<'a> {
         let rest = &self.reader.bytes()[offset..];
         if is_usual
             && self.reader.is_at_end()
-            && rest.len() <= LONGEST
+            && rest.len() <= MAX_LENGTH
             && let Some(prologue) = self.cache.prologues.0.first_mut()
         {
             prologue.epilogue.clear();

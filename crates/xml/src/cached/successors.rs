@@ -47,15 +47,15 @@ impl TagId {
 }
 
 /// How many successors of a tag are cached.
-const MOST: usize = 4;
+const MAX_SUCCESSORS: usize = 4;
 
 /// What followed a tag, the most recent one first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Successors([TagId; MOST]);
+pub(super) struct Successors([TagId; MAX_SUCCESSORS]);
 
 impl Default for Successors {
     fn default() -> Self {
-        Successors([TagId::NONE; MOST])
+        Successors([TagId::NONE; MAX_SUCCESSORS])
     }
 }
 
@@ -67,7 +67,7 @@ impl Successors {
 
     /// Puts a tag in front. If there are too many, the least recent one is dropped.
     pub(super) fn insert(&mut self, next: TagId) {
-        let cached = self.0.iter().position(|&tag| tag == next).unwrap_or(MOST - 1);
+        let cached = self.0.iter().position(|&tag| tag == next).unwrap_or(MAX_SUCCESSORS - 1);
         self.0[..=cached].rotate_right(1);
         self.0[0] = next;
     }

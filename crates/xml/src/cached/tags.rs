@@ -32,14 +32,14 @@ pub const fn name_hash(name: &str) -> u32 {
 }
 
 /// How many slots a set of tags has at most, of 176 bytes each.
-const MOST_SLOTS: usize = SlotId::COUNT as usize;
+const MAX_SLOTS: usize = SlotId::COUNT as usize;
 /// How many slots are allocated with the first one.
-const FIRST_SLOTS: usize = 64;
+const INITIAL_SLOTS: usize = 64;
 /// How many sets of tags are cached, one for each kind of sender, and how many slots all but the current one have together.
-const MOST_SETS: usize = 8;
-const MOST_SLOTS_OF_OTHERS: usize = 2 * MOST_SLOTS;
+const MAX_SETS: usize = 8;
+const MAX_OTHER_SLOTS: usize = 2 * MAX_SLOTS;
 /// The longest text of declarations that tags are cached for, in bytes.
-const LONGEST_DECLARATIONS: usize = 4 << 10;
+const MAX_DECLARATIONS_LENGTH: usize = 4 << 10;
 
 /// Cached tags: a set for each set of namespace declarations that payloads came with.
 #[derive(Debug, Default)]
@@ -94,7 +94,7 @@ impl Slot {
 impl Tags {
     /// Selects the set for payloads under these declarations. Returns `false` if they are too long.
     pub(super) fn select(&mut self, declarations: &str) -> bool {
-        if declarations.len() > LONGEST_DECLARATIONS {
+        if declarations.len() > MAX_DECLARATIONS_LENGTH {
             return false;
         }
         if self.current.declarations == declarations {
@@ -106,8 +106,8 @@ impl Tags {
             None => Set { declarations: declarations.to_owned(), ..Set::default() },
         };
         self.others.push(std::mem::replace(&mut self.current, next));
-        while self.others.len() >= MOST_SETS
-            || self.others.iter().map(|set| set.slots.len()).sum::<usize>() > MOST_SLOTS_OF_OTHERS
+        while self.others.len() >= MAX_SETS
+            || self.others.iter().map(|set| set.slots.len()).sum::<usize>() > MAX_OTHER_SLOTS
         {
             self.others.remove(0);
         }
@@ -188,12 +188,12 @@ impl Tags {
     /// another name is emptied.
     fn slot_for(&mut self, slot: SlotId, name: &[u8], local: usize, namespace: NamespaceId) -> Option<usize> {
         let index = usize::from(slot.index);
-        if index >= MOST_SLOTS {
+        if index >= MAX_SLOTS {
             return None;
         }
         if self.current.slots.len() <= index {
             // Most contracts have fewer elements. Growing in small steps would leave holes in the heap for good.
-            self.current.slots.reserve(FIRST_SLOTS.saturating_sub(self.current.slots.len()));
+            self.current.slots.reserve(INITIAL_SLOTS.saturating_sub(self.current.slots.len()));
             self.current.slots.resize(index + 1, Slot::default());
         }
         let is_same = self.current.slots[index].owner == slot.owner && self.has_name(index, name);

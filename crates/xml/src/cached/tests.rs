@@ -142,10 +142,10 @@ mod tags {
     }
 
     /// The name of a tag, its attributes, and whether it is empty.
-    type Seen = (String, Vec<(String, String)>, bool);
+    type ReadTag = (String, Vec<(String, String)>, bool);
 
     /// Returns the tag at [`ITEM`] if it is cached.
-    fn cached(reader: &mut CachedReader<'_>) -> Option<Seen> {
+    fn cached(reader: &mut CachedReader<'_>) -> Option<ReadTag> {
         let before = reader.offset();
         let Some(tag) = reader.cached_tag(ITEM) else {
             assert_eq!(reader.offset(), before);
@@ -214,7 +214,7 @@ mod tags {
             assert_eq!(cached(&mut reader), None);
             cache_tag(&mut reader);
         }
-        let names = |found: Option<Seen>| found.map(|(_, names, empty)| (names, empty));
+        let names = |found: Option<ReadTag>| found.map(|(_, names, empty)| (names, empty));
         let attribute = |name: &str, value: &str| vec![(format!("{{}}{name}"), value.to_owned())];
         assert_eq!(names(cached(&mut reader)), Some((attribute("a", "5"), false)));
         assert!(reader.cached_start(ITEM));
@@ -459,7 +459,7 @@ mod predictions {
 mod templates {
     use super::*;
 
-    const KNOWN: SlotId = SlotId { index: 0, owner: 1 };
+    const CACHED: SlotId = SlotId { index: 0, owner: 1 };
 
     /// Opens the children of the root one after another, with `<c>` in each. Returns whether `<c>` was cached, and the
     /// namespace of its attribute.
@@ -474,10 +474,10 @@ mod templates {
                 _ => return found,
             }
             reader.extend_cached_tags();
-            let is_known = reader.cached_tag(KNOWN).is_some();
+            let is_known = reader.cached_tag(CACHED).is_some();
             if !is_known {
                 reader.next().unwrap();
-                reader.cache_start(KNOWN);
+                reader.cache_start(CACHED);
             }
             let attribute = reader.attributes().next().unwrap();
             found.push((is_known, attribute.namespace.to_owned()));

@@ -3,14 +3,14 @@
 use super::cursor::{Cursor, Result};
 use crate::error::{Error, ErrorKind};
 
-const PLACE: &str = "in an element type declaration";
+const CONTEXT: &str = "in an element type declaration";
 
 /// Reads `contentspec` (production 46).
 pub(super) fn read(cursor: &mut Cursor<'_>) -> Result<()> {
     if cursor.take("EMPTY") || cursor.take("ANY") {
         return Ok(());
     }
-    cursor.expect("(", PLACE)?;
+    cursor.expect("(", CONTEXT)?;
     cursor.space();
     if cursor.take("#PCDATA") { mixed(cursor) } else { children(cursor) }
 }
@@ -27,9 +27,9 @@ fn mixed(cursor: &mut Cursor<'_>) -> Result<()> {
                 Err(cursor.unexpected("\"*\"", "after mixed content with elements"))
             };
         }
-        cursor.expect("|", PLACE)?;
+        cursor.expect("|", CONTEXT)?;
         cursor.space();
-        cursor.qname(PLACE)?;
+        cursor.qname(CONTEXT)?;
         names = true;
     }
 }
@@ -43,7 +43,7 @@ fn children(cursor: &mut Cursor<'_>) -> Result<()> {
             groups.push(None);
             continue;
         }
-        cursor.qname(PLACE)?;
+        cursor.qname(CONTEXT)?;
         occurrence(cursor);
         // After a particle: the ends of groups, then another particle.
         loop {
@@ -67,7 +67,7 @@ fn children(cursor: &mut Cursor<'_>) -> Result<()> {
                     cursor.at += 1;
                     break;
                 }
-                _ => return Err(cursor.unexpected("\"|\", \",\" or \")\"", PLACE)),
+                _ => return Err(cursor.unexpected("\"|\", \",\" or \")\"", CONTEXT)),
             }
         }
     }

@@ -32,8 +32,8 @@ impl<'s> Cursor<'s> {
         found
     }
 
-    pub(super) fn expect(&mut self, expected: &str, place: &str) -> Result<()> {
-        if self.take(expected) { Ok(()) } else { Err(self.unexpected(&format!("\"{expected}\""), place)) }
+    pub(super) fn expect(&mut self, expected: &str, context: &str) -> Result<()> {
+        if self.take(expected) { Ok(()) } else { Err(self.unexpected(&format!("\"{expected}\""), context)) }
     }
 
     /// Skips white space. Returns whether there was any.
@@ -45,22 +45,22 @@ impl<'s> Cursor<'s> {
         self.at > start
     }
 
-    pub(super) fn need_space(&mut self, place: &str) -> Result<()> {
-        if self.space() { Ok(()) } else { Err(self.unexpected("white space", place)) }
+    pub(super) fn need_space(&mut self, context: &str) -> Result<()> {
+        if self.space() { Ok(()) } else { Err(self.unexpected("white space", context)) }
     }
 
     /// Reads a name without colons, as entities and notations have (Namespaces in XML 1.0 §7).
-    pub(super) fn ncname(&mut self, place: &str) -> Result<&'s str> {
+    pub(super) fn ncname(&mut self, context: &str) -> Result<&'s str> {
         let end = end_of_ncname(self.text, self.at);
         if self.text.as_bytes().get(end) == Some(&b':') {
-            let message = format!("a colon in a name {place}, which may have none");
+            let message = format!("a colon in a name {context}, which may have none");
             return Err(Error::new(ErrorKind::Namespace, end, message));
         }
-        self.name_to(end, place)
+        self.name_to(end, context)
     }
 
     /// Reads a qualified name, as elements and attributes have. Returns it, and the offset of the local name in it.
-    pub(super) fn qname(&mut self, place: &str) -> Result<(&'s str, usize)> {
+    pub(super) fn qname(&mut self, context: &str) -> Result<(&'s str, usize)> {
         let bytes = self.text.as_bytes();
         let start = self.at;
         let (mut local, mut end) = (start, end_of_ncname(self.text, start));
@@ -70,22 +70,22 @@ impl<'s> Cursor<'s> {
         }
         if bytes.get(end) == Some(&b':') || (end == local && local > start) {
             let message =
-                format!("a name {place} that is not a qualified name: one colon at most, with names around it");
+                format!("a name {context} that is not a qualified name: one colon at most, with names around it");
             return Err(Error::new(ErrorKind::Namespace, start, message));
         }
-        self.name_to(end, place).map(|name| (name, local - start))
+        self.name_to(end, context).map(|name| (name, local - start))
     }
 
     /// Reads a name token (XML 1.0, production 7).
-    pub(super) fn nmtoken(&mut self, place: &str) -> Result<&'s str> {
+    pub(super) fn nmtoken(&mut self, context: &str) -> Result<&'s str> {
         let rest = &self.text[self.at..];
         let length = rest.find(|c| c != ':' && !is_name_char(c)).unwrap_or(rest.len());
-        self.name_to(self.at + length, place)
+        self.name_to(self.at + length, context)
     }
 
-    fn name_to(&mut self, end: usize, place: &str) -> Result<&'s str> {
+    fn name_to(&mut self, end: usize, context: &str) -> Result<&'s str> {
         if end == self.at {
-            return Err(self.unexpected("a name", place));
+            return Err(self.unexpected("a name", context));
         }
         if end - self.at > self.name_length {
             let message = format!("a name longer than {} bytes, which is the limit", self.name_length);
@@ -97,15 +97,15 @@ impl<'s> Cursor<'s> {
     }
 
     /// Reads a quoted literal. Returns the text between the quotes, and its offset.
-    pub(super) fn literal(&mut self, place: &str) -> Result<(&'s str, usize)> {
+    pub(super) fn literal(&mut self, context: &str) -> Result<(&'s str, usize)> {
         let quote = match self.peek() {
             Some(b'"') => '"',
             Some(b'\'') => '\'',
-            _ => return Err(self.unexpected("a quoted literal", place)),
+            _ => return Err(self.unexpected("a quoted literal", context)),
         };
         let start = self.at + 1;
         let Some(length) = self.text[start..].find(quote) else {
-            return Err(Error::new(ErrorKind::Syntax, self.at, format!("a literal {place} that is not closed")));
+            return Err(Error::new(ErrorKind::Syntax, self.at, format!("a literal {context} that is not closed")));
         };
         let literal = &self.text[start..start + length];
         if let Some((at, c)) = literal.char_indices().find(|&(_, c)| !escape::is_char(c)) {
@@ -118,12 +118,12 @@ impl<'s> Cursor<'s> {
 
     /// Returns an error with what was found here, and what was expected.
     #[cold]
-    pub(super) fn unexpected(&self, expected: &str, place: &str) -> Error {
+    pub(super) fn unexpected(&self, expected: &str, context: &str) -> Error {
         let found = match self.text[self.at..].chars().next() {
             Some(c) if c.is_control() || !escape::is_char(c) => format!("U+{:04X}", u32::from(c)),
             Some(c) => format!("\"{c}\""),
             None => "the end".into(),
         };
-        Error::new(ErrorKind::Syntax, self.at, format!("{found} {place}, where {expected} was expected"))
+        Error::new(ErrorKind::Syntax, self.at, format!("{found} {context}, where {expected} was expected"))
     }
 }

@@ -12,44 +12,44 @@ use crate::error::{Error, ErrorKind};
 impl Subset {
     /// Reads what follows `<!ELEMENT`.
     pub(super) fn element(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        const PLACE: &str = "in an element type declaration";
-        cursor.need_space(PLACE)?;
-        cursor.qname(PLACE)?;
-        cursor.need_space(PLACE)?;
+        const CONTEXT: &str = "in an element type declaration";
+        cursor.need_space(CONTEXT)?;
+        cursor.qname(CONTEXT)?;
+        cursor.need_space(CONTEXT)?;
         content::read(cursor)?;
         cursor.space();
-        cursor.expect(">", PLACE)
+        cursor.expect(">", CONTEXT)
     }
 
     /// Reads what follows `<!NOTATION`.
     pub(super) fn notation(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        const PLACE: &str = "in a notation declaration";
-        cursor.need_space(PLACE)?;
-        let name = cursor.ncname(PLACE)?.to_owned();
-        cursor.need_space(PLACE)?;
+        const CONTEXT: &str = "in a notation declaration";
+        cursor.need_space(CONTEXT)?;
+        let name = cursor.ncname(CONTEXT)?.to_owned();
+        cursor.need_space(CONTEXT)?;
         let (public, system) = self.external_id(cursor, true)?;
         let public_id = public.map(|public| {
             public.split([' ', '\r', '\n']).filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
         });
         self.dtd.notations.push(Notation { name, public_id, system_id: system.map(str::to_owned) });
         cursor.space();
-        cursor.expect(">", PLACE)
+        cursor.expect(">", CONTEXT)
     }
 
     /// Reads what follows `<!ENTITY`.
     pub(super) fn entity(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        const PLACE: &str = "in an entity declaration";
-        cursor.need_space(PLACE)?;
+        const CONTEXT: &str = "in an entity declaration";
+        cursor.need_space(CONTEXT)?;
         let is_parameter = cursor.take("%");
         if is_parameter {
-            cursor.need_space(PLACE)?;
+            cursor.need_space(CONTEXT)?;
         }
         let start = cursor.at;
-        let name = cursor.ncname(PLACE)?;
-        cursor.need_space(PLACE)?;
+        let name = cursor.ncname(CONTEXT)?;
+        cursor.need_space(CONTEXT)?;
         let kind = self.entity_definition(cursor, is_parameter)?;
         cursor.space();
-        cursor.expect(">", PLACE)?;
+        cursor.expect(">", CONTEXT)?;
         if let Some(message) = self.changes_predefined(name, is_parameter, &kind) {
             return Err(Error::new(ErrorKind::WellFormedness, start, message));
         }
@@ -70,9 +70,9 @@ impl Subset {
 
     /// Reads an `EntityDef` or a `PEDef` (productions 73 and 74).
     fn entity_definition(&mut self, cursor: &mut Cursor<'_>, is_parameter: bool) -> Result<EntityKind> {
-        const PLACE: &str = "in an entity declaration";
+        const CONTEXT: &str = "in an entity declaration";
         if matches!(cursor.peek(), Some(b'"' | b'\'')) {
-            let (value, start) = cursor.literal(PLACE)?;
+            let (value, start) = cursor.literal(CONTEXT)?;
             return Ok(EntityKind::Internal(replacement_text(value, start)?.into()));
         }
         self.external_id(cursor, false)?;
@@ -81,11 +81,11 @@ impl Subset {
             return Ok(EntityKind::External);
         }
         if !spaced {
-            return Err(cursor.unexpected("white space", PLACE));
+            return Err(cursor.unexpected("white space", CONTEXT));
         }
-        cursor.expect("NDATA", PLACE)?;
-        cursor.need_space(PLACE)?;
-        cursor.ncname(PLACE)?;
+        cursor.expect("NDATA", CONTEXT)?;
+        cursor.need_space(CONTEXT)?;
+        cursor.ncname(CONTEXT)?;
         Ok(EntityKind::Unparsed)
     }
 
@@ -108,21 +108,21 @@ impl Subset {
 
     /// Reads what follows `<!ATTLIST`.
     pub(super) fn attribute_list(&mut self, cursor: &mut Cursor<'_>) -> Result<()> {
-        const PLACE: &str = "in an attribute-list declaration";
-        cursor.need_space(PLACE)?;
-        let (element, _) = cursor.qname(PLACE)?;
+        const CONTEXT: &str = "in an attribute-list declaration";
+        cursor.need_space(CONTEXT)?;
+        let (element, _) = cursor.qname(CONTEXT)?;
         loop {
             let spaced = cursor.space();
             if cursor.take(">") {
                 return Ok(());
             }
             if !spaced {
-                return Err(cursor.unexpected("white space", PLACE));
+                return Err(cursor.unexpected("white space", CONTEXT));
             }
-            let (name, local) = cursor.qname(PLACE)?;
-            cursor.need_space(PLACE)?;
+            let (name, local) = cursor.qname(CONTEXT)?;
+            cursor.need_space(CONTEXT)?;
             let is_tokenized = attribute_type(cursor)?;
-            cursor.need_space(PLACE)?;
+            cursor.need_space(CONTEXT)?;
             let default = self.default_value(cursor, is_tokenized)?;
             self.declare_attribute(element, AttributeDeclaration { name: name.into(), local, is_tokenized, default });
         }
@@ -149,14 +149,14 @@ impl Subset {
 
     /// Reads a `DefaultDecl` (production 60). Returns the normalised default value, if there is one.
     fn default_value(&mut self, cursor: &mut Cursor<'_>, is_tokenized: bool) -> Result<Option<Box<str>>> {
-        const PLACE: &str = "in the default of an attribute";
+        const CONTEXT: &str = "in the default of an attribute";
         if cursor.take("#REQUIRED") || cursor.take("#IMPLIED") {
             return Ok(None);
         }
         if cursor.take("#FIXED") {
-            cursor.need_space(PLACE)?;
+            cursor.need_space(CONTEXT)?;
         }
-        let (literal, start) = cursor.literal(PLACE)?;
+        let (literal, start) = cursor.literal(CONTEXT)?;
         let mut value = String::new();
         self.dtd
             .push_value(literal, &mut value, &mut self.expansion)
@@ -168,7 +168,7 @@ impl Subset {
 
 /// Reads an `AttType` (production 54). Returns whether it is another type than CDATA.
 fn attribute_type(cursor: &mut Cursor<'_>) -> Result<bool> {
-    const PLACE: &str = "in the type of an attribute";
+    const CONTEXT: &str = "in the type of an attribute";
     // A keyword precedes the keywords that are prefixes of it.
     const TOKENIZED: [&str; 7] = ["IDREFS", "IDREF", "ID", "ENTITIES", "ENTITY", "NMTOKENS", "NMTOKEN"];
     if cursor.take("CDATA") {
@@ -179,23 +179,23 @@ fn attribute_type(cursor: &mut Cursor<'_>) -> Result<bool> {
     }
     let is_notation = cursor.take("NOTATION");
     if is_notation {
-        cursor.need_space(PLACE)?;
+        cursor.need_space(CONTEXT)?;
     }
     if cursor.peek() != Some(b'(') {
-        return Err(cursor.unexpected("a type", PLACE));
+        return Err(cursor.unexpected("a type", CONTEXT));
     }
     cursor.at += 1;
     loop {
         cursor.space();
         if is_notation {
-            cursor.ncname(PLACE)?
+            cursor.ncname(CONTEXT)?
         } else {
-            cursor.nmtoken(PLACE)?
+            cursor.nmtoken(CONTEXT)?
         };
         cursor.space();
         if cursor.take(")") {
             return Ok(true);
         }
-        cursor.expect("|", PLACE)?;
+        cursor.expect("|", CONTEXT)?;
     }
 }

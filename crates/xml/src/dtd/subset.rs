@@ -35,7 +35,7 @@ pub(super) struct OpenParameter {
     at: usize,
 }
 
-const PLACE: &str = "in the document type declaration";
+const CONTEXT: &str = "in the document type declaration";
 
 impl Dtd {
     /// Reads the document type declaration at `start`.
@@ -59,12 +59,12 @@ impl Dtd {
 
 impl Subset {
     fn read(mut self, mut document: Cursor<'_>) -> Result<Dtd> {
-        document.need_space(PLACE)?;
-        self.dtd.name = document.qname(PLACE)?.0.to_owned();
+        document.need_space(CONTEXT)?;
+        self.dtd.name = document.qname(CONTEXT)?.0.to_owned();
         let spaced = document.space();
         if matches!(document.peek(), Some(b'S' | b'P')) {
             if !spaced {
-                return Err(document.unexpected("white space", PLACE));
+                return Err(document.unexpected("white space", CONTEXT));
             }
             self.external_id(&mut document, false)?;
             self.dtd.incomplete = true;
@@ -74,7 +74,7 @@ impl Subset {
             self.internal_subset(&mut document)?;
             document.space();
         }
-        document.expect(">", PLACE)?;
+        document.expect(">", CONTEXT)?;
         self.dtd.end = document.at;
         self.dtd.expanded = self.expansion.used();
         Ok(self.dtd)
@@ -175,14 +175,14 @@ impl Subset {
         cursor: &mut Cursor<'s>,
         public_alone: bool,
     ) -> Result<(Option<&'s str>, Option<&'s str>)> {
-        const PLACE: &str = "in an external identifier";
+        const CONTEXT: &str = "in an external identifier";
         if cursor.take("SYSTEM") {
-            cursor.need_space(PLACE)?;
-            return Ok((None, Some(cursor.literal(PLACE)?.0)));
+            cursor.need_space(CONTEXT)?;
+            return Ok((None, Some(cursor.literal(CONTEXT)?.0)));
         }
-        cursor.expect("PUBLIC", PLACE)?;
-        cursor.need_space(PLACE)?;
-        let (public, start) = cursor.literal(PLACE)?;
+        cursor.expect("PUBLIC", CONTEXT)?;
+        cursor.need_space(CONTEXT)?;
+        let (public, start) = cursor.literal(CONTEXT)?;
         if let Some(at) = public.find(|c| !is_public_id_char(c)) {
             let message = "a character that is not allowed in a public identifier";
             return Err(Error::new(ErrorKind::Syntax, start + at, message));
@@ -192,9 +192,9 @@ impl Subset {
             return Ok((Some(public), None));
         }
         if !spaced {
-            return Err(cursor.unexpected("white space", PLACE));
+            return Err(cursor.unexpected("white space", CONTEXT));
         }
-        Ok((Some(public), Some(cursor.literal(PLACE)?.0)))
+        Ok((Some(public), Some(cursor.literal(CONTEXT)?.0)))
     }
 }
 

@@ -78,7 +78,7 @@ impl Dtd {
         out: &mut String,
         expansion: &mut Expansion,
     ) -> Result<Option<&'s str>, Failure> {
-        let mut walk = vec![Piece { text, at: 0, entity: None }];
+        let mut walk = vec![OpenText { text, at: 0, entity: None }];
         self.walk(&mut walk, out, expansion)
     }
 
@@ -99,7 +99,7 @@ impl Dtd {
 
     fn walk<'s>(
         &'s self,
-        walk: &mut Vec<Piece<'s>>,
+        walk: &mut Vec<OpenText<'s>>,
         out: &mut String,
         expansion: &mut Expansion,
     ) -> Result<Option<&'s str>, Failure> {
@@ -145,11 +145,16 @@ impl Dtd {
 
     /// Continues with the replacement text of `name`. Returns `false` if the entity may be declared outside the
     /// document.
-    fn begin<'s>(&'s self, name: &str, walk: &mut Vec<Piece<'s>>, expansion: &mut Expansion) -> Result<bool, Failure> {
+    fn begin<'s>(
+        &'s self,
+        name: &str,
+        walk: &mut Vec<OpenText<'s>>,
+        expansion: &mut Expansion,
+    ) -> Result<bool, Failure> {
         match self.entity(name).map_err(|message| (ErrorKind::WellFormedness, message))? {
             Reference::Internal { index, text } => {
                 expansion.open(index, name, text)?;
-                walk.push(Piece { text, at: 0, entity: Some(index) });
+                walk.push(OpenText { text, at: 0, entity: Some(index) });
                 Ok(true)
             }
             Reference::External => {
@@ -162,7 +167,7 @@ impl Dtd {
 }
 
 /// A text that is being read, and the entity whose replacement text it is.
-struct Piece<'s> {
+struct OpenText<'s> {
     text: &'s str,
     at: usize,
     entity: Option<usize>,

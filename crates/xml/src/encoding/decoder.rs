@@ -2,19 +2,19 @@
 
 use encoding_rs::DecoderResult;
 
-use super::{Charset, Encoding, LONGEST_DECLARATION, check_declaration, declared, not_in_it};
+use super::{Charset, Encoding, MAX_DECLARATION_LENGTH, check_declaration, declared, invalid_bytes};
 use crate::error::Error;
 
 /// Decodes a document as [`decode`](super::decode) does, one piece at a time.
 pub(crate) struct Decoder {
     charset: Option<Charset>,
-    form: Form,
+    decoding: Decoding,
     /// How many bytes have arrived before, and the last of them for error messages.
     before: usize,
     last: Vec<u8>,
 }
 
-enum Form {
+enum Decoding {
     /// The bytes so far do not determine the encoding.
     Unknown(Vec<u8>),
     Ascii,
@@ -29,8 +29,8 @@ const LAST: usize = 8;
 
 impl Decoder {
     pub(crate) fn new(charset: Option<Charset>) -> Self {
-        let form = Form::Unknown(Vec::new());
-        Decoder { charset, form, before: 0, last: Vec::new() }
+        let decoding = Decoding::Unknown(Vec::new());
+        Decoder { charset, decoding, before: 0, last: Vec::new() }
     }
 
     /// Decodes the bytes that are next and appends the text to `out`. An incomplete character at the end is held back,
@@ -40,13 +40,13 @@ impl Decoder {
     /// [`ErrorKind::Encoding`](crate::ErrorKind::Encoding) if the encoding is not supported, if it is not the declared
     /// one, or if the bytes are not valid in it. Results after an error are unspecified.
     pub(crate) fn decode(&mut self, bytes: &[u8], is_last: bool, out: &mut String) -> Result<(), Error> {
-        let Form::Unknown(held) = &mut self.form else { return self.transcode(bytes, is_last, out) };
+        let Decoding::Unknown(held) = &mut self.decoding else { return self.transcode(bytes, is_last, out) };
         held.extend_from_slice(bytes);
         let Some(head) = head_length(held).or(is_last.then_some(held.len())) else { return Ok(()) };
         let held = std::mem::take(held);
         let (head, rest) = held.split_at(head);
         let encoding = Encoding::choose(head, self.charset)?;
-        self.form = Form::of(encoding);
+        self.decoding = Decoding::of(encoding);
         let begin = out.len();
         let result = self.transcode(head, is_last && rest.is_empty(), out);
         let text = &out[begin..];
@@ -62,24 +62,24 @@ impl Decoder {
     }
 
     fn transcode(&mut self, bytes: &[u8], is_last: bool, out: &mut String) -> Result<(), Error> {
-        match &mut self.form {
-            Form::Unknown(_) => {}
-            Form::Ascii => {
+        match &mut self.decoding {
+            Decoding::Unknown(_) => {}
+            Decoding::Ascii => {
                 let end = bytes.iter().position(|byte| !byte.is_ascii()).unwrap_or(bytes.len());
                 out.push_str(&String::from_utf8_lossy(&bytes[..end]));
                 if end < bytes.len() {
-                    return Err(not_in_it(Encoding::Ascii, self.before + end, Some(bytes[end])));
+                    return Err(invalid_bytes(Encoding::Ascii, self.before + end, Some(bytes[end])));
                 }
             }
-            Form::Latin1 => out.push_str(&encoding_rs::mem::decode_latin1(bytes)),
-            Form::Utf8(cut) => {
+            Decoding::Latin1 => out.push_str(&encoding_rs::mem::decode_latin1(bytes)),
+            Decoding::Utf8(cut) => {
                 let cut_before = cut.len();
                 let wrong = utf8(cut, bytes, is_last, out);
                 if let Some((place, byte)) = wrong {
-                    return Err(not_in_it(Encoding::Utf8, self.before + place - cut_before, Some(byte)));
+                    return Err(invalid_bytes(Encoding::Utf8, self.before + place - cut_before, Some(byte)));
                 }
             }
-            Form::Other(encoding, decoder) => {
+            Decoding::Other(encoding, decoder) => {
                 let mut read = 0;
                 loop {
                     let room = decoder.max_utf8_buffer_length_without_replacement(bytes.len() - read);
@@ -95,7 +95,7 @@ impl Decoder {
                                 Some(place) => bytes.get(place),
                                 None => self.last.iter().rev().nth(self.before - offset - 1),
                             };
-                            return Err(not_in_it(*encoding, offset, byte.copied()));
+                            return Err(invalid_bytes(*encoding, offset, byte.copied()));
                         }
                     }
                 }
@@ -110,31 +110,31 @@ impl Decoder {
 
 impl std::fmt::Debug for Decoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let encoding = match &self.form {
-            Form::Unknown(_) => "not told yet",
-            Form::Ascii => Encoding::Ascii.name(),
-            Form::Latin1 => Encoding::Latin1.name(),
-            Form::Utf8(_) => Encoding::Utf8.name(),
-            Form::Other(encoding, _) => encoding.name(),
+        let encoding = match &self.decoding {
+            Decoding::Unknown(_) => "not told yet",
+            Decoding::Ascii => Encoding::Ascii.name(),
+            Decoding::Latin1 => Encoding::Latin1.name(),
+            Decoding::Utf8(_) => Encoding::Utf8.name(),
+            Decoding::Other(encoding, _) => encoding.name(),
         };
         f.debug_struct("Decoder").field("encoding", &encoding).field("before", &self.before).finish_non_exhaustive()
     }
 }
 
-impl Form {
-    fn of(encoding: Encoding) -> Form {
+impl Decoding {
+    fn of(encoding: Encoding) -> Decoding {
         match encoding {
-            Encoding::Ascii => Form::Ascii,
-            Encoding::Latin1 => Form::Latin1,
-            Encoding::Utf8 => Form::Utf8(Vec::new()),
-            Encoding::Utf16Le => Form::other(encoding, encoding_rs::UTF_16LE),
-            Encoding::Utf16 | Encoding::Utf16Be => Form::other(encoding, encoding_rs::UTF_16BE),
-            Encoding::Other(other) => Form::other(encoding, other),
+            Encoding::Ascii => Decoding::Ascii,
+            Encoding::Latin1 => Decoding::Latin1,
+            Encoding::Utf8 => Decoding::Utf8(Vec::new()),
+            Encoding::Utf16Le => Decoding::other(encoding, encoding_rs::UTF_16LE),
+            Encoding::Utf16 | Encoding::Utf16Be => Decoding::other(encoding, encoding_rs::UTF_16BE),
+            Encoding::Other(other) => Decoding::other(encoding, other),
         }
     }
 
-    fn other(encoding: Encoding, other: &'static encoding_rs::Encoding) -> Form {
-        Form::Other(encoding, Box::new(other.new_decoder_without_bom_handling()))
+    fn other(encoding: Encoding, other: &'static encoding_rs::Encoding) -> Decoding {
+        Decoding::Other(encoding, Box::new(other.new_decoder_without_bom_handling()))
     }
 }
 
@@ -180,9 +180,9 @@ fn utf8(cut: &mut Vec<u8>, bytes: &[u8], is_last: bool, out: &mut String) -> Opt
 /// if there is one. `None` if more bytes are needed.
 fn head_length(bytes: &[u8]) -> Option<usize> {
     /// The fewest bytes that determine the encoding (XML 1.0, appendix F.1).
-    const FEWEST: usize = 4;
+    const MIN_BYTES: usize = 4;
     const BEGIN: &[u8] = b"<?xml";
-    if bytes.len() < FEWEST {
+    if bytes.len() < MIN_BYTES {
         return None;
     }
     let (mark, unit, low) = match bytes {
@@ -197,8 +197,8 @@ fn head_length(bytes: &[u8]) -> Option<usize> {
     for (index, character) in bytes[mark..].chunks_exact(unit).enumerate() {
         let byte = if character.iter().filter(|&&byte| byte != 0).count() < 2 { character[low] } else { 0 };
         let is_other = BEGIN.get(index).is_some_and(|&begin| begin != byte);
-        if is_other || (before, byte) == (b'?', b'>') || index + 1 == LONGEST_DECLARATION {
-            return Some((mark + (index + 1) * unit).max(FEWEST));
+        if is_other || (before, byte) == (b'?', b'>') || index + 1 == MAX_DECLARATION_LENGTH {
+            return Some((mark + (index + 1) * unit).max(MIN_BYTES));
         }
         before = byte;
     }
@@ -211,7 +211,7 @@ mod tests {
     use crate::decode;
 
     /// Decodes bytes in pieces of this length. Returns the text up to the first error, and the result.
-    fn in_pieces(bytes: &[u8], charset: Option<Charset>, length: usize) -> (String, Result<(), Error>) {
+    fn in_chunks(bytes: &[u8], charset: Option<Charset>, length: usize) -> (String, Result<(), Error>) {
         let (mut decoder, mut text) = (Decoder::new(charset), String::new());
         for piece in bytes.chunks(length) {
             if let Err(error) = decoder.decode(piece, false, &mut text) {
@@ -270,7 +270,7 @@ mod tests {
             let charset = charset.map(|label| Charset::of_label(label).unwrap());
             let whole = decode(&bytes, charset);
             for length in 1..=bytes.len().clamp(1, 50) {
-                let (text, result) = in_pieces(&bytes, charset, length);
+                let (text, result) = in_chunks(&bytes, charset, length);
                 match &whole {
                     Ok(whole) => assert_eq!((text.as_str(), result), (whole.as_ref(), Ok(())), "{charset:?}, {length}"),
                     Err(error) => assert_eq!(result.as_ref(), Err(error), "{text:?}, {charset:?}, {length}"),

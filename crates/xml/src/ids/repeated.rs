@@ -2,10 +2,10 @@
 
 use crate::Reader;
 
-use super::glance::{find, is_plain};
+use super::tag_scan::{find, is_plain};
 
 /// The longest reference that is recognised, in bytes.
-const LONGEST: usize = 64;
+const MAX_REFERENCE_LENGTH: usize = 64;
 
 /// An element that is only a reference, as a template for the next ones. Only the target may differ.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ impl<'a> Reader<'a> {
         let (text, end, limits) = (self.input(), self.offset(), self.limits());
         let all = text.get(begin..end)?;
         // The tokeniser must measure longer elements, and documents in which a text may exceed its limit.
-        let is_within = all.len() + LONGEST < limits.markup_length && text.len() <= limits.text_length;
+        let is_within = all.len() + MAX_REFERENCE_LENGTH < limits.markup_length && text.len() <= limits.text_length;
         // An array item with a position is followed by one with another position.
         let is_first = text.get(begin..element)?.trim_ascii().is_empty();
         if !is_within || !is_first || !to.starts_with('#') || !is_plain(to) || all.contains("position") {
@@ -67,7 +67,9 @@ impl<'a> Reader<'a> {
             return None;
         }
         let end = find(bytes, start, *template.before.last()?)?;
-        let to = text.get(start..end).filter(|to| to.len() <= LONGEST && to.starts_with('#') && is_plain(to))?;
+        let to = text
+            .get(start..end)
+            .filter(|to| to.len() <= MAX_REFERENCE_LENGTH && to.starts_with('#') && is_plain(to))?;
         let after = end + template.after.len();
         if bytes.get(end..after)? != template.after {
             return None;

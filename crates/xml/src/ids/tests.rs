@@ -1,9 +1,9 @@
 use super::*;
 
 /// A budget that is never exceeded.
-macro_rules! room {
+macro_rules! memory {
     () => {
-        &mut Room::new(&mut Allowance::unlimited(), &mut Charges::default())
+        &mut IndexMemory::new(&mut Allowance::unlimited(), &mut Charges::default())
     };
 }
 
@@ -29,8 +29,8 @@ fn shown(found: &Elements<'_>) -> Vec<String> {
     found.elements.iter().map(extent).chain(ids).collect()
 }
 
-fn glanced(text: &str) -> Option<Elements<'_>> {
-    Elements::glanced(text, Limits::default().depth, &mut Shapes::default(), room!())
+fn scanned(text: &str) -> Option<Elements<'_>> {
+    Elements::scan(text, Limits::default().depth, &mut Shapes::default(), memory!())
 }
 
 #[test]
@@ -51,13 +51,13 @@ fn the_quick_search_finds_what_a_reader_finds() {
         ("<a id='1\t2'/>", false),
         ("<a xmlns:e='http://www.w3.org/2003/05/soap-encoding'><b e:id='1'/><c e:id='2' e:ref='1'/></a>", false),
     ] {
-        let read = Elements::read(text, Limits::default(), room!()).map(|found| shown(&found));
+        let read = Elements::read(text, Limits::default(), memory!()).map(|found| shown(&found));
         let read = read.unwrap_or_else(|error| panic!("{text}: {error:?}"));
-        let glanced = glanced(text).map(|found| shown(&found));
+        let glanced = scanned(text).map(|found| shown(&found));
         assert_eq!(glanced, is_enough.then_some(read), "{text}");
     }
     for broken in ["<a>", "</a>", "<a", "<a x", "<a x=", "<a x='", "<a x=1>", "<a/", "<a/x>", "<", "<a></a", "<a><"] {
-        assert!(glanced(broken).is_none(), "{broken}");
+        assert!(scanned(broken).is_none(), "{broken}");
         assert!(whole(broken).is_err(), "{broken}");
     }
 }
@@ -73,14 +73,14 @@ fn behind(text: &str) -> ElementIds<'_> {
 /// Returns how many were found after the call.
 fn compare(text: &str, order: impl Fn(&mut Vec<String>)) -> usize {
     let Ok(mut whole) = whole(text) else { return 0 };
-    let Known::All(all) = &whole.ids else { panic!("all are known") };
+    let IdIndex::All(all) = &whole.ids else { panic!("all are known") };
     let mut ids: Vec<String> = all.iter().map(|(id, _)| id.clone().into_owned()).collect();
     order(&mut ids);
     let mut index = behind(text);
     let mut count = 0;
     for id in ids.iter().chain(&ids) {
         let Some(expected) = whole.find(id, allowance!()) else { panic!("all are known") };
-        let is_behind = matches!(index.ids, Known::Trailing(_));
+        let is_behind = matches!(index.ids, IdIndex::Trailing(_));
         let Some(found) = index.find(id, allowance!()) else {
             let numbers = index.complete(allowance!()).unwrap();
             assert!(numbers.0.iter().all(|&number| number == u32::MAX || index.elements.len() > number as usize));

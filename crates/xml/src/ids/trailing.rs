@@ -11,9 +11,9 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memchr2};
 
 use super::Extent;
-use super::glance::{Shapes, Tag, find, is_plain};
-use super::room::{Refused, Room};
+use super::memory::{IndexMemory, Refused};
 use super::sorted::{Found, Ids};
+use super::tag_scan::{Shapes, Tag, find, is_plain};
 
 /// The elements around and after the one with the first reference.
 pub(super) struct Trailing<'a> {
@@ -56,11 +56,11 @@ impl<'a> Trailing<'a> {
     pub(super) fn new(
         text: &'a str,
         open: impl Iterator<Item = usize>,
-        room: &mut Room<'_>,
+        memory: &mut IndexMemory<'_>,
     ) -> Result<(Self, Vec<Extent<'a>>), Unsure> {
-        let ids = candidates(text, room)?;
+        let ids = candidates(text, memory)?;
         let mut elements = Vec::new();
-        room.reserve(&mut elements, CALL as usize + 1 + ids.len().min(64))?;
+        memory.reserve(&mut elements, CALL as usize + 1 + ids.len().min(64))?;
         elements.extend(
             open.take(CALL as usize + 1).enumerate().map(|(number, start)| Extent {
                 parent: number.saturating_sub(1) as u32,
@@ -82,7 +82,7 @@ impl<'a> Trailing<'a> {
         text: &'a str,
         elements: &mut Vec<Extent<'a>>,
         shapes: &mut Shapes<'a>,
-        room: &mut Room<'_>,
+        memory: &mut IndexMemory<'_>,
     ) -> Result<Option<u32>, Unsure> {
         let candidate = match self.ids.find(id) {
             Found::None => return Ok(None),
@@ -90,7 +90,7 @@ impl<'a> Trailing<'a> {
             Found::One(candidate) => candidate,
         };
         if candidate.element.is_none() {
-            candidate.element = Some(self.ends.locate(candidate.value, text, elements, shapes, room)?);
+            candidate.element = Some(self.ends.locate(candidate.value, text, elements, shapes, memory)?);
         }
         Ok(candidate.element)
     }
@@ -104,7 +104,7 @@ impl<'a> Ends<'a> {
         text: &'a str,
         elements: &mut Vec<Extent<'a>>,
         shapes: &mut Shapes<'a>,
-        room: &mut Room<'_>,
+        memory: &mut IndexMemory<'_>,
     ) -> Result<u32, Unsure> {
         if let Some(last) = elements.last()
             && value < last.start
@@ -127,7 +127,7 @@ impl<'a> Ends<'a> {
             if value < end {
                 return Err(Unsure);
             }
-            room.push(elements, next_element(text, end as usize, shapes).ok_or(Unsure)?)?;
+            memory.push(elements, next_element(text, end as usize, shapes).ok_or(Unsure)?)?;
         }
     }
 
@@ -137,7 +137,7 @@ impl<'a> Ends<'a> {
         let bytes = text.as_bytes();
         let start = element.start as usize;
         let first = match element.tag {
-            0 => shapes.glance(text, start)?.end,
+            0 => shapes.scan(text, start)?.end,
             length => start + length as usize,
         };
         if text[..first].ends_with("/>") {
@@ -161,7 +161,7 @@ impl<'a> Ends<'a> {
                     depth -= 1;
                 }
                 [.., b'<'] if is_whole => {
-                    let tag = Tag::glanced(text, place - 1)?;
+                    let tag = Tag::scan(text, place - 1)?;
                     at = tag.end;
                     depth += usize::from(!tag.is_empty);
                 }
@@ -180,7 +180,7 @@ fn next_element<'a>(text: &'a str, at: usize, shapes: &mut Shapes<'a>) -> Option
         [b'<', _] => {}
         _ => return None,
     }
-    let tag = shapes.glance(text, start)?;
+    let tag = shapes.scan(text, start)?;
     let end = if tag.is_empty { tag.end } else { start };
     // An element that is itself a reference needs a scan of the whole document.
     let id = if tag.id.is_some() && tag.href.is_none() { tag.value as u32 } else { 0 };
@@ -197,7 +197,7 @@ fn next_element<'a>(text: &'a str, at: usize, shapes: &mut Shapes<'a>) -> Option
 
 /// Returns everything that may be an attribute `id`, with or without a prefix. All real ones are among them. Fails if a
 /// value must be normalised before it is compared.
-fn candidates<'a>(text: &'a str, room: &mut Room<'_>) -> Result<Vec<(Cow<'a, str>, Candidate)>, Unsure> {
+fn candidates<'a>(text: &'a str, memory: &mut IndexMemory<'_>) -> Result<Vec<(Cow<'a, str>, Candidate)>, Unsure> {
     static ID: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("id"));
     static ID_IS: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("id="));
     let bytes = text.as_bytes();
@@ -221,9 +221,9 @@ fn candidates<'a>(text: &'a str, room: &mut Room<'_>) -> Result<Vec<(Cow<'a, str
         let id = text.get(start..end).filter(|id| is_plain(id)).ok_or(Unsure)?;
         if found.is_empty() {
             // The capacity that suffices if all are as far apart as the first is from the beginning, up to a maximum.
-            room.reserve(&mut found, (bytes.len() / (at + 1)).min(64))?;
+            memory.reserve(&mut found, (bytes.len() / (at + 1)).min(64))?;
         }
-        room.push(&mut found, (Cow::Borrowed(id), Candidate { value: start as u32, element: None }))?;
+        memory.push(&mut found, (Cow::Borrowed(id), Candidate { value: start as u32, element: None }))?;
     }
     Ok(found)
 }

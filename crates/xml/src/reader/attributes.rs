@@ -8,7 +8,7 @@ use crate::{QName, escape, scan};
 use super::{Prefix, RawAttribute, Reader, Source, Span, end_of_white_space};
 
 /// Up to this number of attributes, those with equal fingerprints are compared in pairs. More attributes are sorted.
-const FEW_ATTRIBUTES: usize = 32;
+const PAIRWISE_COMPARED: usize = 32;
 
 /// Which kinds of prefixes the attributes of a tag have.
 #[derive(Clone, Copy, Debug, Default)]
@@ -81,7 +81,7 @@ impl<'a> Reader<'a> {
                     );
                     return Err(Error::new(ErrorKind::Syntax, spaced, message));
                 }
-                None => return Err(self.cut_off(&format!("in the tag <{}>", element.as_str()))),
+                None => return Err(self.unexpected_end(&format!("in the tag <{}>", element.as_str()))),
             }
         }
     }
@@ -103,7 +103,7 @@ impl<'a> Reader<'a> {
             _ => return Err(self.without_quote(&self.input[offset..offset + length], quote_at)),
         };
         let start = quote_at + 1;
-        let end = scan::end_of_attribute_piece(bytes, start, quote);
+        let end = scan::end_of_attribute_part(bytes, start, quote);
         let (value, end) = if bytes.get(end) == Some(&quote) && end - start <= self.memory.limits.text_length {
             (Span { start: start as u32, end: end as u32, source: Source::Input }, end + 1)
         } else {
@@ -138,9 +138,9 @@ impl<'a> Reader<'a> {
         let mut copied = start;
         let mut at = start;
         loop {
-            at = scan::end_of_attribute_piece(bytes, at, quote);
+            at = scan::end_of_attribute_part(bytes, at, quote);
             let Some(&byte) = bytes.get(at) else {
-                return Err(self.cut_off(&format!("in the value of the attribute \"{name}\"")));
+                return Err(self.unexpected_end(&format!("in the value of the attribute \"{name}\"")));
             };
             let (replacement, end) = match byte {
                 _ if byte == quote => break,
@@ -213,7 +213,7 @@ impl<'a> Reader<'a> {
                 }
             }
         }
-        self.refuse_duplicates()
+        self.reject_duplicates()
     }
 
     fn declare(&mut self, raw: RawAttribute) -> Result<(), Error> {
@@ -267,7 +267,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Rejects two attributes of one name, as written or as expanded (XML 1.0 §3.1, Namespaces in XML 1.0 §6.3).
-    fn refuse_duplicates(&mut self) -> Result<(), Error> {
+    fn reject_duplicates(&mut self) -> Result<(), Error> {
         if self.memory.attributes.len() < 2 {
             return Ok(());
         }
@@ -293,7 +293,7 @@ impl<'a> Reader<'a> {
                 if raw.prefix == Prefix::Declares { XMLNS_NAMESPACE } else { self.namespace(raw.namespace) };
             (self.raw_name(raw).local(), namespace)
         };
-        if attributes.len() <= FEW_ATTRIBUTES {
+        if attributes.len() <= PAIRWISE_COMPARED {
             let mut looks = 0;
             return (0..attributes.len()).find(|&index| {
                 let (earlier, raw) = (&attributes[..index], &attributes[index]);
@@ -328,7 +328,7 @@ impl<'a> Reader<'a> {
         QName::new(name, raw.local as usize)
     }
 
-    pub(super) fn told_attribute(&self, raw: &RawAttribute) -> Attribute<'_> {
+    pub(super) fn attribute_of(&self, raw: &RawAttribute) -> Attribute<'_> {
         Attribute {
             namespace: self.namespace(raw.namespace),
             name: self.raw_name(raw),

@@ -125,7 +125,7 @@ impl<'a> Reader<'a> {
 
     /// Whether a tag ends here.
     #[inline]
-    pub(crate) fn is_behind_tag(&self) -> bool {
+    pub(crate) fn is_after_tag(&self) -> bool {
         self.tag_end == self.at
     }
 
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
 
     /// Whether a tag from one offset to another is no longer than the limit.
     #[inline]
-    pub(crate) fn is_short_enough(&self, start: usize, end: usize) -> bool {
+    pub(crate) fn is_within_markup_length(&self, start: usize, end: usize) -> bool {
         end - start <= self.memory.limits.markup_length
     }
 
@@ -333,7 +333,7 @@ impl<'a> Reader<'a> {
 
     /// Whether the state of the reader depends only on the bytes up to here.
     pub(crate) fn may_be_snapshot(&self) -> bool {
-        self.document.is_none() && self.is_behind_tag()
+        self.document.is_none() && self.is_after_tag()
     }
 
     /// Saves the state that the reader has after a start tag.

@@ -121,7 +121,7 @@ impl<'a> Reader<'a> {
 
     /// Skips the document type declaration if it is next. It was read before.
     #[cold]
-    pub(super) fn pass_doctype(&mut self) -> bool {
+    pub(super) fn skip_doctype(&mut self) -> bool {
         let Some(document) = &self.document else { return false };
         let is_next = self.at == document.dtd.start && matches!(self.stage, Stage::Start | Stage::Prolog);
         if is_next {

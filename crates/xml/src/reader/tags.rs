@@ -15,7 +15,7 @@ impl<'a> Reader<'a> {
     /// Reads a start tag without attributes whose name is cached for the declarations in scope. Returns `None` for any
     /// other tag, which [`start_tag`](Self::start_tag) reads.
     #[inline]
-    pub(super) fn kept_start_tag(&mut self) -> Option<StartTag<'a>> {
+    pub(super) fn cached_start_tag(&mut self) -> Option<StartTag<'a>> {
         let offset = self.at;
         let bytes = self.input.as_bytes();
         let found = self.memory.names.find(bytes, offset + 1)?;
@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
         let namespace = self.memory.names.namespace(found, self.memory.namespaces.scope())?;
         let is_usual = self.stage == Stage::Content
             && self.memory.open.len() < self.memory.limits.depth
-            && self.names_are_kept()
+            && self.names_are_cached()
             && self.document.is_none();
         if !is_usual {
             return None;
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
     /// Reads a qualified name. Returns its length, and where its local name begins in it.
     #[inline]
     pub(super) fn name_extent(&mut self, at: usize) -> Result<(usize, usize), Error> {
-        if self.names_are_kept()
+        if self.names_are_cached()
             && let Some(found) = self.memory.names.find(self.input.as_bytes(), at)
         {
             return Ok((found.length(), found.local()));
@@ -165,15 +165,15 @@ impl<'a> Reader<'a> {
     fn new_name(&mut self, at: usize) -> Result<(usize, usize), Error> {
         let (name, end) = self.qname(at)?;
         let (length, local) = (end - at, name.local_at() as usize);
-        if self.names_are_kept() {
+        if self.names_are_cached() {
             self.memory.names.insert(self.input.as_bytes(), at, length, local);
         }
         Ok((length, local))
     }
 
     /// Whether names are cached. The length of a cached name is not checked, so the limit must allow the longest one.
-    fn names_are_kept(&self) -> bool {
-        self.memory.limits.name_length >= interner::LONGEST
+    fn names_are_cached(&self) -> bool {
+        self.memory.limits.name_length >= interner::MAX_NAME_LENGTH
     }
 
     /// Returns the namespace of the name at `at`: that of an element, or of an attribute with a prefix. The

@@ -259,7 +259,7 @@ fn an_unusual_document_leaves_usual_buffers() {
         let mut reader = Reader::new(input.as_bytes(), limits).unwrap();
         while reader.next().unwrap() != Token::End {}
         let buffers = reader.into_memory().buffers.unwrap();
-        assert!(buffers.open.capacity() <= 2 * KEPT_DEPTH, "{}", buffers.open.capacity());
-        assert!(buffers.values.capacity() <= 2 * KEPT_VALUES, "{}", buffers.values.capacity());
+        assert!(buffers.open.capacity() <= 2 * RETAINED_DEPTH, "{}", buffers.open.capacity());
+        assert!(buffers.values.capacity() <= 2 * RETAINED_VALUES, "{}", buffers.values.capacity());
     }
 }

@@ -10,7 +10,7 @@ use crate::{escape, scan};
 use super::{Reader, Stage};
 
 /// How many bytes after the first reference of a text are searched for its end, to estimate the capacity of the result.
-const NEAR: usize = 64;
+const SEARCHED_FOR_END: usize = 64;
 
 impl<'a> Reader<'a> {
     pub(super) fn text(&mut self) -> Result<Token<'a>, Error> {
@@ -28,7 +28,7 @@ impl<'a> Reader<'a> {
     #[inline(never)]
     fn text_with_references(&mut self, start: usize, end: usize) -> Result<Token<'a>, Error> {
         // A resolved text is hardly longer than its source, and most texts are short.
-        let near = &self.input.as_bytes()[end..self.input.len().min(end + NEAR)];
+        let near = &self.input.as_bytes()[end..self.input.len().min(end + SEARCHED_FOR_END)];
         let rest = near.iter().position(|&byte| byte == b'<').unwrap_or(near.len());
         let mut owned = String::with_capacity(end - start + rest);
         owned.push_str(&self.input[start..end]);
@@ -130,7 +130,7 @@ impl<'a> Reader<'a> {
             return self.cdata();
         }
         if rest.starts_with(b"<!DOCTYPE") {
-            if self.pass_doctype() {
+            if self.skip_doctype() {
                 return self.next();
             }
             return Err(Error::new(
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
     fn comment(&mut self) -> Result<Token<'a>, Error> {
         let start = self.at + "<!--".len();
         let Some(end) = find_pair(self.input.as_bytes(), start, *b"--") else {
-            return Err(self.cut_off("in a comment"));
+            return Err(self.unexpected_end("in a comment"));
         };
         if self.input.as_bytes().get(end + 2) != Some(&b'>') {
             return Err(self.syntax(end, "\"--\" inside a comment"));
@@ -179,7 +179,7 @@ impl<'a> Reader<'a> {
             self.at = end;
             self.text_before += text.len();
         } else {
-            return Err(self.cut_off("in a CDATA section"));
+            return Err(self.unexpected_end("in a CDATA section"));
         }
         let is_as_it_stands = !has_returns || self.is_in_entity();
         Ok(Token::Text(if is_as_it_stands { Cow::Borrowed(text) } else { normalise_line_ends(text) }))
@@ -193,7 +193,7 @@ impl<'a> Reader<'a> {
             return Err(self.syntax(start, "a processing instruction without a name"));
         }
         let Some(end) = find_pair(self.input.as_bytes(), target_end, *b"?>") else {
-            return Err(self.cut_off("in a processing instruction"));
+            return Err(self.unexpected_end("in a processing instruction"));
         };
         let data = self.checked(target_end, end)?;
         if !data.is_empty() && !data.starts_with(is_white_space) {

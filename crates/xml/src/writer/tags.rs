@@ -32,7 +32,7 @@ impl Writer {
                 }
                 // The prefix `xml` is always declared.
                 None if prefix == "xml" => Ok(true),
-                None => self.check_room(prefix, namespace, self.waiting).map(|()| false),
+                None => self.check_declaration_limits(prefix, namespace, self.waiting).map(|()| false),
             }
         });
         if !problem.map_err(|problem| self.fail(at, problem))? {
@@ -179,7 +179,7 @@ impl Writer {
             // A declaration by the caller takes precedence. An element in no namespace needs the empty prefix.
             let is_free = self.scope.bound(&planned.prefix).is_none();
             if planned.on_root && is_free && !(planned.prefix.is_empty() && namespace.is_empty()) {
-                self.check_room(&planned.prefix, &planned.namespace, self.in_tag())?;
+                self.check_declaration_limits(&planned.prefix, &planned.namespace, self.in_tag())?;
                 self.scope.declare(&planned.prefix, &planned.namespace);
                 self.declarations += 1;
             }
@@ -198,7 +198,7 @@ impl Writer {
             let message = format!("found a name in no namespace where {namespace} is declared as the default");
             return Err((ErrorKind::Namespace, message));
         }
-        self.check_room("", "", self.in_tag())?;
+        self.check_declaration_limits("", "", self.in_tag())?;
         self.scope.declare("", "");
         self.declarations += 1;
         Ok(true)
@@ -220,7 +220,7 @@ impl Writer {
                     (bound, false) => bound.is_none(),
                 }
         });
-        self.check_room(planned.map_or("", |planned| &planned.prefix), namespace, self.in_tag())?;
+        self.check_declaration_limits(planned.map_or("", |planned| &planned.prefix), namespace, self.in_tag())?;
         self.declarations += 1;
         Ok(match planned {
             Some(planned) => self.scope.declare(&planned.prefix, namespace),
@@ -333,7 +333,7 @@ impl Writer {
 
     /// Checks the limits for one more declaration in a tag. `in_tag` is the number of attributes and declarations that
     /// it has.
-    fn check_room(&self, prefix: &str, namespace: &str, in_tag: usize) -> Result<(), Problem> {
+    fn check_declaration_limits(&self, prefix: &str, namespace: &str, in_tag: usize) -> Result<(), Problem> {
         let limit = self.limits.namespaces;
         if self.scope.len() >= limit {
             return Err((ErrorKind::Limit, format!("more than {limit} declarations in scope, which is the limit")));

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 #![allow(dead_code, reason = "each test uses some of it")]
 
-use castile_xml::{Attribute, Error, ErrorKind, Limits, Memory, Piece, Pieces, Reader, Token, decode};
+use castile_xml::{Attribute, Chunk, Error, ErrorKind, Limits, Memory, PushReader, Reader, Token, decode};
 
 /// A token of a document, or consecutive texts joined.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +70,7 @@ pub fn whole(bytes: &[u8], limits: Limits) -> Vec<Outcome> {
 
 /// Returns the outcome of a reader of pieces. `lengths` are the lengths of the pieces.
 pub fn in_pieces(bytes: &[u8], lengths: impl IntoIterator<Item = usize>, limits: Limits) -> Outcome {
-    let mut pieces = Pieces::new(None, limits);
+    let mut pieces = PushReader::new(None, limits);
     let mut items = Vec::new();
     let mut rest = bytes;
     for length in lengths {
@@ -92,7 +92,7 @@ pub fn in_pieces(bytes: &[u8], lengths: impl IntoIterator<Item = usize>, limits:
     finish(items, result)
 }
 
-fn drain(mut piece: Piece<'_>, items: &mut Vec<Item>) -> Result<(), Error> {
+fn drain(mut piece: Chunk<'_>, items: &mut Vec<Item>) -> Result<(), Error> {
     assert_eq!(piece.attributes().count(), 0, "the last tag is gone");
     while let Some(token) = piece.next()? {
         assert!(token != Token::End);

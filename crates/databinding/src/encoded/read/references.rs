@@ -244,7 +244,7 @@ impl<'a> Decoder<'a> {
     /// Stores the buffers and caches of other readers in `memory`, for the next document.
     pub(crate) fn keep_memories(graph: Graph<'a>, memory: &mut Memory) {
         let spare = graph.spare.into_iter().map(|(_, reader)| reader.into_memory());
-        spare.chain(graph.memories).for_each(|other| memory.keep_other(other));
+        spare.chain(graph.memories).for_each(|other| memory.add_other_memory(other));
     }
 
     /// Creates a reader that has read the start tags of an element and of all elements around it.

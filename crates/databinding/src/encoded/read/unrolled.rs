@@ -166,7 +166,7 @@ impl<'a> Decoder<'a> {
         });
         let (number, name) = found?;
         let is_empty = self.reader.end_is_due() || self.reader.is_before_end_tag();
-        let (to, attribute) = self.reader.kept_attribute_value(number)?;
+        let (to, attribute) = self.reader.attribute_value_cow(number)?;
         // Other references lead out of the message.
         let is_inside = name == "ref" || to.trim_start().starts_with('#');
         (is_empty && is_inside).then_some(Reference { to, at: offset, attribute })

@@ -1,14 +1,14 @@
-//! A document that arrives in pieces.
+//! A document that arrives in chunks.
 
 use crate::encoding::{Charset, Decoder};
 use crate::error::Error;
 use crate::token::{Attribute, StartTag, Token};
 use crate::{Limits, NamespaceId};
 
-use super::frames::Frames;
+use super::boundary::BoundaryScanner;
 use super::{Buffers, Memory, Reader, Stage, too_large};
 
-/// A reader of a document that arrives in pieces. It tokenises the part that is complete, and discards it.
+/// A reader of a document that arrives in chunks. It tokenises the part that is complete, and discards it.
 ///
 /// The tokens are those that a [`Reader`] returns for the whole document, wherever the document is cut. Only texts
 /// differ: they are returned as they arrive, CDATA sections too, and never end inside a character, a reference or a
@@ -19,36 +19,36 @@ use super::{Buffers, Memory, Reader, Stage, too_large};
 /// before them.
 ///
 /// Tags, comments and processing instructions are buffered until they are complete. Memory is bounded by the sum of one
-/// piece, the longest of those ([`Limits::markup_length`]), the names of the open elements ([`Limits::depth`] times
+/// chunk, the longest of those ([`Limits::markup_length`]), the names of the open elements ([`Limits::depth`] times
 /// [`Limits::name_length`]) and the namespaces in scope. It does not depend on the size of the document or the length
 /// of its texts, but the limits for these apply to the whole document.
 ///
 /// ```
-/// use castile_xml::{Limits, Pieces, Token};
+/// use castile_xml::{Limits, PushReader, Token};
 ///
-/// let mut pieces = Pieces::new(None, Limits::default());
+/// let mut reader = PushReader::new(None, Limits::default());
 /// let mut length = 0;
 /// for bytes in ["<a><b c='", "1'/>te", "xt</", "a>"] {
-///     let mut piece = pieces.push(bytes.as_bytes());
-///     while let Some(token) = piece.next()? {
+///     let mut chunk = reader.push(bytes.as_bytes());
+///     while let Some(token) = chunk.next()? {
 ///         if let Token::Text(text) = token {
 ///             length += text.len();
 ///         }
 ///     }
 /// }
-/// assert_eq!(pieces.end().next()?, None);
+/// assert_eq!(reader.end().next()?, None);
 /// assert_eq!(length, 4);
 /// # Ok::<(), castile_xml::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Pieces {
+pub struct PushReader {
     /// The names of open elements that had to be moved to the front, and after them what was not read yet.
     window: String,
     decoder: Decoder,
     state: State,
 }
 
-/// The state that the reader of a piece passes to the reader of the next piece.
+/// The state that the reader of a chunk passes to the reader of the next chunk.
 #[derive(Debug)]
 struct State {
     memory: Box<Buffers>,
@@ -64,7 +64,7 @@ struct State {
     /// The offset in the document of the beginning of the window. The names at the front are shorter than the tags they
     /// were in, so this is never negative.
     offset: usize,
-    frames: Frames,
+    boundaries: BoundaryScanner,
     begun: bool,
     ended: bool,
     /// Why no more bytes are taken into the window. It is reported after everything in the window was read.
@@ -73,23 +73,23 @@ struct State {
     outcome: Option<Result<(), Error>>,
 }
 
-/// The part of a document that can be read after one more piece has arrived ([`Pieces::push`]).
+/// The part of a document that can be read after one more chunk has arrived ([`PushReader::push`]).
 ///
 /// Tokens that are not read from it are read from the next one.
 #[derive(Debug)]
-pub struct Piece<'p> {
+pub struct Chunk<'p> {
     reader: Reader<'p>,
     state: &'p mut State,
     /// The end of what [`source`](Self::source) has returned.
-    told: usize,
+    result: usize,
 }
 
-impl Pieces {
+impl PushReader {
     /// Creates a reader. `charset` is that of the media type, if there is one; the bytes are decoded as by
     /// [`decode`](crate::decode). Offsets are offsets in the decoded text. Only those of bytes that are not in the
     /// encoding are offsets in the bytes.
     pub fn new(charset: Option<Charset>, limits: Limits) -> Self {
-        Pieces {
+        PushReader {
             window: String::new(),
             decoder: Decoder::new(charset),
             state: State {
@@ -102,7 +102,7 @@ impl Pieces {
                 at: 0,
                 front: 0,
                 offset: 0,
-                frames: Frames::new(0),
+                boundaries: BoundaryScanner::new(0),
                 begun: false,
                 ended: false,
                 refused: None,
@@ -111,20 +111,20 @@ impl Pieces {
         }
     }
 
-    /// Takes the next bytes, any number of them. The returned piece has the tokens that they complete.
-    pub fn push(&mut self, bytes: &[u8]) -> Piece<'_> {
+    /// Takes the next bytes, any number of them. The returned chunk has the tokens that they complete.
+    pub fn push(&mut self, bytes: &[u8]) -> Chunk<'_> {
         self.forget();
         self.take(bytes, false);
-        self.piece()
+        self.chunk()
     }
 
-    /// Takes the end of the document. The returned piece ends with `None` only if the document is well-formed. Bytes
+    /// Takes the end of the document. The returned chunk ends with `None` only if the document is well-formed. Bytes
     /// that are pushed later are ignored.
-    pub fn end(&mut self) -> Piece<'_> {
+    pub fn end(&mut self) -> Chunk<'_> {
         self.forget();
         self.take(&[], true);
         self.state.ended = true;
-        self.piece()
+        self.chunk()
     }
 
     /// Returns the capacity of the buffer for what has arrived and was not read yet, in bytes.
@@ -138,7 +138,7 @@ impl Pieces {
         if self.state.ended {
             return;
         }
-        let State { memory, at, front, offset, frames, .. } = &mut self.state;
+        let State { memory, at, front, offset, boundaries: frames, .. } = &mut self.state;
         let brought = memory.open.partition_point(|open| (open.name as usize) < *front);
         let kept = memory.open[..brought].last().map_or(0, |open| (open.name + open.name_length) as usize);
         if *at - kept < self.window.len() - *at {
@@ -160,7 +160,7 @@ impl Pieces {
 
     /// Takes bytes into the window, up to the first invalid one, and up to the size limit of the document.
     fn take(&mut self, bytes: &[u8], is_last: bool) {
-        let Pieces { window, decoder, state } = self;
+        let PushReader { window, decoder, state } = self;
         if state.ended || state.refused.is_some() || state.outcome.is_some() {
             return;
         }
@@ -176,17 +176,17 @@ impl Pieces {
         }
     }
 
-    fn piece(&mut self) -> Piece<'_> {
-        let Pieces { window, state, .. } = self;
+    fn chunk(&mut self) -> Chunk<'_> {
+        let PushReader { window, state, .. } = self;
         if !state.begun && !window.is_empty() {
             state.begun = true;
             state.at = if window.starts_with('\u{FEFF}') { '\u{FEFF}'.len_utf8() } else { 0 };
-            state.frames = Frames::new(state.at);
+            state.boundaries = BoundaryScanner::new(state.at);
         }
-        state.frames.look(window.as_bytes(), state.memory.limits);
-        let is_too_long = state.frames.is_too_long();
+        state.boundaries.scan(window.as_bytes(), state.memory.limits);
+        let is_too_long = state.boundaries.is_too_long();
         let is_last = state.ended && state.refused.is_none() && !is_too_long;
-        let complete = if is_last { window.len() } else { state.frames.complete() };
+        let complete = if is_last { window.len() } else { state.boundaries.complete() };
         let mut reader = Reader::over(&window[..complete], state.memory.limits, Memory::default(), true);
         if is_too_long {
             state.refused = Some(reader.markup_too_long(state.offset + complete));
@@ -199,15 +199,15 @@ impl Pieces {
         reader.is_standalone = state.is_standalone;
         reader.is_in_cdata = state.is_in_cdata;
         // Markup ends a text, except in a CDATA section.
-        let goes_on = state.is_in_cdata || window.as_bytes().get(state.at) != Some(&b'<');
-        reader.text_before = if goes_on { state.text_before } else { 0 };
+        let continues = state.is_in_cdata || window.as_bytes().get(state.at) != Some(&b'<');
+        reader.text_before = if continues { state.text_before } else { 0 };
         reader.more_follows = !is_last || state.outcome.is_some();
-        Piece { told: reader.at, reader, state }
+        Chunk { result: reader.at, reader, state }
     }
 }
 
-impl<'p> Piece<'p> {
-    /// Reads the next token. Returns `None` if the next piece is needed or, after [`Pieces::end`], if the document
+impl<'p> Chunk<'p> {
+    /// Reads the next token. Returns `None` if the next chunk is needed or, after [`PushReader::end`], if the document
     /// ended and is well-formed. [`Token::End`] is never returned.
     ///
     /// # Errors
@@ -234,7 +234,7 @@ impl<'p> Piece<'p> {
         }
     }
 
-    /// Reads the next token if the piece begins in a CDATA section, or if nothing of it is left.
+    /// Reads the next token if the chunk begins in a CDATA section, or if nothing of it is left.
     #[inline(never)]
     fn next_at_border(&mut self) -> Result<Option<Token<'p>>, Error> {
         let reader = &mut self.reader;
@@ -247,7 +247,7 @@ impl<'p> Piece<'p> {
         self.unusual(token, at, is_in_cdata)
     }
 
-    /// Handles a result that may end a piece: `token` was read from `at` on.
+    /// Handles a result that may end a chunk: `token` was read from `at` on.
     #[inline(never)]
     fn unusual(
         &mut self,
@@ -273,13 +273,13 @@ impl<'p> Piece<'p> {
         }
     }
 
-    /// Counts the length of the text that began at `at`, because it may continue in the next piece.
+    /// Counts the length of the text that began at `at`, because it may continue in the next chunk.
     fn count_text(&mut self, at: usize) {
         let reader = &mut self.reader;
         // `rest_of_cdata` counts CDATA sections. White space outside the root element is not text.
         if reader.input.as_bytes()[at] != b'<' && reader.stage == Stage::Content {
-            let goes_on = reader.at == reader.input.len();
-            reader.text_before = if goes_on { reader.text_before + reader.at - at } else { 0 };
+            let continues = reader.at == reader.input.len();
+            reader.text_before = if continues { reader.text_before + reader.at - at } else { 0 };
         }
     }
 
@@ -328,17 +328,17 @@ impl<'p> Piece<'p> {
         self.reader.namespaces()
     }
 
-    /// Returns the source of what was read of the piece since the last call: the last token, and everything before it.
+    /// Returns the source of what was read of the chunk since the last call: the last token, and everything before it.
     /// The results of all calls together are the decoded document, up to the current offset.
     pub fn source(&mut self) -> &'p str {
-        let from = std::mem::replace(&mut self.told, self.reader.at);
+        let from = std::mem::replace(&mut self.result, self.reader.at);
         self.reader.input.get(from..self.reader.at).unwrap_or_default()
     }
 
-    /// Returns the source of the piece that [`source`](Self::source) has not returned. After an error, this is what
+    /// Returns the source of the chunk that [`source`](Self::source) has not returned. After an error, this is what
     /// could not be read.
-    pub fn unread(&self) -> &'p str {
-        self.reader.input.get(self.told..).unwrap_or_default()
+    pub fn remaining(&self) -> &'p str {
+        self.reader.input.get(self.result..).unwrap_or_default()
     }
 
     /// Returns how many elements are open.
@@ -352,9 +352,9 @@ impl<'p> Piece<'p> {
     }
 }
 
-impl Drop for Piece<'_> {
+impl Drop for Chunk<'_> {
     fn drop(&mut self) {
-        let Piece { reader, state, .. } = self;
+        let Chunk { reader, state, .. } = self;
         std::mem::swap(&mut reader.memory, &mut state.memory);
         state.at = reader.at;
         state.stage = reader.stage;

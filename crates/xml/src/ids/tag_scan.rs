@@ -24,7 +24,7 @@ pub(super) struct Tag<'a> {
 impl<'a> Tag<'a> {
     /// Scans the start tag at `at`. Only the bounds of attribute values and the names before them are examined. Returns
     /// `None` if the tag has something that only a reader understands.
-    pub(super) fn glanced(text: &'a str, at: usize) -> Option<Self> {
+    pub(super) fn scan(text: &'a str, at: usize) -> Option<Self> {
         let bytes = text.as_bytes();
         // A tag without a name is an error, which the reader reports. A search for tags of an empty name would not
         // advance.
@@ -81,26 +81,26 @@ pub(super) struct Shapes<'a> {
 }
 
 /// How many shapes are stored.
-const MOST_SHAPES: usize = 8;
+const MAX_SHAPES: usize = 8;
 
 /// The constant parts of a tag, each with the variable part that follows it.
 struct Shape<'a> {
-    pieces: Vec<(&'a [u8], Behind)>,
+    literals: Vec<(&'a [u8], Variable)>,
     /// The variable prefix in the tag that this shape was made from. Empty if there is none.
     prefix: &'a str,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Behind {
+enum Variable {
     Id,
     Prefix,
     Nothing,
 }
 
 impl<'a> Shapes<'a> {
-    /// Scans the start tag at `at`, as [`Tag::glanced`] does but faster for a known shape. If the tag has an id, its
+    /// Scans the start tag at `at`, as [`Tag::scan`] does but faster for a known shape. If the tag has an id, its
     /// shape is stored.
-    pub(super) fn glance(&mut self, text: &'a str, at: usize) -> Option<Tag<'a>> {
+    pub(super) fn scan(&mut self, text: &'a str, at: usize) -> Option<Tag<'a>> {
         if let Some(tag) = self.shapes.get(self.guess).and_then(|shape| shape.tag(text, at)) {
             return Some(Tag { shape: self.guess as u16 + 1, ..tag });
         }
@@ -112,8 +112,8 @@ impl<'a> Shapes<'a> {
                 return Some(Tag { shape: place as u16 + 1, ..tag });
             }
         }
-        let tag = Tag::glanced(text, at)?;
-        let shape = if self.shapes.len() < MOST_SHAPES { Shape::of(&tag, text, at) } else { None };
+        let tag = Tag::scan(text, at)?;
+        let shape = if self.shapes.len() < MAX_SHAPES { Shape::of(&tag, text, at) } else { None };
         let Some(shape) = shape else { return Some(tag) };
         let prefix = shape.prefix;
         self.guess = self.shapes.len();
@@ -132,17 +132,17 @@ impl<'a> Shape<'a> {
             return None;
         }
         let prefix = prefix_of_type(tag, text, at);
-        let mut holes = vec![(tag.value, id.len(), Behind::Id)];
-        holes.extend(prefix.iter().flat_map(|(prefix, places)| places.map(|at| (at, prefix.len(), Behind::Prefix))));
+        let mut holes = vec![(tag.value, id.len(), Variable::Id)];
+        holes.extend(prefix.iter().flat_map(|(prefix, places)| places.map(|at| (at, prefix.len(), Variable::Prefix))));
         holes.sort_unstable_by_key(|(at, ..)| *at);
-        let mut pieces = Vec::with_capacity(holes.len() + 1);
+        let mut literals = Vec::with_capacity(holes.len() + 1);
         let mut begin = at;
-        for (hole, length, behind) in holes {
-            pieces.push((bytes.get(begin..hole)?, behind));
+        for (hole, length, variable) in holes {
+            literals.push((bytes.get(begin..hole)?, variable));
             begin = hole + length;
         }
-        pieces.push((bytes.get(begin..tag.end)?, Behind::Nothing));
-        Some(Shape { pieces, prefix: prefix.map_or("", |(prefix, _)| prefix) })
+        literals.push((bytes.get(begin..tag.end)?, Variable::Nothing));
+        Some(Shape { literals, prefix: prefix.map_or("", |(prefix, _)| prefix) })
     }
 
     /// Returns the tag at `at`, if it has this shape.
@@ -151,29 +151,29 @@ impl<'a> Shape<'a> {
         let bytes = text.as_bytes();
         let mut tag = Tag::default();
         let mut at = at;
-        for (piece, behind) in &self.pieces {
-            let end = at + piece.len();
-            if bytes.get(at..end)? != *piece {
+        for (literal, variable) in &self.literals {
+            let end = at + literal.len();
+            if bytes.get(at..end)? != *literal {
                 return None;
             }
             at = end;
-            match behind {
-                Behind::Id => {
-                    at = find(bytes, end, *piece.last()?)?;
+            match variable {
+                Variable::Id => {
+                    at = find(bytes, end, *literal.last()?)?;
                     tag.id = Some(text.get(end..at).filter(|id| is_plain(id))?);
                     tag.value = end;
                 }
-                Behind::Prefix if tag.prefix.is_empty() => {
+                Variable::Prefix if tag.prefix.is_empty() => {
                     at = end_of_prefix(bytes, end)?;
                     tag.prefix = text.get(end..at)?;
                 }
-                Behind::Prefix => {
+                Variable::Prefix => {
                     at = end + tag.prefix.len();
                     if bytes.get(end..at)? != tag.prefix.as_bytes() {
                         return None;
                     }
                 }
-                Behind::Nothing => {}
+                Variable::Nothing => {}
             }
         }
         tag.end = at;
@@ -209,14 +209,14 @@ fn prefix_of_type<'a>(tag: &Tag<'a>, text: &'a str, at: usize) -> Option<(&'a st
 #[inline]
 fn end_of_prefix(bytes: &[u8], at: usize) -> Option<usize> {
     /// Few prefixes are longer.
-    const LONGEST: usize = 16;
+    const MAX_PREFIX_LENGTH: usize = 16;
     let rest = bytes.get(at..)?;
     if !matches!(rest.first()?, b'a'..=b'z' | b'A'..=b'Z' | b'_') {
         return None;
     }
     let is_over = |byte: &u8| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.'));
-    let length = rest.iter().take(LONGEST + 1).position(is_over).unwrap_or(rest.len());
-    (length <= LONGEST).then_some(at + length)
+    let length = rest.iter().take(MAX_PREFIX_LENGTH + 1).position(is_over).unwrap_or(rest.len());
+    (length <= MAX_PREFIX_LENGTH).then_some(at + length)
 }
 
 /// Whether an attribute value is certainly legal, without references and white space.

@@ -17,18 +17,18 @@ pub struct Charges {
 }
 
 /// The memory that an index may take.
-pub(super) struct Room<'r> {
+pub(super) struct IndexMemory<'r> {
     allowance: &'r mut Allowance,
     charges: &'r mut Charges,
 }
 
-/// There is too little memory. [`Room::is_granted`] returns the error.
+/// There is too little memory. [`IndexMemory::is_granted`] returns the error.
 pub(super) struct Refused;
 
-impl<'r> Room<'r> {
+impl<'r> IndexMemory<'r> {
     #[inline]
     pub(super) fn new(allowance: &'r mut Allowance, charges: &'r mut Charges) -> Self {
-        Room { allowance, charges }
+        IndexMemory { allowance, charges }
     }
 
     /// Starts again from zero, after all memory of the index was freed. What was charged for it can be used again.
@@ -42,7 +42,7 @@ impl<'r> Room<'r> {
     }
 
     /// Charges bytes.
-    pub(super) fn take(&mut self, bytes: usize) -> Result<(), Refused> {
+    pub(super) fn charge(&mut self, bytes: usize) -> Result<(), Refused> {
         let taken = self.charges.taken.saturating_add(bytes);
         if let Err(exhausted) = self.allowance.charge(taken.saturating_sub(self.charges.charged)) {
             self.charges.refused = Some(exhausted);
@@ -56,7 +56,7 @@ impl<'r> Room<'r> {
     /// Reserves capacity for `more` values.
     pub(super) fn reserve<T>(&mut self, values: &mut Vec<T>, more: usize) -> Result<(), Refused> {
         let Some(capacity) = next_capacity(values, more) else { return Ok(()) };
-        self.take((capacity - values.capacity()).saturating_mul(size_of::<T>()))?;
+        self.charge((capacity - values.capacity()).saturating_mul(size_of::<T>()))?;
         values.reserve_exact(capacity - values.len());
         Ok(())
     }

@@ -10,13 +10,13 @@ use crate::{Limits, escape, scan};
 /// A scanner that finds the complete part of a document while the document arrives. It scans no byte more than a few
 /// times.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Frames {
+pub(super) struct BoundaryScanner {
     state: State,
     /// The offset of the next byte to scan.
-    looked: usize,
+    scanned: usize,
     /// The end of the complete part. In markup, this is where the markup begins.
     complete: usize,
-    /// There is no `<` between `looked` and this offset. So a long text with many references is searched for tags only
+    /// There is no `<` between `scanned` and this offset. So a long text with many references is searched for tags only
     /// once.
     text_until: usize,
 }
@@ -81,21 +81,21 @@ fn find_other_markup(bytes: &[u8], mut at: usize) -> usize {
 
 /// Whether the markup at the beginning of `bytes` exceeds the limit. A CDATA section never does, because it is text.
 pub(super) fn is_too_long(bytes: &[u8], limits: Limits) -> bool {
-    let longest = longest_markup(limits);
-    let mut frames = Frames { state: State::Markup, ..Frames::new(0) };
-    frames.look(&bytes[..bytes.len().min(longest)], limits);
-    bytes.len() > longest && frames.complete == 0 && frames.is_in_markup()
+    let longest = max_markup_length(limits);
+    let mut scanner = BoundaryScanner { state: State::Markup, ..BoundaryScanner::new(0) };
+    scanner.scan(&bytes[..bytes.len().min(longest)], limits);
+    bytes.len() > longest && scanner.complete == 0 && scanner.is_in_markup()
 }
 
 /// Returns the limit for markup. It always suffices for a tag with only a name, and to detect the kind of the markup.
-fn longest_markup(limits: Limits) -> usize {
+fn max_markup_length(limits: Limits) -> usize {
     limits.markup_length.max(limits.name_length.saturating_add(16))
 }
 
-impl Frames {
+impl BoundaryScanner {
     /// Creates a scanner of a document that begins at `at`.
     pub(super) fn new(at: usize) -> Self {
-        Frames { state: State::Text, looked: at, complete: at, text_until: at }
+        BoundaryScanner { state: State::Text, scanned: at, complete: at, text_until: at }
     }
 
     /// Returns the end of the complete part. It is never inside a reference, a line end, markup, or a possible `]]>`.
@@ -110,17 +110,17 @@ impl Frames {
 
     /// Adjusts the offsets after `removed` bytes at the front were removed.
     pub(super) fn move_back(&mut self, removed: usize) {
-        self.looked -= removed;
+        self.scanned -= removed;
         self.complete -= removed;
         self.text_until = self.text_until.saturating_sub(removed);
     }
 
     /// Scans the bytes that were added to `bytes` since the last call. They are whole characters.
-    pub(super) fn look(&mut self, bytes: &[u8], limits: Limits) {
+    pub(super) fn scan(&mut self, bytes: &[u8], limits: Limits) {
         loop {
             let next = match self.state {
                 State::Text => self.text(bytes),
-                State::Reference => self.reference(bytes, escape::longest_reference(limits.name_length)),
+                State::Reference => self.reference(bytes, escape::max_reference_length(limits.name_length)),
                 State::Markup => self.markup(bytes),
                 State::Tag => self.tag(bytes),
                 State::Value(quote) => self.value(bytes, quote),
@@ -128,20 +128,20 @@ impl Frames {
                 State::Instruction => self.instruction(bytes),
                 State::Cdata => self.cdata(bytes),
                 State::Broken => {
-                    (self.looked, self.complete) = (bytes.len(), bytes.len());
+                    (self.scanned, self.complete) = (bytes.len(), bytes.len());
                     None
                 }
                 State::TooLong => None,
             };
             let Some(next) = next else {
                 // The tokeniser itself detects complete markup that is too long.
-                if self.is_in_markup() && bytes.len() - self.complete > longest_markup(limits) {
+                if self.is_in_markup() && bytes.len() - self.complete > max_markup_length(limits) {
                     self.state = State::TooLong;
                 }
                 return;
             };
             if next == State::Text {
-                self.complete = self.looked;
+                self.complete = self.scanned;
             }
             self.state = next;
         }
@@ -152,32 +152,32 @@ impl Frames {
     }
 
     fn text(&mut self, bytes: &[u8]) -> Option<State> {
-        if self.looked >= self.text_until {
-            if let Some(at) = last_tag(bytes, self.looked) {
-                (self.looked, self.complete) = (at, at);
+        if self.scanned >= self.text_until {
+            if let Some(at) = last_tag(bytes, self.scanned) {
+                (self.scanned, self.complete) = (at, at);
                 return Some(State::Markup);
             }
-            let length = memchr(b'<', &bytes[self.looked..]);
-            self.text_until = length.map_or(bytes.len(), |length| self.looked + length);
+            let length = memchr(b'<', &bytes[self.scanned..]);
+            self.text_until = length.map_or(bytes.len(), |length| self.scanned + length);
         }
-        let end = scan::end_of_character_data(bytes, self.looked);
-        self.looked = end;
+        let end = scan::end_of_character_data(bytes, self.scanned);
+        self.scanned = end;
         self.complete = end;
         match bytes.get(end) {
             Some(b'<') => Some(State::Markup),
             Some(b'&') => {
-                self.looked += 1;
+                self.scanned += 1;
                 Some(State::Reference)
             }
             // A line feed that follows belongs to the same line end.
             Some(b'\r') if end + 1 == bytes.len() => None,
             Some(b'\r') => {
-                self.looked += 1;
+                self.scanned += 1;
                 Some(State::Text)
             }
             Some(_) => Some(State::Broken),
             None => {
-                self.hold_brackets(bytes);
+                self.exclude_brackets(bytes);
                 None
             }
         }
@@ -185,16 +185,16 @@ impl Frames {
 
     fn reference(&mut self, bytes: &[u8], longest: usize) -> Option<State> {
         let behind = self.complete + 1;
-        let left = longest.saturating_sub(self.looked - behind);
-        match escape::end_of_reference(&bytes[self.looked..], left) {
-            Some(length) if bytes[self.looked + length] == b';' => {
-                self.looked += length + 1;
+        let left = longest.saturating_sub(self.scanned - behind);
+        match escape::end_of_reference(&bytes[self.scanned..], left) {
+            Some(length) if bytes[self.scanned + length] == b';' => {
+                self.scanned += length + 1;
                 Some(State::Text)
             }
             Some(_) => Some(State::Broken),
             None if bytes.len() - behind >= longest => Some(State::Broken),
             None => {
-                self.looked = bytes.len();
+                self.scanned = bytes.len();
                 None
             }
         }
@@ -217,7 +217,7 @@ impl Frames {
             [_, b'!', ..] => (State::Broken, 0),
             _ => (State::Tag, 1),
         };
-        self.looked = self.complete + length;
+        self.scanned = self.complete + length;
         Some(state)
     }
 
@@ -237,22 +237,22 @@ impl Frames {
 
     /// Finds the first byte that matches, and continues after it, or at the end if there is none.
     fn find(&mut self, bytes: &[u8], is_it: impl Fn(u8) -> bool) -> Option<u8> {
-        let length = bytes[self.looked..].iter().position(|&byte| is_it(byte));
-        self.looked = length.map_or(bytes.len(), |length| self.looked + length + 1);
-        length.map(|_| bytes[self.looked - 1])
+        let length = bytes[self.scanned..].iter().position(|&byte| is_it(byte));
+        self.scanned = length.map_or(bytes.len(), |length| self.scanned + length + 1);
+        length.map(|_| bytes[self.scanned - 1])
     }
 
     /// Scans to `--` and the byte after it, which must be `>`.
     fn comment(&mut self, bytes: &[u8]) -> Option<State> {
         loop {
             self.find(bytes, |byte| byte == b'-')?;
-            match bytes.get(self.looked..) {
+            match bytes.get(self.scanned..) {
                 Some([b'-', last, ..]) => {
-                    self.looked += 2;
+                    self.scanned += 2;
                     return Some(if *last == b'>' { State::Text } else { State::Broken });
                 }
                 Some([b'-'] | []) | None => {
-                    self.looked -= 1;
+                    self.scanned -= 1;
                     return None;
                 }
                 Some(_) => {}
@@ -263,14 +263,14 @@ impl Frames {
     fn instruction(&mut self, bytes: &[u8]) -> Option<State> {
         loop {
             self.find(bytes, |byte| byte == b'?')?;
-            match bytes.get(self.looked) {
+            match bytes.get(self.scanned) {
                 Some(b'>') => {
-                    self.looked += 1;
+                    self.scanned += 1;
                     return Some(State::Text);
                 }
                 Some(_) => {}
                 None => {
-                    self.looked -= 1;
+                    self.scanned -= 1;
                     return None;
                 }
             }
@@ -280,20 +280,20 @@ impl Frames {
     /// Scans a CDATA section. Its text is complete as it arrives.
     fn cdata(&mut self, bytes: &[u8]) -> Option<State> {
         loop {
-            self.looked = scan::end_of_character_data(bytes, self.looked);
-            match bytes.get(self.looked) {
+            self.scanned = scan::end_of_character_data(bytes, self.scanned);
+            match bytes.get(self.scanned) {
                 Some(b']') => {
-                    self.looked += b"]]>".len();
+                    self.scanned += b"]]>".len();
                     return Some(State::Text);
                 }
-                Some(b'\r') if self.looked + 1 == bytes.len() => {
-                    self.complete = self.looked;
+                Some(b'\r') if self.scanned + 1 == bytes.len() => {
+                    self.complete = self.scanned;
                     return None;
                 }
-                Some(b'<' | b'&' | b'\r') => self.looked += 1,
+                Some(b'<' | b'&' | b'\r') => self.scanned += 1,
                 Some(_) => return Some(State::Broken),
                 None => {
-                    self.hold_brackets(bytes);
+                    self.exclude_brackets(bytes);
                     return None;
                 }
             }
@@ -301,9 +301,9 @@ impl Frames {
     }
 
     /// Stops before brackets at the end, because they may become `]]>`.
-    fn hold_brackets(&mut self, bytes: &[u8]) {
+    fn exclude_brackets(&mut self, bytes: &[u8]) {
         let brackets = bytes.iter().rev().take(2).take_while(|&&byte| byte == b']').count();
         self.complete = bytes.len() - brackets;
-        self.looked = self.complete;
+        self.scanned = self.complete;
     }
 }

@@ -22,9 +22,9 @@ pub use castile_wsdl::{Diagnostic, Severity};
 use castile_xml::visible;
 pub use castile_xsd::{Catalog, Files};
 pub use cost::Cost;
-use render::Beside;
 #[doc(hidden)]
 pub use render::OfProgram;
+use render::ServerFiles;
 
 /// The code generated from a contract.
 #[derive(Clone, Debug)]
@@ -70,7 +70,7 @@ pub fn module_name(file: &str) -> String {
 /// # Errors
 /// Returns all problems of the contract with their positions. At least one is an error.
 pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
-    let options = &options.with_file_beside(path)?;
+    let options = &options.with_options_file(path)?;
     let mut files = Files::new();
     let mut problems = Vec::new();
     for path in &options.catalogs {
@@ -93,7 +93,7 @@ pub fn generate(path: &Path, options: &Options) -> Result<Generated, Vec<Diagnos
 /// # Errors
 /// Returns all problems of the contract with their positions. At least one is an error.
 pub fn generate_from(path: &Path, files: &Files, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
-    generated(path, files, &options.with_file_beside(path)?)
+    generated(path, files, &options.with_options_file(path)?)
 }
 
 fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated, Vec<Diagnostic>> {
@@ -106,8 +106,8 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
         if definitions.is_schema { Vec::new() } else { castile_plan::documents(&definitions.sources, &stem) };
     let page = (options.page && options.server && !plan.services.is_empty())
         .then(|| Page { file: format!("{stem}.page"), text: castile_plan::page(&definitions, &plan) });
-    let beside = Beside { documents: &documents, page: page.as_ref().map(|page| page.file.as_str()) };
-    let source = render::render(&plan, beside, options).map_err(|bugs| as_errors(main, bugs))?;
+    let server_files = ServerFiles { documents: &documents, page: page.as_ref().map(|page| page.file.as_str()) };
+    let source = render::render(&plan, server_files, options).map_err(|bugs| as_errors(main, bugs))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     // A file name may contain line feeds.
     let name = visible(&name);
@@ -119,9 +119,9 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
     if Path::new(main) != path {
         files = vec![path.to_string_lossy().into_owned()];
     }
-    let beside = castile_plan::file_beside(path);
-    if beside.is_file() {
-        files.push(beside.to_string_lossy().into_owned());
+    let server_files = castile_plan::options_file(path);
+    if server_files.is_file() {
+        files.push(server_files.to_string_lossy().into_owned());
     }
     let module = module_name(&stem);
     Ok(Generated { source, documents, page, module, files, sizes: plan.named_sizes(), diagnostics, summary })
@@ -132,12 +132,12 @@ fn generated(path: &Path, files: &Files, options: &Options) -> Result<Generated,
 /// # Errors
 /// Returns all problems of the contract with their positions. At least one is an error.
 pub fn cost(path: &Path, files: &Files, options: &Options) -> Result<Vec<Cost>, Vec<Diagnostic>> {
-    let options = &options.with_file_beside(path)?;
+    let options = &options.with_options_file(path)?;
     let (definitions, mut plan, _) = planned(path, files, options)?;
     let main = definitions.sources.names().next().unwrap_or_default();
     let documents = castile_plan::documents(&definitions.sources, &stem(path));
-    let beside = Beside { documents: &documents, page: None };
-    let (of_items, of_services) = render::lines(&plan, beside, options).map_err(|bugs| as_errors(main, bugs))?;
+    let server_files = ServerFiles { documents: &documents, page: None };
+    let (of_items, of_services) = render::lines(&plan, server_files, options).map_err(|bugs| as_errors(main, bugs))?;
     Ok(cost::costs(&mut plan, &of_items, of_services))
 }
 

@@ -5,10 +5,10 @@ mod documentation;
 mod encoded;
 mod enums;
 mod facets;
+mod formatted;
 mod layout;
 mod messages;
 mod own;
-mod piece;
 mod service;
 mod types;
 
@@ -24,27 +24,27 @@ use crate::Options;
 use castile_plan::Document;
 use castile_plan::names::Ident;
 use castile_plan::plan::{
-    Base, Element, Extras, Faults, Field, Held, Item, Module, NamedTypes, Nil, Occurrence, Path, Payload, Plan,
-    Repeats, Service, Term, TypedRoot, Value, Wildcard,
+    Base, Element, Extras, Faults, Field, Item, Module, NamedTypes, Nil, Occurrence, Path, Payload, Plan, Repeats,
+    Service, Storage, Term, TypedRoot, Value, Wildcard,
 };
-use piece::{Bugs, Piece};
+use formatted::{Bugs, FormattedItems};
 
 /// The files beside the source of a server: the documents of the contract, and the data of the page.
 #[derive(Clone, Copy)]
-pub(crate) struct Beside<'a> {
+pub(crate) struct ServerFiles<'a> {
     pub(crate) documents: &'a [Document],
     pub(crate) page: Option<&'a str>,
 }
 
 /// Returns the formatted source of a module.
-pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Result<String, Vec<String>> {
+pub(crate) fn render(plan: &Plan, server_files: ServerFiles<'_>, options: &Options) -> Result<String, Vec<String>> {
     let rendering = Rendering::new(plan);
     let root = rendering.context(plan, options);
     let parts = parts(plan);
     let mut services = Vec::new();
-    let mut modules: Vec<(bool, Vec<Piece>)> = plan.modules.iter().map(|_| (false, Vec::new())).collect();
+    let mut modules: Vec<(bool, Vec<FormattedItems>)> = plan.modules.iter().map(|_| (false, Vec::new())).collect();
     let mut tables = Vec::new();
-    for (part, piece) in parts.iter().zip(pieces(&parts, beside, options, root)) {
+    for (part, piece) in parts.iter().zip(render_parts(&parts, server_files, options, root)) {
         match part {
             Part::Service(_) => services.push(piece),
             Part::Headers(_)
@@ -65,17 +65,18 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
 
     let (imports, items) = modules.next().map(|(_, module)| module).unwrap_or_default();
     let imports = imports || !plan.services.is_empty() || !plan.documents.is_empty();
-    let body: Vec<Piece> = services.into_iter().chain(items).chain(tables).collect();
+    let body: Vec<FormattedItems> = services.into_iter().chain(items).chain(tables).collect();
     // Items declared in the module hide imported ones. None of them has a name that generated code imports.
     let library = quote! { use ::castile::codegen::*; };
-    let imported =
-        |imports: bool, context| imports.then(|| Piece::new("the imports", context, || library.clone()).source);
+    let imported = |imports: bool, context| {
+        imports.then(|| FormattedItems::new("the imports", context, || library.clone()).source)
+    };
     let mut source = imported(imports, root).unwrap_or_default();
-    source += &Piece::new("the namespaces", root, || rendering.namespaces.constants(plan)).source;
+    source += &FormattedItems::new("the namespaces", root, || rendering.namespaces.constants(plan)).source;
     source.extend(body.into_iter().map(|piece| piece.source));
     if let Some(Module { ident, .. }) = module_of_messages(plan) {
         let exported = quote! { pub use self::#ident::*; };
-        source += &Piece::new("the types of messages", root, || exported.clone()).source;
+        source += &FormattedItems::new("the types of messages", root, || exported.clone()).source;
     }
     for (module, (Module { namespace, ident }, (imports, body))) in (1..).zip(modules) {
         if body.is_empty() {
@@ -96,7 +97,7 @@ pub(crate) fn render(plan: &Plan, beside: Beside<'_>, options: &Options) -> Resu
             #[allow(clippy::module_inception, reason = "the outer module may have the same name")]
             pub mod #ident {}
         };
-        let empty = Piece::new(&format!("the module {ident}"), root, || empty).source;
+        let empty = FormattedItems::new(&format!("the module {ident}"), root, || empty).source;
         source += empty.trim_end().trim_end_matches('}');
         source.push('\n');
         source += &imported(imports, context).unwrap_or_default();
@@ -137,7 +138,7 @@ pub struct OfProgram<'a> {
     /// The path of the library module for generated code.
     pub library: &'a str,
     /// Returns the tokens that replace a name in the plan.
-    pub meant: &'a dyn Fn(&str) -> Option<TokenStream>,
+    pub replacement: &'a dyn Fn(&str) -> Option<TokenStream>,
 }
 
 impl OfProgram<'_> {
@@ -172,7 +173,7 @@ impl OfProgram<'_> {
     fn render(&self, render: impl FnOnce(Context<'_>) -> TokenStream) -> TokenStream {
         let rendering = Rendering::new(self.plan);
         let context = Context { own: Some(self.namespace), ..rendering.context(self.plan, &Options::default()) };
-        absolute::absolute(render(context), self.library, self.meant)
+        absolute::absolute(render(context), self.library, self.replacement)
     }
 }
 
@@ -192,12 +193,16 @@ fn items(plan: &Plan, context: Context<'_>) -> TokenStream {
 }
 
 /// Returns the number of lines of each type, and of all services together.
-pub(crate) fn lines(plan: &Plan, beside: Beside<'_>, options: &Options) -> Result<(Vec<usize>, usize), Vec<String>> {
+pub(crate) fn lines(
+    plan: &Plan,
+    server_files: ServerFiles<'_>,
+    options: &Options,
+) -> Result<(Vec<usize>, usize), Vec<String>> {
     let rendering = Rendering::new(plan);
     let root = rendering.context(plan, options);
     let parts = parts(plan);
     let (mut of_items, mut of_services) = (Vec::new(), 0);
-    for (part, piece) in parts.iter().zip(pieces(&parts, beside, options, root)) {
+    for (part, piece) in parts.iter().zip(render_parts(&parts, server_files, options, root)) {
         let lines = piece.source.lines().filter(|line| !line.is_empty()).count();
         match part {
             Part::Item(_) => of_items.push(lines),
@@ -258,7 +263,12 @@ fn parts(plan: &Plan) -> Vec<Part<'_>> {
 }
 
 /// Renders all parts in order. The parts are independent, so they are rendered in parallel.
-fn pieces(parts: &[Part<'_>], beside: Beside<'_>, options: &Options, root: Context<'_>) -> impl Iterator<Item = Piece> {
+fn render_parts(
+    parts: &[Part<'_>],
+    server_files: ServerFiles<'_>,
+    options: &Options,
+    root: Context<'_>,
+) -> impl Iterator<Item = FormattedItems> {
     const AT_ONCE: usize = 32;
     let chunks: Vec<&[Part<'_>]> = parts.chunks(AT_ONCE).collect();
     let next = AtomicUsize::new(0);
@@ -267,7 +277,7 @@ fn pieces(parts: &[Part<'_>], beside: Beside<'_>, options: &Options, root: Conte
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             let Some(chunk) = chunks.get(number) else { return done };
-            let pieces = chunk.iter().map(|part| piece(part, beside, options, root));
+            let pieces = chunk.iter().map(|part| render_part(part, server_files, options, root));
             done.push((number, pieces.collect::<Vec<_>>()));
         }
     };
@@ -292,34 +302,42 @@ fn pieces(parts: &[Part<'_>], beside: Beside<'_>, options: &Options, root: Conte
     done.into_iter().flat_map(|(_, pieces)| pieces)
 }
 
-fn piece(part: &Part<'_>, beside: Beside<'_>, options: &Options, root: Context<'_>) -> Piece {
+fn render_part(part: &Part<'_>, server_files: ServerFiles<'_>, options: &Options, root: Context<'_>) -> FormattedItems {
     let of_service = |service: &Service| format!("the service {}", service.name);
     match *part {
-        Part::Service(service) => Piece::new(&of_service(service), root, || service::render(service, options, root)),
-        Part::Tables(number, service) => {
-            Piece::new(&of_service(service), root, || service::tables(service, number, beside, options, root))
+        Part::Service(service) => {
+            FormattedItems::new(&of_service(service), root, || service::render(service, options, root))
         }
-        Part::Headers(service) => Piece::new(&format!("the header blocks of {}", of_service(service)), root, || {
-            service.headers.iter().map(|header| messages::header(header, root)).collect()
+        Part::Tables(number, service) => FormattedItems::new(&of_service(service), root, || {
+            service::tables(service, number, server_files, options, root)
         }),
-        Part::Document(document) => Piece::new(&format!("the document {}", document.root.element.name), root, || {
-            messages::document(document, root)
-        }),
-        Part::Repeats(repeats) => {
-            Piece::new(&format!("the items {}", repeats.element.name), root, || messages::repeats(repeats, root))
+        Part::Headers(service) => {
+            FormattedItems::new(&format!("the header blocks of {}", of_service(service)), root, || {
+                service.headers.iter().map(|header| messages::header(header, root)).collect()
+            })
         }
+        Part::Document(document) => {
+            FormattedItems::new(&format!("the document {}", document.root.element.name), root, || {
+                messages::document(document, root)
+            })
+        }
+        Part::Repeats(repeats) => FormattedItems::new(&format!("the items {}", repeats.element.name), root, || {
+            messages::repeats(repeats, root)
+        }),
         Part::Faults { operation, faults, like } => {
-            Piece::new(&format!("the type {}", faults.ident), root, || match like {
+            FormattedItems::new(&format!("the type {}", faults.ident), root, || match like {
                 Some(like) => messages::same_faults(operation, faults, like),
                 None => messages::fault_detail(faults, root),
             })
         }
-        Part::Own(item) => Piece::new(&format!("the type {}", item.path().ident), root, || own::check(item, root)),
+        Part::Own(item) => {
+            FormattedItems::new(&format!("the type {}", item.path().ident), root, || own::check(item, root))
+        }
         Part::Item(item) => self::item(item, Context { module: item.path().module, ..root }),
     }
 }
 
-fn item(item: &Item, context: Context<'_>) -> Piece {
+fn item(item: &Item, context: Context<'_>) -> FormattedItems {
     let tokens = || match item {
         Item::Struct(planned) => types::render(planned, context),
         Item::Choice(planned) => enums::choice(planned, context),
@@ -331,7 +349,7 @@ fn item(item: &Item, context: Context<'_>) -> Piece {
         Item::EncodedStruct(planned) => encoded::structure(planned, context),
         Item::EncodedArray(planned) => encoded::array(planned, context),
     };
-    let piece = Piece::new(&format!("the type {}", item.path().ident), context, tokens);
+    let piece = FormattedItems::new(&format!("the type {}", item.path().ident), context, tokens);
     match item {
         Item::Enumeration(planned) => piece.with(&enums::values(planned), context),
         Item::Derived(planned) if !planned.variants.is_empty() => {
@@ -382,7 +400,7 @@ fn by_index(index: &TokenStream, arms: &[TokenStream]) -> TokenStream {
     }
 }
 
-fn value(value: &Value, held: Held, context: Context<'_>) -> TokenStream {
+fn value(value: &Value, held: Storage, context: Context<'_>) -> TokenStream {
     let rendered = recursive(base(&value.base, context), held);
     match value.nil {
         Nil::Never => rendered,
@@ -391,25 +409,25 @@ fn value(value: &Value, held: Held, context: Context<'_>) -> TokenStream {
     }
 }
 
-fn recursive(of: TokenStream, held: Held) -> TokenStream {
+fn recursive(of: TokenStream, held: Storage) -> TokenStream {
     match held {
-        Held::Recursive => quote! { Recursive<#of> },
-        Held::InPlace | Held::Boxed => of,
+        Storage::Recursive => quote! { Recursive<#of> },
+        Storage::InPlace | Storage::Boxed => of,
     }
 }
 
 /// Returns the type of one value of a particle.
 fn one(field: &Field, context: Context<'_>) -> TokenStream {
     match &field.term {
-        Term::Element { value, .. } => self::value(value, field.held, context),
-        Term::Group(path) => recursive(context.path(path), field.held),
+        Term::Element { value, .. } => self::value(value, field.storage, context),
+        Term::Group(path) => recursive(context.path(path), field.storage),
         Term::Any(_) => quote! { ::castile::Any },
     }
 }
 
 /// Returns the type of a field.
-fn held(field: &Field, context: Context<'_>) -> TokenStream {
-    let one = boxed(one(field, context), field.held);
+fn field_type(field: &Field, context: Context<'_>) -> TokenStream {
+    let one = boxed(one(field, context), field.storage);
     match field.occurrence() {
         Occurrence::Required => one,
         Occurrence::Optional => quote! { Option<#one> },
@@ -427,24 +445,24 @@ fn many(field: &Field, one: TokenStream) -> TokenStream {
 }
 
 /// Returns the type of the content of a variant.
-fn variant_held(variant: &Field, context: Context<'_>) -> TokenStream {
+fn variant_type(variant: &Field, context: Context<'_>) -> TokenStream {
     let one = one(variant, context);
     match variant.occurrence() {
-        Occurrence::Required | Occurrence::Optional => boxed(one, variant.held),
+        Occurrence::Required | Occurrence::Optional => boxed(one, variant.storage),
         Occurrence::Repeated => many(variant, one),
     }
 }
 
 /// Returns the type of a value, in a `Box` if it is large.
-fn boxed(of: TokenStream, held: Held) -> TokenStream {
+fn boxed(of: TokenStream, held: Storage) -> TokenStream {
     match held {
-        Held::Boxed => quote! { Box<#of> },
-        Held::InPlace | Held::Recursive => of,
+        Storage::Boxed => quote! { Box<#of> },
+        Storage::InPlace | Storage::Recursive => of,
     }
 }
 
 /// Returns the type of a value, in a `Recursive` or a `Box` if it needs one.
-fn pointed(of: TokenStream, held: Held) -> TokenStream {
+fn pointed(of: TokenStream, held: Storage) -> TokenStream {
     boxed(recursive(of, held), held)
 }
 
@@ -606,7 +624,7 @@ impl Context<'_> {
 
     /// Returns the namespace of an element or attribute in a type of a program, if it differs from the namespace of the
     /// tags.
-    fn elsewhere(self, namespace: &str) -> Option<TokenStream> {
+    fn other_namespace(self, namespace: &str) -> Option<TokenStream> {
         self.own.filter(|own| *own != namespace).map(|_| self.namespace(namespace))
     }
 

@@ -100,23 +100,27 @@ fn complex(declaration: &Declaration) -> Option<&ComplexDefinition> {
 }
 
 /// An element or attribute that a type uses and another schema declares.
-pub(crate) enum Elsewhere {
+pub(crate) enum OtherSchemaItem {
     Element(DeclaredElement),
     Attribute(TypeName, Reference),
 }
 
-impl Elsewhere {
+impl OtherSchemaItem {
     pub(crate) fn name(&self) -> TypeName {
         match self {
-            Elsewhere::Element(element) => element.name,
-            Elsewhere::Attribute(name, _) => *name,
+            OtherSchemaItem::Element(element) => element.name,
+            OtherSchemaItem::Attribute(name, _) => *name,
         }
     }
 }
 
 /// Finds the elements and attributes of other namespaces that a type of `namespace` uses. Includes those of unnamed types inside
 /// it.
-pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, found: &mut dyn FnMut(Elsewhere)) {
+pub(crate) fn items_of_other_schemas(
+    declaration: &'static Declaration,
+    namespace: &str,
+    found: &mut dyn FnMut(OtherSchemaItem),
+) {
     let mut open = vec![(declaration, namespace)];
     let mut seen = HashSet::new();
     while let Some((declaration, namespace)) = open.pop() {
@@ -127,7 +131,7 @@ pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, foun
             continue;
         }
         for attribute in attributes.iter().filter(|attribute| !attribute.namespace.is_empty()) {
-            found(Elsewhere::Attribute(TypeName::new(attribute.namespace, attribute.name), attribute.of));
+            found(OtherSchemaItem::Attribute(TypeName::new(attribute.namespace, attribute.name), attribute.of));
         }
         let (ContentDefinition::Elements(particle) | ContentDefinition::Mixed(particle)) = content else { continue };
         let mut elements = Vec::new();
@@ -135,7 +139,11 @@ pub(crate) fn elsewhere(declaration: &'static Declaration, namespace: &str, foun
         for ElementDeclaration { namespace: of_element, name, of, is_nillable, .. } in elements {
             let is_elsewhere = !of_element.is_empty() && of_element != namespace;
             if is_elsewhere {
-                found(Elsewhere::Element(DeclaredElement { name: TypeName::new(of_element, name), of, is_nillable }));
+                found(OtherSchemaItem::Element(DeclaredElement {
+                    name: TypeName::new(of_element, name),
+                    of,
+                    is_nillable,
+                }));
             }
             if of().name.is_none() {
                 open.push((of(), if is_elsewhere { of_element } else { namespace }));

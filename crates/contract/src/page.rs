@@ -12,8 +12,8 @@ use crate::collect::{self, Types};
 use crate::{Body, Contract, Message};
 
 /// The maximum number of rows of a type or message, and the maximum nesting of unnamed types inside it.
-const MOST_ROWS: usize = 500;
-const DEEPEST: usize = 16;
+const MAX_ROWS: usize = 500;
+const MAX_DEPTH: usize = 16;
 
 /// Returns the text of the page. It has no example messages.
 pub(crate) fn page(contract: &Contract) -> String {
@@ -101,7 +101,7 @@ impl Page {
         let of = self.reference(declaration);
         push(rows, depth, 'e', name, &Columns { of, ..columns });
         let is_list = matches!(declaration.definition, Definition::List(_));
-        if declaration.name.is_none() && !is_list && depth < DEEPEST {
+        if declaration.name.is_none() && !is_list && depth < MAX_DEPTH {
             self.rows_of(declaration, depth + 1, rows);
         }
     }
@@ -198,7 +198,7 @@ impl Page {
     }
 
     fn particle(&mut self, particle: &ParticleDeclaration, depth: usize, rows: &mut Vec<String>) {
-        if rows.len() > MOST_ROWS || depth > DEEPEST {
+        if rows.len() > MAX_ROWS || depth > MAX_DEPTH {
             return;
         }
         let columns = Columns { occurs: occurs(particle), ..Columns::default() };
@@ -235,8 +235,8 @@ fn push(rows: &mut Vec<String>, depth: usize, kind: char, name: &str, columns: &
     let (name, notes, documentation) = (in_one_line(name), in_one_line(&notes.join(", ")), in_one_line(documentation));
     let row = format!("{depth}{kind}\t{name}\t{occurs}\t{of}\t{notes}\t{documentation}");
     match rows.len() {
-        0..MOST_ROWS => rows.push(row.trim_end_matches('\t').to_owned()),
-        MOST_ROWS => rows.push("0g\tand more, see the contract".to_owned()),
+        0..MAX_ROWS => rows.push(row.trim_end_matches('\t').to_owned()),
+        MAX_ROWS => rows.push("0g\tand more, see the contract".to_owned()),
         _ => {}
     }
 }

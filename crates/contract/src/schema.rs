@@ -14,7 +14,7 @@ use crate::collect::{self, Types, each};
 use crate::lines::{Attributes, Lines};
 
 /// The maximum depth of flattened groups, and of types without a name. It detects those that contain themselves.
-const MOST_FLATTENED: usize = 32;
+const MAX_FLATTENED: usize = 32;
 
 /// The namespace of `xml:lang` (Namespaces in XML 1.0 §3).
 pub(crate) const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
@@ -90,7 +90,7 @@ impl Schema<'_> {
         let mut open: Vec<&'static Declaration> = types.collect();
         open.extend(self.elements.iter().map(|element| (element.of)()));
         for declaration in &open {
-            collect::elsewhere(declaration, self.namespace, &mut |other| {
+            collect::items_of_other_schemas(declaration, self.namespace, &mut |other| {
                 found.insert(other.name().namespace);
             });
         }
@@ -135,7 +135,7 @@ impl Schema<'_> {
                 return Ok(());
             }
             let around = self.unnamed.get();
-            if around == MOST_FLATTENED {
+            if around == MAX_FLATTENED {
                 return Err(Error::new("a type without a name contains itself, so it can't be declared".into()));
             }
             self.unnamed.set(around + 1);
@@ -287,7 +287,7 @@ impl Schema<'_> {
             TermDeclaration::ContentOf(of, _) => {
                 let of = of();
                 let name = of.name.map_or("a type", |name| name.name);
-                if depth == MOST_FLATTENED {
+                if depth == MAX_FLATTENED {
                     return Err(Error::new(format!("{name} is flattened into itself, so its content is infinite")));
                 }
                 let Definition::Complex(ComplexDefinition {

@@ -9,7 +9,7 @@ use castile_databinding::declared::{
 use castile_databinding::schema::{TypeName, XSD_NAMESPACE};
 use castile_soap::Version;
 
-use crate::collect::{Elsewhere, Types};
+use crate::collect::{OtherSchemaItem, Types};
 use crate::lines::{Attributes, Lines};
 use crate::schema::{Prefixes, Schema, XML_NAMESPACE};
 use crate::{Body, Contract, Error, Message, Operation, collect};
@@ -113,19 +113,19 @@ fn globals(contract: &Contract, types: &Types) -> Result<(Globals<DeclaredElemen
     let mut elsewhere = Vec::new();
     let roots: Vec<DeclaredElement> = found.values().flatten().copied().collect();
     for root in roots.iter().filter(|root| (root.of)().name.is_none()) {
-        collect::elsewhere((root.of)(), root.name.namespace, &mut |other| elsewhere.push(other));
+        collect::items_of_other_schemas((root.of)(), root.name.namespace, &mut |other| elsewhere.push(other));
     }
     for (namespace, declared) in types {
         for declaration in declared.values() {
-            collect::elsewhere(declaration, namespace, &mut |other| elsewhere.push(other));
+            collect::items_of_other_schemas(declaration, namespace, &mut |other| elsewhere.push(other));
         }
     }
     let mut attributes = Globals::<GlobalAttribute>::new();
     for other in elsewhere {
         match other {
-            Elsewhere::Element(element) => add(&mut found, element)?,
-            Elsewhere::Attribute(name, _) if name.namespace == XML_NAMESPACE => {}
-            Elsewhere::Attribute(name, of) => {
+            OtherSchemaItem::Element(element) => add(&mut found, element)?,
+            OtherSchemaItem::Attribute(name, _) if name.namespace == XML_NAMESPACE => {}
+            OtherSchemaItem::Attribute(name, of) => {
                 let of_namespace = attributes.entry(name.namespace).or_default();
                 match of_namespace.iter().find(|(known, _)| known.name == name.name) {
                     None => of_namespace.push((name, of)),

@@ -14,7 +14,7 @@ use castile_xml::{Limits, Reader, Token};
 
 use crate::encoded::{SOAP11, SOAP12};
 use crate::error::Error;
-use crate::kept::{self, Content, Part, Run};
+use crate::fragment::{self, Content, Fragment, Part};
 use crate::name::ExpandedName;
 use crate::schema::XSD_NAMESPACE;
 
@@ -33,7 +33,7 @@ use crate::schema::XSD_NAMESPACE;
 /// ```
 #[derive(Clone)]
 pub struct Any {
-    run: Run,
+    fragment: Fragment,
     /// The name of the element. It is computed on demand, since there may be many elements whose name is never needed.
     name: OnceLock<Box<ExpandedName>>,
 }
@@ -48,38 +48,38 @@ impl Any {
             let mut reader = Reader::new(xml.as_bytes(), Limits::default())?;
             let element = loop {
                 if let Token::StartTag(tag) = reader.next()? {
-                    break kept::Element::rest(&mut reader, tag)?;
+                    break fragment::Element::rest(&mut reader, tag)?;
                 }
             };
-            let run = Run::alone(&element, &reader);
+            let fragment = Fragment::of_element(&element, &reader);
             while reader.next()? != Token::End {}
-            Ok(Any::from(run))
+            Ok(Any::from(fragment))
         };
         read().map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None))
     }
 
     /// Returns the name of the element.
     pub fn name(&self) -> &ExpandedName {
-        self.name.get_or_init(|| Box::new(self.run.first_name()))
+        self.name.get_or_init(|| Box::new(self.fragment.first_name()))
     }
 
     /// Returns the element as text.
     pub fn xml(&self) -> Cow<'_, str> {
-        match self.run.standing_alone() {
+        match self.fragment.self_contained() {
             Some(xml) => xml.into(),
-            None => self.run.to_text().into(),
+            None => self.fragment.to_text().into(),
         }
     }
 
-    pub(crate) fn run(&self) -> &Run {
-        &self.run
+    pub(crate) fn fragment(&self) -> &Fragment {
+        &self.fragment
     }
 }
 
-/// The run must consist of one element.
-impl From<Run> for Any {
-    fn from(run: Run) -> Self {
-        Any { run, name: OnceLock::new() }
+/// The fragment must consist of one element.
+impl From<Fragment> for Any {
+    fn from(fragment: Fragment) -> Self {
+        Any { fragment, name: OnceLock::new() }
     }
 }
 
@@ -91,7 +91,7 @@ impl fmt::Debug for Any {
 
 impl PartialEq for Any {
     fn eq(&self, other: &Self) -> bool {
-        self.run.is_same(&other.run) || self.xml() == other.xml()
+        self.fragment.is_same(&other.fragment) || self.xml() == other.xml()
     }
 }
 
@@ -119,7 +119,7 @@ impl Hash for Any {
 /// ```
 #[derive(Clone, Default)]
 pub struct AnyElements {
-    run: Run,
+    fragment: Fragment,
     count: usize,
 }
 
@@ -136,28 +136,28 @@ impl AnyElements {
 
     /// Iterates over the elements.
     pub fn iter(&self) -> AnyElementsIter<'_> {
-        AnyElementsIter { parts: Parts::of(&self.run), left: self.count }
+        AnyElementsIter { parts: Parts::of(&self.fragment), left: self.count }
     }
 
     /// Appends an element.
     pub fn push(&mut self, element: &Any) {
-        self.run.append(&element.run);
+        self.fragment.append(&element.fragment);
         self.count += 1;
     }
 
-    /// Appends an element that the reader has just read to its end ([`Run::take`]).
-    pub(crate) fn take(&mut self, reader: &Reader<'_>, element: &kept::Element<'_>, copy: &mut usize) {
-        self.run.take(reader, element, copy);
+    /// Appends an element that the reader has just read to its end ([`Fragment::append_element`]).
+    pub(crate) fn take(&mut self, reader: &Reader<'_>, element: &fragment::Element<'_>, copy: &mut usize) {
+        self.fragment.append_element(reader, element, copy);
         self.count += 1;
     }
 
     /// Ends the appending of elements.
     pub(crate) fn end(&mut self) {
-        self.run.end();
+        self.fragment.end();
     }
 
-    pub(crate) fn run(&self) -> &Run {
-        &self.run
+    pub(crate) fn fragment(&self) -> &Fragment {
+        &self.fragment
     }
 }
 
@@ -169,7 +169,7 @@ impl fmt::Debug for AnyElements {
 
 impl PartialEq for AnyElements {
     fn eq(&self, other: &Self) -> bool {
-        self.count == other.count && (self.run.is_same(&other.run) || self.iter().eq(other))
+        self.count == other.count && (self.fragment.is_same(&other.fragment) || self.iter().eq(other))
     }
 }
 
@@ -205,18 +205,18 @@ pub struct AnyElementsIter<'a> {
     left: usize,
 }
 
-/// An iterator over the elements and texts in a run.
+/// An iterator over the elements and texts in a fragment.
 #[derive(Debug)]
 struct Parts<'a> {
-    run: &'a Run,
+    fragment: &'a Fragment,
     content: Option<Content<'a>>,
     /// An element that was read while the text before it was collected.
     next: Option<Any>,
 }
 
 impl<'a> Parts<'a> {
-    fn of(run: &'a Run) -> Self {
-        Parts { run, content: run.content().ok(), next: None }
+    fn of(fragment: &'a Fragment) -> Self {
+        Parts { fragment, content: fragment.content().ok(), next: None }
     }
 }
 
@@ -233,7 +233,7 @@ impl Iterator for Parts<'_> {
             match part {
                 Part::Text(_, text) => whole.push_str(&text),
                 Part::Element(element) => {
-                    let any = Any::from(Run::of(element.source, self.run.scope()));
+                    let any = Any::from(Fragment::of(element.source, self.fragment.scope()));
                     if whole.is_empty() {
                         return Some(AnyPiece::Element(any));
                     }
@@ -297,7 +297,7 @@ pub struct AnyType {
 /// They are stored as one text, as they were read. Each becomes an [`AnyPiece`] when it is asked for.
 #[derive(Clone, Default)]
 pub struct AnyContent {
-    run: Run,
+    fragment: Fragment,
     /// Whether some text can't be represented in XML.
     is_unwritable: bool,
 }
@@ -315,24 +315,24 @@ pub enum AnyPiece {
 impl AnyContent {
     /// Whether there is no content.
     pub fn is_empty(&self) -> bool {
-        self.run.is_empty()
+        self.fragment.is_empty()
     }
 
     /// Iterates over texts and elements.
     pub fn iter(&self) -> impl Iterator<Item = AnyPiece> {
-        Parts::of(&self.run)
+        Parts::of(&self.fragment)
     }
 
     /// Appends text or an element.
     pub fn push(&mut self, piece: &AnyPiece) {
         match piece {
-            AnyPiece::Text(text) => self.is_unwritable |= !self.run.push_text(text),
-            AnyPiece::Element(element) => self.run.append(&element.run),
+            AnyPiece::Text(text) => self.is_unwritable |= !self.fragment.push_text(text),
+            AnyPiece::Element(element) => self.fragment.append(&element.fragment),
         }
     }
 
-    pub(crate) fn run(&self) -> &Run {
-        &self.run
+    pub(crate) fn fragment(&self) -> &Fragment {
+        &self.fragment
     }
 
     pub(crate) fn is_unwritable(&self) -> bool {
@@ -340,9 +340,9 @@ impl AnyContent {
     }
 }
 
-impl From<Run> for AnyContent {
-    fn from(run: Run) -> Self {
-        AnyContent { run, is_unwritable: false }
+impl From<Fragment> for AnyContent {
+    fn from(fragment: Fragment) -> Self {
+        AnyContent { fragment, is_unwritable: false }
     }
 }
 
@@ -354,7 +354,8 @@ impl fmt::Debug for AnyContent {
 
 impl PartialEq for AnyContent {
     fn eq(&self, other: &Self) -> bool {
-        self.is_unwritable == other.is_unwritable && (self.run.is_same(&other.run) || self.iter().eq(other.iter()))
+        self.is_unwritable == other.is_unwritable
+            && (self.fragment.is_same(&other.fragment) || self.iter().eq(other.iter()))
     }
 }
 
@@ -394,7 +395,7 @@ impl AnyType {
 
     /// Returns the name that the value is, if its type is one of names.
     fn name(&self) -> Option<QName> {
-        let scope = self.content.run.scope().filter(|_| self.type_name.as_ref().is_some_and(is_of_names))?;
+        let scope = self.content.fragment.scope().filter(|_| self.type_name.as_ref().is_some_and(is_of_names))?;
         QName::parse_in(&self.text(), scope).ok().filter(|_| self.elements().next().is_none())
     }
 
@@ -402,7 +403,7 @@ impl AnyType {
     fn names(&self) -> Vec<(&str, &str)> {
         // If the value is a name, it is written with the declaration that it needs.
         let has_texts = self.name().is_none();
-        self.content.run.names(self.attributes.iter().map(|attribute| attribute.value.as_str()), has_texts)
+        self.content.fragment.names(self.attributes.iter().map(|attribute| attribute.value.as_str()), has_texts)
     }
 }
 

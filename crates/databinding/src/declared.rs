@@ -3,7 +3,7 @@
 //! The tables of [`schema`](crate::schema) have what a decoder needs. A contract needs more: the names of types, their bases,
 //! and documentation.
 
-mod alike;
+mod equality;
 mod extends;
 mod fits;
 mod members;
@@ -17,11 +17,13 @@ use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
 use crate::schema::{Attributes, Element, Namespaces, TypeName, XSD_NAMESPACE};
 
-pub use alike::is_same;
+pub use equality::is_same;
 pub use extends::{NotExtended, extends, is_derived_from};
-pub use fits::{ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, fits};
+pub use fits::{
+    ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedName, ExpectedType, ExpectedTypeKind, fits,
+};
 pub use members::{
-    And, AttributeSaid, AttributeUses, Flattened, Members, Of, Optional, Particle, Row, Takes, Types, UNBOUNDED,
+    And, AttributeDetails, AttributeUses, Flattened, Members, Of, Optional, Particle, Row, Takes, Types, UNBOUNDED,
     Wildcard,
 };
 
@@ -47,17 +49,17 @@ pub trait Declared: Sized + 'static {
     /// The attributes of a complex type: their types and their names.
     const ATTRIBUTES: (&'static Row, &'static Attributes) = (<()>::ROW, &Attributes::NONE);
     /// For each attribute: its default, whether that is fixed, and its documentation. Empty if no attribute has any.
-    const SAID_OF_ATTRIBUTES: &'static [AttributeSaid] = &[];
+    const ATTRIBUTE_DETAILS: &'static [AttributeDetails] = &[];
     /// The namespaces of further attributes of a complex type, if it has an attribute wildcard.
     const ANY_ATTRIBUTES: Option<Namespaces> = None;
     /// The members of a complex type's content, in order: their types; and names, occurrence and defaults of the elements.
     const MEMBERS: (&'static Row, &'static [Element]) = (<()>::ROW, &[]);
     /// The documentation of each member. Empty if no member has any.
-    const SAID_OF_MEMBERS: &'static [&'static str] = &[];
+    const MEMBER_DOCUMENTATION: &'static [&'static str] = &[];
     /// The content of a complex type.
     const CONTENT: ContentDefinition = ContentDefinition::sequence::<Self>();
     /// Identifies the type.
-    const KIND: Kind = Kind::Named(TypeName::new(Self::NAME.0, Self::NAME.1));
+    const KIND: TypeKind = TypeKind::Named(TypeName::new(Self::NAME.0, Self::NAME.1));
     /// The declaration of the type.
     const DECLARATION: &'static Declaration = &Declaration::complex::<Self>();
 
@@ -69,15 +71,15 @@ pub trait Declared: Sized + 'static {
 
 /// Identifies a type without its content, since the content may contain the type itself.
 #[derive(Clone, Copy, Debug)]
-pub enum Kind {
+pub enum TypeKind {
     /// A built-in type, or a restriction of one: `xs:int`.
     Simple(&'static str),
     /// A string type with an enumeration: pairs of `enumeration` and a value.
     Listed(&'static [(&'static str, &'static str)]),
     /// A list type, with the type of its items.
-    List(&'static Kind),
+    List(&'static TypeKind),
     /// A simple type of the program, and the type that it restricts.
-    Restriction(TypeName, &'static Kind),
+    Restriction(TypeName, &'static TypeKind),
     /// A complex type.
     Named(TypeName),
     /// A complex type without a name.
@@ -146,7 +148,7 @@ pub struct ComplexDefinition {
 #[derive(Clone, Copy, Debug)]
 pub enum ContentDefinition {
     /// A value of a simple type.
-    Simple(Reference, Kind),
+    Simple(Reference, TypeKind),
     /// Elements only.
     Elements(ParticleDeclaration),
     /// Text and elements.
@@ -163,7 +165,7 @@ pub struct AttributeDeclaration {
     /// The type of the value.
     pub of: Reference,
     /// Identifies the type of the value.
-    pub kind: Kind,
+    pub kind: TypeKind,
     /// Whether the attribute is required.
     pub is_required: bool,
     /// The default or fixed value.
@@ -199,7 +201,7 @@ pub enum TermDeclaration {
     /// An `<all>` group: each member at most once, in any order.
     All(Members),
     /// The content of a type, without an element around it.
-    ContentOf(Reference, Kind),
+    ContentOf(Reference, TypeKind),
 }
 
 /// An element within a type (XSD Part 1 §3.3).
@@ -212,7 +214,7 @@ pub struct ElementDeclaration {
     /// The type of the value.
     pub of: Reference,
     /// Identifies the type of the value.
-    pub kind: Kind,
+    pub kind: TypeKind,
     /// Whether it may be nil.
     pub is_nillable: bool,
     /// The default or fixed value.
@@ -373,7 +375,7 @@ macro_rules! built_in {
     };
     ($type:ty = $name:expr) => {
         impl Declared for $type {
-            const KIND: Kind = Kind::Simple($name);
+            const KIND: TypeKind = TypeKind::Simple($name);
             const DECLARATION: &'static Declaration =
                 &Declaration { id: TypeId::of::<Self>, name: built_in($name), documentation: "", definition: Definition::BuiltIn };
         }
@@ -429,7 +431,7 @@ built_in!(Nmtokens = "xs:NMTOKENS");
 built_in!(AnyType = "xs:anyType");
 
 impl<T: Declared> Declared for List<T> {
-    const KIND: Kind = Kind::List(&T::KIND);
+    const KIND: TypeKind = TypeKind::List(&T::KIND);
     const DECLARATION: &'static Declaration = &Declaration {
         id: TypeId::of::<Self>,
         name: None,
@@ -440,21 +442,21 @@ impl<T: Declared> Declared for List<T> {
 
 /// An element without content.
 impl Declared for () {
-    const KIND: Kind = Kind::Unnamed(Self::DECLARATION);
+    const KIND: TypeKind = TypeKind::Unnamed(Self::DECLARATION);
 }
 
-macro_rules! as_what_it_holds {
+macro_rules! transparent {
     ($($holder:ident: $is_nillable:expr;)*) => {$(
         impl<T: Declared> Declared for $holder<T> {
             const IS_NILLABLE: bool = $is_nillable;
 
-            const KIND: Kind = T::KIND;
+            const KIND: TypeKind = T::KIND;
             const DECLARATION: &'static Declaration = T::DECLARATION;
         }
     )*};
 }
 
-as_what_it_holds! {
+transparent! {
     Nillable: true;
     NillableWithAttributes: true;
     Box: T::IS_NILLABLE;

@@ -10,19 +10,19 @@ use crate::Error;
 /// At most [`Limits::deviations`] of them are kept, in document order. Further ones are only counted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Deviations {
-    kept: Vec<Error>,
+    recorded: Vec<Error>,
     count: usize,
     limit: usize,
 }
 
 impl Deviations {
     pub(crate) fn new(limit: usize) -> Self {
-        Deviations { kept: Vec::new(), count: 0, limit }
+        Deviations { recorded: Vec::new(), count: 0, limit }
     }
 
     pub(crate) fn add(&mut self, error: Error) {
         if !self.is_full() {
-            self.kept.push(error);
+            self.recorded.push(error);
         }
         self.count_one();
     }
@@ -30,14 +30,14 @@ impl Deviations {
     /// Appends the deviations of a later part of the same document.
     pub fn append(&mut self, others: Deviations) {
         self.limit = self.limit.max(others.limit);
-        let room = self.limit.saturating_sub(self.kept.len());
-        self.kept.extend(others.kept.into_iter().take(room));
+        let room = self.limit.saturating_sub(self.recorded.len());
+        self.recorded.extend(others.recorded.into_iter().take(room));
         self.count += others.count;
     }
 
     /// Whether no further deviations are kept. Then no message needs to be made for them.
     pub(crate) fn is_full(&self) -> bool {
-        self.kept.len() >= self.limit
+        self.recorded.len() >= self.limit
     }
 
     /// Counts a deviation that is not kept.
@@ -49,7 +49,7 @@ impl Deviations {
     /// of the children.
     pub(crate) fn take(&mut self) -> Self {
         let mut taken = std::mem::replace(self, Deviations::new(self.limit));
-        taken.kept.sort_by_key(Error::offset);
+        taken.recorded.sort_by_key(Error::offset);
         taken
     }
 
@@ -65,15 +65,15 @@ impl Deviations {
 
     /// Iterates over the deviations that were kept.
     pub fn iter(&self) -> std::slice::Iter<'_, Error> {
-        self.kept.iter()
+        self.recorded.iter()
     }
 
     /// Computes path, line and column of each deviation, as [`Error::locate`] does, reading the document once.
     pub fn locate(mut self, input: &[u8], limits: Limits, within: Option<&str>) -> Self {
-        let offsets: Vec<usize> = self.kept.iter().map(Error::offset).collect();
+        let offsets: Vec<usize> = self.recorded.iter().map(Error::offset).collect();
         let locations = Location::of_each(input, &offsets, limits, within);
-        let located = self.kept.into_iter().zip(locations);
-        self.kept = located.map(|(error, location)| error.located(location)).collect();
+        let located = self.recorded.into_iter().zip(locations);
+        self.recorded = located.map(|(error, location)| error.located(location)).collect();
         self
     }
 }
@@ -90,10 +90,10 @@ impl<'a> IntoIterator for &'a Deviations {
 impl fmt::Display for Deviations {
     /// Writes one deviation per line.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, deviation) in self.kept.iter().enumerate() {
+        for (index, deviation) in self.recorded.iter().enumerate() {
             write!(f, "{}{deviation}", if index > 0 { "\n" } else { "" })?;
         }
-        match self.count - self.kept.len() {
+        match self.count - self.recorded.len() {
             0 => Ok(()),
             more => write!(f, "\n… and {more} more"),
         }

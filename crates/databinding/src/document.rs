@@ -3,7 +3,7 @@
 //! A [`Document`] is read as a whole ([`from_str`], [`from_slice`]) and written ([`to_string`], [`to_vec`]). A document with
 //! many elements of one kind can be read one element at a time, in memory that doesn't grow with the document ([`open`]).
 
-mod cut;
+mod split;
 mod stream;
 
 use std::cell::RefCell;
@@ -17,7 +17,7 @@ use crate::schema::Element;
 use crate::{Decoder, Encoder, Error, ErrorKind};
 
 #[doc(hidden)]
-pub use cut::{Cut, CutItem, Step};
+pub use split::{SplitItem, Splitter, Step};
 pub use stream::{Items, Source, open};
 
 /// How many bytes of values are not charged, so that small documents never use the budget.
@@ -81,7 +81,7 @@ pub struct ItemPath {
 enum End {
     Items(&'static Element),
     /// The path continues.
-    Way(&'static ItemPath),
+    Path(&'static ItemPath),
 }
 
 impl ItemPath {
@@ -92,7 +92,7 @@ impl ItemPath {
 
     /// Creates a path through one element, which another path continues.
     pub const fn through(element: &'static [(&'static str, &'static str); 1], way: &'static ItemPath) -> Self {
-        ItemPath { through: element, end: End::Way(way) }
+        ItemPath { through: element, end: End::Path(way) }
     }
 
     /// Appends the steps of the path to `before`. Returns them with the repeated element.
@@ -101,7 +101,7 @@ impl ItemPath {
         loop {
             steps.extend(at.through.iter().map(|(namespace, local)| Step::new(namespace, local)));
             match at.end {
-                End::Way(next) => at = next,
+                End::Path(next) => at = next,
                 End::Items(element) => {
                     steps.push(Step::new(element.namespace, element.name));
                     return (steps, element);

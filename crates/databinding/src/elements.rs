@@ -45,7 +45,7 @@ pub const fn type_name<T: SimpleType>() -> Option<TypeName> {
 }
 
 #[inline]
-pub fn known<T: SimpleType>(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<T, Error>> {
+pub fn cached<T: SimpleType>(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<T, Error>> {
     if T::IS_OF_CONTRACT { decoder.cached_by_text(element, false) } else { decoder.cached_simple(element) }
 }
 

@@ -4,10 +4,10 @@ mod all;
 mod attributes;
 mod charges;
 
+mod attribute_positions;
 mod groups;
 mod included;
 mod lenient;
-mod placed;
 pub(crate) mod reading;
 mod sequence;
 mod simple;
@@ -33,8 +33,8 @@ use crate::xop::Includes;
 #[doc(hidden)]
 pub use simple::Lexical;
 
+use attribute_positions::AttributePositions;
 use lenient::Lenient;
-use placed::Placed;
 use reading::Reading;
 
 /// How many bytes all vectors of a document may reserve in advance, for each byte of the document. Many vectors hold only one
@@ -75,12 +75,12 @@ pub trait FromXml: Sized + Send + Sync + 'static {
     /// Reads the whole element if its start tag is the cached one. Reads nothing and returns `None` otherwise.
     #[doc(hidden)]
     #[inline]
-    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+    fn cached(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         if decoder.cached_start(element) { Some(Self::content(decoder, element)) } else { None }
     }
 
     /// Reads the whole element of a type with facets if its start tag is the cached one. Reads nothing and returns `None`
-    /// otherwise. It is called only after [`known`](Self::known) returned `None`, so that elements without facets don't pay
+    /// otherwise. It is called only after [`cached`](Self::cached) returned `None`, so that elements without facets don't pay
     /// for it.
     #[doc(hidden)]
     #[inline]
@@ -152,7 +152,7 @@ pub struct Decoder<'a> {
     /// of the item is asked for.
     pub(crate) given: Option<(usize, Arc<ExpandedName>)>,
     /// The positions of the declared attributes in the start tag that was read last.
-    pub(crate) placed: Placed,
+    pub(crate) attribute_positions: AttributePositions,
     /// The element whose content is being read.
     pub(crate) parent: Option<&'static Element>,
     /// How many bytes vectors may still reserve in advance.
@@ -170,7 +170,7 @@ pub struct Decoder<'a> {
     /// The lenient state, set aside while SOAP encoding is read: only deviations in named types are tolerated there.
     pub(crate) of_types: Option<Box<Lenient>>,
     /// A required element whose occurrences were cut out of the document. It may be absent.
-    pub(crate) cut: Option<&'static Element>,
+    pub(crate) extracted: Option<&'static Element>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -181,7 +181,7 @@ pub(crate) enum Next<'a> {
 
 /// What was read from the content of an element.
 #[derive(Debug)]
-enum Piece<'a> {
+enum ContentPart<'a> {
     Text(Cow<'a, str>),
     /// Anything other than text. If it is a tag, it is in `next`.
     Other,
@@ -212,7 +212,7 @@ impl<'a> Decoder<'a> {
             reading: None,
             item_type: None,
             given: None,
-            placed: Placed::NONE,
+            attribute_positions: AttributePositions::NONE,
             parent: None,
             reserve,
             copy,
@@ -221,7 +221,7 @@ impl<'a> Decoder<'a> {
             graph: None,
             lenient: None,
             of_types: None,
-            cut: None,
+            extracted: None,
         }
     }
 
@@ -229,7 +229,7 @@ impl<'a> Decoder<'a> {
     /// requires.
     #[doc(hidden)]
     pub fn lack(&mut self, cut: Option<&'static Element>) {
-        self.cut = cut;
+        self.extracted = cut;
     }
 
     /// Creates a decoder that tolerates and records deviations from the schema, if the value loses nothing by that.
@@ -266,7 +266,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Makes the decoder strict from here on. Discards the deviations that were recorded.
-    pub fn insist(&mut self) {
+    pub fn make_strict(&mut self) {
         (self.lenient, self.of_types) = (None, None);
     }
 
@@ -288,7 +288,7 @@ impl<'a> Decoder<'a> {
     pub fn into_memory(self) -> Memory {
         let mut memory = self.reader.into_memory();
         if let Some(graph) = self.graph {
-            Self::keep_memories(*graph, &mut memory);
+            Self::store_memories(*graph, &mut memory);
         }
         memory
     }
@@ -363,7 +363,7 @@ impl<'a> Decoder<'a> {
     /// Begins with the content of an element as [`rest`](Self::rest) does. The content is read next.
     #[doc(hidden)]
     pub fn open_rest(&mut self, first: Option<StartTag<'a>>) {
-        self.insist();
+        self.make_strict();
         self.next = Some(match first {
             Some(tag) => Next::Start(tag),
             None => Next::End { offset: self.reader.offset().saturating_sub(1) },

@@ -14,7 +14,7 @@ use crate::to_xml::{Encoder, ToXml};
 type Values<T> = Pin<Box<dyn Stream<Item = Result<T, BoxError>> + Send>>;
 
 /// About how many bytes of available values are sent in one chunk.
-const PIECE: usize = 16 << 10;
+const CHUNK: usize = 16 << 10;
 
 /// Repeated values: a vector, or a stream that produces them while the message is sent.
 ///
@@ -30,25 +30,25 @@ const PIECE: usize = 16 << 10;
 /// let items: Items<i32> = vec![1, 2].into();
 /// assert_eq!(items.get(), Some(&[1, 2][..]));
 /// ```
-pub struct Items<T>(Kind<T>);
+pub struct Items<T>(ItemSource<T>);
 
-enum Kind<T> {
-    Here(Vec<T>),
+enum ItemSource<T> {
+    Values(Vec<T>),
     /// `None` after sending has begun.
-    Coming(Arc<Mutex<Option<Values<T>>>>),
+    Stream(Arc<Mutex<Option<Values<T>>>>),
 }
 
 impl<T> Items<T> {
     /// Creates items from a stream. Clones share the stream, which can be sent once.
     pub fn stream<E: Into<BoxError>>(values: impl Stream<Item = Result<T, E>> + Send + 'static) -> Self {
-        Items(Kind::Coming(Arc::new(Mutex::new(Some(Box::pin(Boxed(Box::pin(values))))))))
+        Items(ItemSource::Stream(Arc::new(Mutex::new(Some(Box::pin(Boxed(Box::pin(values))))))))
     }
 
     /// Returns the values, unless they are a stream.
     pub fn get(&self) -> Option<&[T]> {
         match &self.0 {
-            Kind::Here(values) => Some(values),
-            Kind::Coming(_) => None,
+            ItemSource::Values(values) => Some(values),
+            ItemSource::Stream(_) => None,
         }
     }
 
@@ -58,8 +58,8 @@ impl<T> Items<T> {
     /// Returns the items unchanged if they are a stream.
     pub fn into_vec(self) -> Result<Vec<T>, Self> {
         match self.0 {
-            Kind::Here(values) => Ok(values),
-            coming @ Kind::Coming(_) => Err(Items(coming)),
+            ItemSource::Values(values) => Ok(values),
+            coming @ ItemSource::Stream(_) => Err(Items(coming)),
         }
     }
 }
@@ -77,27 +77,27 @@ impl<T, E: Into<BoxError>, S: Stream<Item = Result<T, E>>> Stream for Boxed<S> {
 
 impl<T> From<Vec<T>> for Items<T> {
     fn from(values: Vec<T>) -> Self {
-        Items(Kind::Here(values))
+        Items(ItemSource::Values(values))
     }
 }
 
 impl<T> FromIterator<T> for Items<T> {
     fn from_iter<I: IntoIterator<Item = T>>(values: I) -> Self {
-        Items(Kind::Here(values.into_iter().collect()))
+        Items(ItemSource::Values(values.into_iter().collect()))
     }
 }
 
 impl<T> Default for Items<T> {
     fn default() -> Self {
-        Items(Kind::Here(Vec::new()))
+        Items(ItemSource::Values(Vec::new()))
     }
 }
 
 impl<T: Clone> Clone for Items<T> {
     fn clone(&self) -> Self {
         Items(match &self.0 {
-            Kind::Here(values) => Kind::Here(values.clone()),
-            Kind::Coming(values) => Kind::Coming(values.clone()),
+            ItemSource::Values(values) => ItemSource::Values(values.clone()),
+            ItemSource::Stream(values) => ItemSource::Stream(values.clone()),
         })
     }
 }
@@ -106,8 +106,8 @@ impl<T: Clone> Clone for Items<T> {
 impl<T: PartialEq> PartialEq for Items<T> {
     fn eq(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
-            (Kind::Here(values), Kind::Here(others)) => values == others,
-            (Kind::Coming(values), Kind::Coming(others)) => Arc::ptr_eq(values, others),
+            (ItemSource::Values(values), ItemSource::Values(others)) => values == others,
+            (ItemSource::Stream(values), ItemSource::Stream(others)) => Arc::ptr_eq(values, others),
             _ => false,
         }
     }
@@ -116,44 +116,44 @@ impl<T: PartialEq> PartialEq for Items<T> {
 impl<T: fmt::Debug> fmt::Debug for Items<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Here(values) => values.fmt(f),
-            Kind::Coming(_) => f.write_str("a stream"),
+            ItemSource::Values(values) => values.fmt(f),
+            ItemSource::Stream(_) => f.write_str("a stream"),
         }
     }
 }
 
 /// Elements that are written from a stream of values.
-struct Written<T> {
+struct WrittenItems<T> {
     /// The shared stream, taken when the first element is polled.
-    coming: Arc<Mutex<Option<Values<T>>>>,
+    stream: Arc<Mutex<Option<Values<T>>>>,
     values: Option<Values<T>>,
     tags: (&'static str, &'static str),
     /// Creates the encoder for an element, with the namespaces in scope at the position of the stream.
     encoder: Box<dyn Fn() -> Encoder + Send>,
-    piece: Vec<u8>,
+    chunk: Vec<u8>,
     /// How many bytes may still be added to the document.
     left: usize,
     is_over: bool,
 }
 
-impl<T> Unpin for Written<T> {}
+impl<T> Unpin for WrittenItems<T> {}
 
-impl<T: ToXml + Send> Elements for Written<T> {
+impl<T: ToXml + Send> Elements for WrittenItems<T> {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Result<Vec<u8>, BoxError>>> {
         let this = &mut *self;
         if this.is_over {
             return Poll::Ready(None);
         }
         if this.values.is_none() {
-            this.values = this.coming.lock().unwrap_or_else(PoisonError::into_inner).take();
+            this.values = this.stream.lock().unwrap_or_else(PoisonError::into_inner).take();
         }
         let Some(values) = &mut this.values else {
             this.is_over = true;
             return Poll::Ready(Some(Err("a stream of values can be sent only once".into())));
         };
-        while this.piece.len() < PIECE {
+        while this.chunk.len() < CHUNK {
             let next = match values.as_mut().poll_next(context) {
-                Poll::Pending if !this.piece.is_empty() => break,
+                Poll::Pending if !this.chunk.is_empty() => break,
                 next => ready!(next),
             };
             let Some(value) = next else {
@@ -162,7 +162,7 @@ impl<T: ToXml + Send> Elements for Written<T> {
             };
             let written = value.and_then(|value| {
                 let mut encoder = (this.encoder)().limited(this.left);
-                encoder.out = mem::take(&mut this.piece);
+                encoder.out = mem::take(&mut this.chunk);
                 encoder.element(this.tags.0, &value, this.tags.1);
                 if encoder.has_references {
                     encoder.fail_with("a reference to an attachment in a stream, which can't have attachments");
@@ -170,14 +170,14 @@ impl<T: ToXml + Send> Elements for Written<T> {
                 encoder.finish().map_err(BoxError::from)
             });
             match written {
-                Ok(piece) => this.piece = piece,
+                Ok(piece) => this.chunk = piece,
                 Err(error) => {
                     this.is_over = true;
                     return Poll::Ready(Some(Err(error)));
                 }
             }
         }
-        let piece = mem::take(&mut this.piece);
+        let piece = mem::take(&mut this.chunk);
         this.left -= piece.len().min(this.left);
         Poll::Ready((!piece.is_empty()).then_some(Ok(piece)))
     }
@@ -194,19 +194,19 @@ impl Encoder {
     /// Writes an element for each value: those of a vector now, those of a stream while the message is sent.
     pub fn items<T: ToXml + Send + 'static>(&mut self, start: &'static str, items: &Items<T>, end: &'static str) {
         let coming = match &items.0 {
-            Kind::Here(values) => return self.repeated(start, values, end),
-            Kind::Coming(coming) => coming.clone(),
+            ItemSource::Values(values) => return self.repeated(start, values, end),
+            ItemSource::Stream(coming) => coming.clone(),
         };
         if !self.streams || self.streamed.is_some() {
             return self.fail_with("a stream of values at a place where streams are not supported");
         }
-        let here = self.here();
-        let elements = Written {
-            coming,
+        let here = self.namespace_context();
+        let elements = WrittenItems {
+            stream: coming,
             values: None,
             tags: (start, end),
             encoder: Box::new(move || here.encoder()),
-            piece: Vec::new(),
+            chunk: Vec::new(),
             left: self.limit.saturating_sub(self.out.len()),
             is_over: false,
         };
@@ -224,11 +224,11 @@ impl Encoder {
         end: &'static str,
     ) {
         match &items.0 {
-            Kind::Here(values) => self.own_repeated(namespace, start, values, end),
-            Kind::Coming(_) if self.is_undeclared() || T::NAMESPACE.is_some_and(|own| own != namespace) => {
+            ItemSource::Values(values) => self.own_repeated(namespace, start, values, end),
+            ItemSource::Stream(_) if self.is_undeclared() || T::NAMESPACE.is_some_and(|own| own != namespace) => {
                 self.fail_with("a stream of values in a different namespace than the element around it");
             }
-            Kind::Coming(_) => self.items(start, items, end),
+            ItemSource::Stream(_) => self.items(start, items, end),
         }
     }
 

@@ -54,8 +54,8 @@ impl<T: FromXml> FromXml for Nillable<T> {
     const CONTENT: &'static Content = T::CONTENT;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
-        T::known(decoder, element).map(|value| value.map(Nillable::Value))
+    fn cached(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        T::cached(decoder, element).map(|value| value.map(Nillable::Value))
     }
 
     #[inline]
@@ -160,8 +160,8 @@ impl<T: FromXml> FromXml for NillableWithAttributes<T> {
     const CONTENT: &'static Content = T::CONTENT;
 
     #[cfg_attr(not(debug_assertions), inline(always))]
-    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
-        T::known(decoder, element).map(|value| value.map(NillableWithAttributes::Value))
+    fn cached(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+        T::cached(decoder, element).map(|value| value.map(NillableWithAttributes::Value))
     }
 
     #[inline]

@@ -30,9 +30,9 @@ trait Pointee<T>: Send + Sync {
 }
 
 /// `None` after `into_inner` took the value, or while it is dropped.
-struct Kept<T>(Option<T>);
+struct Stored<T>(Option<T>);
 
-impl<T: Send + Sync + 'static> Pointee<T> for Kept<T> {
+impl<T: Send + Sync + 'static> Pointee<T> for Stored<T> {
     fn get(&self) -> &T {
         match &self.0 {
             Some(value) => value,
@@ -59,7 +59,7 @@ impl<T: Send + Sync + 'static> Pointee<T> for Kept<T> {
     }
 }
 
-impl<T> Drop for Kept<T> {
+impl<T> Drop for Stored<T> {
     fn drop(&mut self) {
         if self.0.is_some() {
             deeper::<T, _>(|| self.0 = None);
@@ -73,7 +73,7 @@ impl<T> Recursive<T> {
     where
         T: Send + Sync + 'static,
     {
-        Recursive(Box::new(Kept(Some(value))))
+        Recursive(Box::new(Stored(Some(value))))
     }
 
     /// Returns the value.

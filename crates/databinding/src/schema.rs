@@ -286,11 +286,11 @@ impl Attributes {
     pub(crate) fn position(&self, namespace: &str, name: &str, first: usize) -> Option<usize> {
         match self.declared.get(first) {
             Some(attribute) if attribute.is(namespace, name) => Some(first),
-            _ => self.position_elsewhere(namespace, name, first),
+            _ => self.search_position(namespace, name, first),
         }
     }
 
-    fn position_elsewhere(&self, namespace: &str, name: &str, first: usize) -> Option<usize> {
+    fn search_position(&self, namespace: &str, name: &str, first: usize) -> Option<usize> {
         let is_it = |attribute: &Attribute| attribute.is(namespace, name);
         let (before, behind) = self.declared.split_at_checked(first)?;
         let found = behind.iter().position(is_it).map(|index| first + index);

@@ -15,7 +15,7 @@ use castile_xml::{Reader, Token, escape};
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements};
 use crate::encoded::{Encoding, Written};
 use crate::error::{Error, ErrorKind};
-use crate::kept::{Run, unlimited};
+use crate::fragment::{Fragment, unlimited};
 use crate::name::ExpandedName;
 use crate::schema::XSD_NAMESPACE;
 use crate::streamed::Streamed;
@@ -80,7 +80,7 @@ impl ToXml for () {
 }
 
 /// How many repeated values are written between two checks of the output's size.
-pub(crate) const BETWEEN_LOOKS: usize = 64;
+pub(crate) const CHECK_INTERVAL: usize = 64;
 
 /// By which factor the buffer of a long document grows.
 const GROWTH: usize = 3;
@@ -109,7 +109,7 @@ impl Default for Encoder {
 pub struct Encoder {
     pub(crate) out: Vec<u8>,
     /// The size at which the output is checked against the limits.
-    most: usize,
+    check_at: usize,
     /// The maximum size of the output.
     pub(crate) limit: usize,
     /// The reservation that further output is charged to.
@@ -143,15 +143,15 @@ pub struct Encoder {
 
 /// The namespaces in scope at a position of the output, for an encoder that continues there.
 #[derive(Clone, Copy)]
-pub(crate) struct Here {
+pub(crate) struct NamespaceContext {
     has_default_namespace: bool,
     payload: &'static str,
     declares_more: bool,
 }
 
-impl Here {
+impl NamespaceContext {
     pub(crate) fn encoder(self) -> Encoder {
-        let Here { has_default_namespace, payload, declares_more } = self;
+        let NamespaceContext { has_default_namespace, payload, declares_more } = self;
         let default_namespace = (0, has_default_namespace);
         Encoder { default_namespace, payload, declares_more, ..Encoder::default() }
     }
@@ -162,7 +162,7 @@ impl Encoder {
     pub fn new(out: Vec<u8>) -> Self {
         Encoder {
             out,
-            most: usize::MAX,
+            check_at: usize::MAX,
             limit: usize::MAX,
             charged: None,
             failed: None,
@@ -181,28 +181,28 @@ impl Encoder {
         }
     }
 
-    pub(crate) fn here(&mut self) -> Here {
+    pub(crate) fn namespace_context(&mut self) -> NamespaceContext {
         let has_default_namespace = self.has_default_namespace(self.out.len());
-        Here { has_default_namespace, payload: self.payload, declares_more: self.declares_more }
+        NamespaceContext { has_default_namespace, payload: self.payload, declares_more: self.declares_more }
     }
 
     /// Returns the encoder with a soft limit: it fails with [`ErrorKind::Outgrown`] soon after more than `most` bytes. What
     /// was written until then is lost. The size is checked between repeated values and before a value is put beside the
     /// document, so a single long value is not cut short.
     pub fn within(self, most: usize) -> Self {
-        Encoder { most: most.min(self.limit), ..self }
+        Encoder { check_at: most.min(self.limit), ..self }
     }
 
     /// Returns the encoder with a hard limit: it never returns more than `limit` bytes, but fails with
     /// [`ErrorKind::Outgrown`].
     pub fn limited(self, limit: usize) -> Self {
-        Encoder { limit, most: self.most.min(limit), ..self }
+        Encoder { limit, check_at: self.check_at.min(limit), ..self }
     }
 
     /// Returns an encoder that charges its output, and the values it puts beside the document, to `reservation`, in steps. If
     /// a charge is refused it fails with [`ErrorKind::Exhausted`]. Output is charged between repeated values and at the end.
     pub fn charging(self, reservation: Arc<Reservation>) -> Self {
-        Encoder { most: 0, charged: Some(reservation), ..self }
+        Encoder { check_at: 0, charged: Some(reservation), ..self }
     }
 
     /// Returns what was written.
@@ -211,8 +211,8 @@ impl Encoder {
     /// The first value that XML can't represent, with its offset in the output; or a limit or a charge that stopped the
     /// encoder.
     pub fn finish(mut self) -> Result<Vec<u8>, Error> {
-        if self.charged.is_some() && self.failed.is_none() && self.out.len() > self.most {
-            self.charge(self.out.len() - self.most);
+        if self.charged.is_some() && self.failed.is_none() && self.out.len() > self.check_at {
+            self.charge(self.out.len() - self.check_at);
         }
         if self.out.len() > self.limit {
             self.is_too_long();
@@ -258,7 +258,7 @@ impl Encoder {
     pub fn repeated<T: ToXml>(&mut self, start: &str, values: &[T], end: &str) {
         let mut rest = values;
         while !rest.is_empty() && !self.is_outgrown() {
-            let (values, behind) = rest.split_at(rest.len().min(BETWEEN_LOOKS));
+            let (values, behind) = rest.split_at(rest.len().min(CHECK_INTERVAL));
             for value in values {
                 value.element(self, start, end);
             }
@@ -459,39 +459,39 @@ impl Encoder {
     /// Writes elements as they were read.
     pub fn any<'a>(&mut self, elements: impl IntoIterator<Item = &'a Any>) {
         for element in elements {
-            self.run(element.run());
+            self.fragment(element.fragment());
         }
     }
 
     /// Writes elements as they were read. Declarations that were around them are repeated on each, unless the payload has the
     /// same ones.
     pub fn any_elements(&mut self, elements: &AnyElements) {
-        self.run(elements.run());
+        self.fragment(elements.fragment());
     }
 
     /// Writes elements, and the text between them, as they were read.
     pub fn any_content(&mut self, content: &AnyContent) {
-        self.run(content.run());
+        self.fragment(content.fragment());
         if content.is_unwritable() {
             self.fail();
         }
     }
 
-    fn run(&mut self, run: &Run) {
-        match run.standing_alone() {
+    fn fragment(&mut self, fragment: &Fragment) {
+        match fragment.self_contained() {
             Some(xml) => self.raw(xml),
-            None => self.run_of_scope(run),
+            None => self.scoped_fragment(fragment),
         }
     }
 
     #[cold]
-    fn run_of_scope(&mut self, run: &Run) {
-        let wanted = run.wanted();
-        if run.means_the_same(&wanted, self.declared_by_payload()) {
-            return self.raw(run.xml());
+    fn scoped_fragment(&mut self, fragment: &Fragment) {
+        let wanted = fragment.wanted();
+        if fragment.is_equivalent(&wanted, self.declared_by_payload()) {
+            return self.raw(fragment.xml());
         }
         let mut write = || -> Result<(), Error> {
-            let mut content = run.content_under(&wanted)?;
+            let mut content = fragment.content_under(&wanted)?;
             // With its declarations, an element may become many times as long as it was.
             while !self.is_outgrown() && content.write_next(|piece| self.raw(piece))? {}
             Ok(())
@@ -624,7 +624,7 @@ impl Encoder {
     /// Whether the output exceeds a limit. If so, the caller stops writing.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(crate) fn is_outgrown(&mut self) -> bool {
-        self.out.len() > self.most && self.outgrow()
+        self.out.len() > self.check_at && self.outgrow()
     }
 
     /// Checks the output against the limits and charges more of it. Returns `true` if no more may be written.
@@ -636,10 +636,10 @@ impl Encoder {
             return true;
         }
         let wanted = (self.out.len() + (self.out.len() / 2).max(STEP)).min(self.limit);
-        if !self.charge(wanted.saturating_sub(self.most)) {
+        if !self.charge(wanted.saturating_sub(self.check_at)) {
             return true;
         }
-        self.most = wanted;
+        self.check_at = wanted;
         // Reserving in advance is cheap, since pages that are never written to take hardly any memory. Moving the contents
         // takes twice their memory.
         if self.out.capacity() < wanted {
@@ -650,7 +650,7 @@ impl Encoder {
 
     /// Whether `bytes` more may be put beside the document, of which there are `beside` then.
     pub(crate) fn grants(&mut self, bytes: usize, beside: usize) -> bool {
-        if self.charged.is_none() && self.out.len().saturating_add(beside) > self.most {
+        if self.charged.is_none() && self.out.len().saturating_add(beside) > self.check_at {
             return !self.outgrow();
         }
         self.charge(bytes)
@@ -760,7 +760,7 @@ mod tests {
         for (most, expected) in [(usize::MAX, None), (1_700_000, None), (10_000, Some(ErrorKind::Outgrown))] {
             let mut encoder = Encoder::new(Vec::new()).within(most);
             encoder.repeated("<a>", &values, "</a>");
-            assert!(encoder.out.len() <= most.saturating_add(17 * BETWEEN_LOOKS));
+            assert!(encoder.out.len() <= most.saturating_add(17 * CHECK_INTERVAL));
             // Later values don't change the result.
             encoder.repeated("<a>", &values, "</a>");
             encoder.text("\u{0}");

@@ -13,7 +13,7 @@ use crate::change::{Breaks, Changes, Direction, Effect, Reason};
 use crate::kinds;
 use crate::pairs::pairs;
 use crate::policies::Asserted;
-use crate::types::{Place, Types, type_name};
+use crate::types::{NodeId, Types, type_name};
 
 /// Compares bindings, and collects the types to compare.
 pub(crate) struct Bindings<'d> {
@@ -21,12 +21,12 @@ pub(crate) struct Bindings<'d> {
     new: &'d Definitions,
     types: Types<'d>,
     /// The messages compared so far, because several ports may bind the same operations.
-    seen: HashSet<String>,
+    compared: HashSet<String>,
 }
 
 impl<'d> Bindings<'d> {
     pub(crate) fn new(old: &'d Definitions, new: &'d Definitions) -> Self {
-        Self { old, new, types: Types::new(&old.schema, &new.schema), seen: HashSet::new() }
+        Self { old, new, types: Types::new(&old.schema, &new.schema), compared: HashSet::new() }
     }
 
     /// Compares the types of messages, and returns all changes, each once.
@@ -101,7 +101,7 @@ impl<'d> Bindings<'d> {
         let group = format!("operation {}", new.name);
         let place = (&*group, &*new.name);
         if old.name != new.name {
-            changes.add(kinds::OPERATION_RENAMED, place, (&old.name, &new.name), Breaks::nobody());
+            changes.add(kinds::OPERATION_RENAMED, place, (&old.name, &new.name), Breaks::none());
         }
         if old.pattern != new.pattern {
             let why = "one side waits for a message that the other doesn't send";
@@ -166,7 +166,7 @@ impl<'d> Bindings<'d> {
             "{} {} {old_style:?}{:?}{:?} {new_style:?}{:?}{:?}",
             at.operation, at.label, old.body, old.headers, new.body, new.headers
         );
-        if !self.seen.insert(signature) {
+        if !self.compared.insert(signature) {
             return;
         }
         if old.use_ != new.use_ {
@@ -200,7 +200,7 @@ impl<'d> Bindings<'d> {
     }
 
     /// Compares the elements of a body in document style.
-    fn document(&mut self, old: &[Part], new: &[Part], root: Place, at: At<'_>, changes: &mut Changes) {
+    fn document(&mut self, old: &[Part], new: &[Part], root: NodeId, at: At<'_>, changes: &mut Changes) {
         let names = |schema: &Schema, parts: &[Part]| -> Vec<String> {
             parts.iter().map(|part| part_name(schema, part)).collect()
         };
@@ -216,7 +216,7 @@ impl<'d> Bindings<'d> {
     }
 
     /// Compares the parts in the wrapper in rpc style.
-    fn rpc(&mut self, (old, new): (&BindingMessage, &BindingMessage), root: Place, at: At<'_>, changes: &mut Changes) {
+    fn rpc(&mut self, (old, new): (&BindingMessage, &BindingMessage), root: NodeId, at: At<'_>, changes: &mut Changes) {
         let namespace = |message: &BindingMessage| message.namespace.clone().unwrap_or_default();
         if namespace(old) != namespace(new) {
             let why = Effect::both("{r} expect a different element than {w} write").breaks(at.direction);
@@ -261,7 +261,7 @@ impl<'d> Bindings<'d> {
     }
 
     /// Compares the contents of a part. `step` is its name, if the part's element has that name.
-    fn part(&mut self, old: &Part, new: &Part, step: Option<&str>, root: Place, at: At<'_>) {
+    fn part(&mut self, old: &Part, new: &Part, step: Option<&str>, root: NodeId, at: At<'_>) {
         match (old.content, new.content) {
             (PartContent::Element(old), PartContent::Element(new)) => {
                 let step = self.new.schema[new].name.local();
@@ -326,7 +326,7 @@ impl<'d> Bindings<'d> {
             match pair {
                 (Some(one), Some(other)) => {
                     let (Some(old), Some(new)) = (&one.part, &other.part) else { continue };
-                    if !self.seen.insert(format!("{operation} {} {old:?} {new:?}", other.name)) {
+                    if !self.compared.insert(format!("{operation} {} {old:?} {new:?}", other.name)) {
                         continue;
                     }
                     let (was, is) = (part_name(&self.old.schema, old), part_name(&self.new.schema, new));
@@ -339,11 +339,11 @@ impl<'d> Bindings<'d> {
                 }
                 // A fault without a known type is still received as a fault.
                 (Some(gone), None) => {
-                    at.add(kinds::FAULT_REMOVED, &path(gone), ("there", "gone"), Breaks::nobody(), changes);
+                    at.add(kinds::FAULT_REMOVED, &path(gone), ("there", "gone"), Breaks::none(), changes);
                 }
                 (_, added) => {
                     let Some(added) = added else { continue };
-                    at.add(kinds::FAULT_ADDED, &path(added), ("absent", "there"), Breaks::nobody(), changes);
+                    at.add(kinds::FAULT_ADDED, &path(added), ("absent", "there"), Breaks::none(), changes);
                 }
             }
         }

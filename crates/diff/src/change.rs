@@ -24,7 +24,7 @@ impl From<&'static str> for Reason {
 }
 
 impl Reason {
-    fn told(self, writers: &str, readers: &str) -> Broken {
+    fn into_broken(self, writers: &str, readers: &str) -> Broken {
         let (Self::All(why) | Self::Strict(why)) = self;
         let why = why.replace("{w}", writers).replace("{r}", readers);
         Broken { why, is_strict: matches!(self, Self::Strict(_)) }
@@ -62,7 +62,7 @@ impl Effect {
 
     /// Returns who is broken by this effect in messages of a direction.
     pub(crate) fn breaks(self, direction: Direction) -> Breaks {
-        let told = |why: Option<Reason>, writers: &str, readers: &str| why.map(|why| why.told(writers, readers));
+        let told = |why: Option<Reason>, writers: &str, readers: &str| why.map(|why| why.into_broken(writers, readers));
         match direction {
             Direction::Request => Breaks {
                 old_clients: told(self.old_to_new, "old clients", "new servers"),
@@ -101,7 +101,7 @@ impl From<&str> for Broken {
 }
 
 impl Breaks {
-    pub(crate) fn nobody() -> Self {
+    pub(crate) fn none() -> Self {
         Self::default()
     }
 
@@ -120,7 +120,7 @@ impl Breaks {
     }
 
     /// Returns true if any clients are broken.
-    pub fn somebody(&self) -> bool {
+    pub fn any(&self) -> bool {
         self.old_clients.is_some() || self.new_clients.is_some()
     }
 
@@ -195,9 +195,9 @@ impl Changes {
 
 /// Shortens a text, because texts of a contract can have any length.
 pub(crate) fn shortened(mut text: String) -> String {
-    const LONGEST: usize = 1_000;
-    if text.len() > LONGEST {
-        text.truncate(text.floor_char_boundary(LONGEST));
+    const MAX_LENGTH: usize = 1_000;
+    if text.len() > MAX_LENGTH {
+        text.truncate(text.floor_char_boundary(MAX_LENGTH));
         text.push('…');
     }
     text

@@ -9,7 +9,7 @@ use castile_xsd::{ElementId, ExpandedName, Schema};
 use crate::change::{Effect, Reason};
 use crate::kinds;
 use crate::pairs::paired;
-use crate::types::{Here, LEFT_OUT, NOT_WRITTEN, Types, UNKNOWN, type_name};
+use crate::types::{LEFT_OUT, NOT_WRITTEN, Position, Types, UNKNOWN, type_name};
 
 /// The reason for an alternative of a choice. A reader that skips it misses the other alternatives.
 const REPLACING: Reason = Reason::All("{w} may write it in place of what {r} require");
@@ -17,44 +17,44 @@ const REPLACING: Reason = Reason::All("{w} may write it in place of what {r} req
 /// The occurrence of a particle. Without `most` it is unbounded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Occurs {
-    least: u32,
-    most: Option<u32>,
+    min: u32,
+    max: Option<u32>,
 }
 
-const ONCE: Occurs = Occurs { least: 1, most: Some(1) };
+const ONCE: Occurs = Occurs { min: 1, max: Some(1) };
 
 impl Occurs {
     fn of(particle: &Particle) -> Self {
-        Self { least: particle.min_occurs, most: particle.max_occurs }
+        Self { min: particle.min_occurs, max: particle.max_occurs }
     }
 
     /// Returns the total occurrence of a particle in a group with the occurrence `group`.
     fn within(self, group: Self) -> Self {
-        let most = match (self.most, group.most) {
+        let most = match (self.max, group.max) {
             (Some(0), _) | (_, Some(0)) => Some(0),
             (one, group) => one.zip(group).map(|(one, group)| one.saturating_mul(group)),
         };
-        Self { least: self.least.saturating_mul(group.least), most }
+        Self { min: self.min.saturating_mul(group.min), max: most }
     }
 
     /// Returns the total occurrence for two positions.
     fn and(self, other: Self) -> Self {
-        let most = self.most.zip(other.most).map(|(one, other)| one.saturating_add(other));
-        Self { least: self.least.saturating_add(other.least), most }
+        let most = self.max.zip(other.max).map(|(one, other)| one.saturating_add(other));
+        Self { min: self.min.saturating_add(other.min), max: most }
     }
 
     /// Returns why a reader that allows `other` rejects this occurrence.
     fn exceeds(self, other: Self) -> Option<Reason> {
-        let is_too_often = match (self.most, other.most) {
+        let is_too_often = match (self.max, other.max) {
             (_, None) => false,
             (None, Some(_)) => true,
             (Some(one), Some(other)) => one > other,
         };
-        let why = match (self.least < other.least, is_too_often) {
+        let why = match (self.min < other.min, is_too_often) {
             (false, false) => return None,
             (false, true) => "{w} may write it more often than {r} accept it",
-            (true, false) if self.least == 0 => return Some(LEFT_OUT),
-            (true, true) if self.least == 0 => "{w} may omit it, or write it more often than {r} accept it",
+            (true, false) if self.min == 0 => return Some(LEFT_OUT),
+            (true, true) if self.min == 0 => "{w} may omit it, or write it more often than {r} accept it",
             (true, false) => "{w} may write it less often than {r} require it",
             (true, true) => "{w} may write it more or less often than {r} accept it",
         };
@@ -64,7 +64,7 @@ impl Occurs {
 
 impl fmt::Display for Occurs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (self.least, self.most) {
+        match (self.min, self.max) {
             (1, Some(1)) => f.write_str("required"),
             (0, Some(1)) => f.write_str("optional"),
             (least, Some(most)) if least == most => write!(f, "{least} times"),
@@ -95,12 +95,12 @@ struct Element {
     id: ElementId,
     /// The total occurrence in the content.
     occurs: Occurs,
-    places: Vec<Spot>,
+    positions: Vec<Placement>,
 }
 
 /// The position of a particle.
 #[derive(Clone, Copy)]
-struct Spot {
+struct Placement {
     /// Whether something is required at this position: the particle itself, or another alternative of a choice.
     is_filled: bool,
     /// The innermost alternative that contains it.
@@ -113,40 +113,43 @@ impl Model {
     fn of(schema: &Schema, particle: Option<&Particle>) -> Self {
         let mut model = Self::default();
         if let Some(particle) = particle {
-            let spot = Spot { is_filled: true, alternative: None, is_always: true };
-            model.add(schema, particle, ONCE, spot);
+            let placement = Placement { is_filled: true, alternative: None, is_always: true };
+            model.add(schema, particle, ONCE, placement);
         }
         model
     }
 
-    fn add(&mut self, schema: &Schema, particle: &Particle, around: Occurs, mut spot: Spot) {
+    fn add(&mut self, schema: &Schema, particle: &Particle, around: Occurs, mut placement: Placement) {
         self.size += 1;
         let occurs = Occurs::of(particle).within(around);
         if particle.min_occurs == 0 {
-            spot = Spot { is_filled: false, is_always: false, ..spot };
+            placement = Placement { is_filled: false, is_always: false, ..placement };
         }
         let group = match &particle.term {
-            Term::Element(id) => return self.element(schema, *id, occurs, spot),
+            Term::Element(id) => return self.element(schema, *id, occurs, placement),
             Term::Wildcard(any) => return self.wildcards.push(any.clone()),
             Term::Group(group) => group,
             Term::GroupReference(id) => &schema[*id].group,
         };
         if group.compositor == Compositor::Choice && group.particles.len() > 1 {
             // Another alternative of the choice may be used.
-            let occurs = Occurs { least: 0, ..occurs };
+            let occurs = Occurs { min: 0, ..occurs };
             let is_optional = group.particles.iter().any(|particle| may_be_empty(schema, particle));
             let number = self.choices.len();
-            self.choices.push(spot.alternative);
+            self.choices.push(placement.alternative);
             for (index, particle) in group.particles.iter().enumerate() {
                 let alternative = Some((number, index));
-                let is_filled = spot.is_filled && !is_optional;
-                self.add(schema, particle, occurs, Spot { is_filled, alternative, is_always: true });
+                let is_filled = placement.is_filled && !is_optional;
+                self.add(schema, particle, occurs, Placement { is_filled, alternative, is_always: true });
             }
             return;
         }
         // A skipped particle may be required beside other particles of the group.
-        let is_filled = spot.is_filled || group.particles.len() > 1;
-        group.particles.iter().for_each(|particle| self.add(schema, particle, occurs, Spot { is_filled, ..spot }));
+        let is_filled = placement.is_filled || group.particles.len() > 1;
+        group
+            .particles
+            .iter()
+            .for_each(|particle| self.add(schema, particle, occurs, Placement { is_filled, ..placement }));
     }
 
     /// Returns, for each element, whether a writer may use it instead of elements that readers require.
@@ -160,18 +163,18 @@ impl Model {
         let mut found: HashSet<Alternative> = HashSet::new();
         for (element, partner) in self.elements.iter().zip(partners) {
             let Some(partner) = *partner else { continue };
-            let is_required = reader.elements[partner].places.iter().any(|spot| spot.is_filled);
-            for spot in &element.places {
-                found.extend(spot.alternative.filter(|_| spot.is_always));
-                let mut next = spot.alternative.filter(|_| is_required);
+            let is_required = reader.elements[partner].positions.iter().any(|placement| placement.is_filled);
+            for placement in &element.positions {
+                found.extend(placement.alternative.filter(|_| placement.is_always));
+                let mut next = placement.alternative.filter(|_| is_required);
                 while let Some((choice, _)) = next.filter(|(choice, _)| !required[*choice]) {
                     required[choice] = true;
                     next = self.choices[choice];
                 }
             }
         }
-        let is_replacing = |spot: &Spot| {
-            let mut next = spot.alternative.filter(|_| spot.is_filled);
+        let is_replacing = |placement: &Placement| {
+            let mut next = placement.alternative.filter(|_| placement.is_filled);
             while let Some(alternative) = next.filter(|alternative| !found.contains(alternative)) {
                 if required[alternative.0] {
                     return true;
@@ -180,21 +183,21 @@ impl Model {
             }
             false
         };
-        let is_alone = |element: &Element| element.places.iter().any(is_replacing);
+        let is_alone = |element: &Element| element.positions.iter().any(is_replacing);
         self.elements.iter().zip(partners).map(|(one, partner)| partner.is_none() && is_alone(one)).collect()
     }
 
-    fn element(&mut self, schema: &Schema, id: ElementId, occurs: Occurs, spot: Spot) {
+    fn element(&mut self, schema: &Schema, id: ElementId, occurs: Occurs, placement: Placement) {
         let name = &schema[id].name;
         match self.by_name.get(name) {
             Some(known) => {
                 let known = &mut self.elements[*known];
                 known.occurs = known.occurs.and(occurs);
-                known.places.push(spot);
+                known.positions.push(placement);
             }
             None => {
                 self.by_name.insert(name.clone(), self.elements.len());
-                self.elements.push(Element { name: name.clone(), id, occurs, places: vec![spot] });
+                self.elements.push(Element { name: name.clone(), id, occurs, positions: vec![placement] });
             }
         }
     }
@@ -314,10 +317,10 @@ impl fmt::Display for Shape {
 }
 
 /// Formats a shape. A shape with hundreds of elements is shortened.
-fn told(shape: &Shape) -> String {
-    const LONGEST: usize = 160;
+fn described(shape: &Shape) -> String {
+    const MAX_LENGTH: usize = 160;
     let text = shape.to_string();
-    match text.char_indices().nth(LONGEST) {
+    match text.char_indices().nth(MAX_LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,
     }
@@ -325,7 +328,7 @@ fn told(shape: &Shape) -> String {
 
 impl Types<'_> {
     /// Compares the content of two complex types.
-    pub(crate) fn particles(&mut self, old: Option<&Particle>, new: Option<&Particle>, here: Here) {
+    pub(crate) fn particles(&mut self, old: Option<&Particle>, new: Option<&Particle>, here: Position) {
         let (one, other) = (Model::of(self.old, old), Model::of(self.new, new));
         self.work += one.size + other.size;
         let mut pairs = matched(&one, &other);
@@ -336,13 +339,13 @@ impl Types<'_> {
         }
         let (replacing_old, replacing_new) = (one.replacing(&other, &pairs), other.replacing(&one, &partners));
         for (index, element) in one.elements.iter().enumerate() {
-            let place = self.step(here.place, element.name.local());
-            let here = Here { place, ..here };
+            let node = self.step(here.node, element.name.local());
+            let here = Position { node, ..here };
             let Some(partner) = pairs[index].map(|partner| &other.elements[partner]) else {
                 let why = if replacing_old[index] { REPLACING } else { UNKNOWN };
                 let effect = Effect {
                     old_to_new: (!other.takes(&element.name)).then_some(why),
-                    new_to_old: (element.occurs.least > 0).then_some(NOT_WRITTEN),
+                    new_to_old: (element.occurs.min > 0).then_some(NOT_WRITTEN),
                 };
                 let was = format!("{} {}", element.occurs, type_name(self.old, self.old[element.id].type_id));
                 self.add(kinds::ELEMENT_REMOVED, here, (was, "gone"), effect);
@@ -359,12 +362,12 @@ impl Types<'_> {
             } else if element.name != partner.name {
                 self.namespace_changed(&element.name, &partner.name, here);
             }
-            self.element(element.id, partner.id, here.place, here.direction);
+            self.element(element.id, partner.id, here.node, here.direction);
         }
         let taken: HashSet<usize> = pairs.iter().flatten().copied().collect();
         for (index, element) in other.elements.iter().enumerate().filter(|(index, _)| !taken.contains(index)) {
-            let place = self.step(here.place, element.name.local());
-            let is_required = element.occurs.least > 0;
+            let node = self.step(here.node, element.name.local());
+            let is_required = element.occurs.min > 0;
             let why = if replacing_new[index] { REPLACING } else { UNKNOWN };
             let effect = Effect {
                 old_to_new: is_required.then_some(NOT_WRITTEN),
@@ -372,7 +375,7 @@ impl Types<'_> {
             };
             let kind = if is_required { kinds::ELEMENT_ADDED_REQUIRED } else { kinds::ELEMENT_ADDED };
             let is = format!("{} {}", element.occurs, type_name(self.new, self.new[element.id].type_id));
-            self.add(kind, Here { place, ..here }, ("absent", is), effect);
+            self.add(kind, Position { node, ..here }, ("absent", is), effect);
         }
         self.wildcards((&one.wildcards, &other.wildcards), "element", here);
         self.shapes((old, &one), (new, &other), &pairs, here);
@@ -412,7 +415,7 @@ impl Types<'_> {
         (old, one): (Option<&Particle>, &Model),
         (new, other): (Option<&Particle>, &Model),
         pairs: &[Option<usize>],
-        here: Here,
+        here: Position,
     ) {
         let both = || {
             let paired = one.elements.iter().zip(pairs);
@@ -439,24 +442,24 @@ impl Types<'_> {
             }
             _ => (kinds::GROUPING, Effect::both("{w} may combine them in a way that {r} don't allow")),
         };
-        self.add(kind, here, (told(&was), told(&is)), effect);
+        self.add(kind, here, (described(&was), described(&is)), effect);
         for (element, partner) in both() {
-            let place = self.step(here.place, element.name.local());
-            self.occurs(element.occurs, partner.occurs, Here { place, ..here });
+            let node = self.step(here.node, element.name.local());
+            self.occurs(element.occurs, partner.occurs, Position { node, ..here });
         }
     }
 
     /// Compares occurrences in two shapes that have the same groups.
-    fn occurrences(&mut self, old: &Shape, new: &Shape, here: Here) {
+    fn occurrences(&mut self, old: &Shape, new: &Shape, here: Position) {
         match (old, new) {
             (Shape::Element(name, one), Shape::Element(_, other)) if one != other => {
-                let place = self.step(here.place, name.local());
-                self.occurs(*one, *other, Here { place, ..here });
+                let node = self.step(here.node, name.local());
+                self.occurs(*one, *other, Position { node, ..here });
             }
             (Shape::Group(compositor, one, inner), Shape::Group(_, other, others)) => {
                 if one != other {
-                    let place = self.step(here.place, &format!("{}({})", compositor.name(), told(old)));
-                    self.occurs(*one, *other, Here { place, ..here });
+                    let node = self.step(here.node, &format!("{}({})", compositor.name(), described(old)));
+                    self.occurs(*one, *other, Position { node, ..here });
                 }
                 inner.iter().zip(others).for_each(|(one, other)| self.occurrences(one, other, here));
             }
@@ -464,12 +467,12 @@ impl Types<'_> {
         }
     }
 
-    fn occurs(&mut self, old: Occurs, new: Occurs, here: Here) {
+    fn occurs(&mut self, old: Occurs, new: Occurs, here: Position) {
         let effect = Effect { old_to_new: old.exceeds(new), new_to_old: new.exceeds(old) };
         let kind = match (effect.old_to_new, effect.new_to_old) {
             (Some(_), Some(_)) => kinds::OCCURRENCE,
-            (Some(_), None) if old.least == 0 && new.least > 0 => kinds::REQUIRED,
-            (None, Some(_)) if new.least == 0 && old.least > 0 => kinds::OPTIONAL,
+            (Some(_), None) if old.min == 0 && new.min > 0 => kinds::REQUIRED,
+            (None, Some(_)) if new.min == 0 && old.min > 0 => kinds::OPTIONAL,
             (Some(_), None) => kinds::NARROWED,
             (None, Some(_)) => kinds::WIDENED,
             (None, None) => return,

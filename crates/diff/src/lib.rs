@@ -77,12 +77,12 @@ fn read(name: &str, wsdl: &str) -> Result<Definitions, Error> {
 /// The contracts differ, or the file can't be read.
 #[track_caller]
 pub fn assert_contract(file: impl AsRef<Path>, contract: &str) {
-    if let Err(message) = held(file.as_ref(), contract, std::env::var_os("BLESS").is_some()) {
+    if let Err(message) = check(file.as_ref(), contract, std::env::var_os("BLESS").is_some()) {
         panic!("{message}");
     }
 }
 
-fn held(file: &Path, contract: &str, is_blessed: bool) -> Result<(), String> {
+fn check(file: &Path, contract: &str, is_blessed: bool) -> Result<(), String> {
     let shown = file.display();
     if is_blessed {
         let folder = file.parent().map_or(Ok(()), std::fs::create_dir_all);
@@ -135,12 +135,12 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("castile-diff-{}", std::process::id()));
         let file = folder.join("kept/orders.wsdl");
         let old = contract("<xs:element name='item' type='xs:string'/>");
-        let message = held(&file, &old, false).unwrap_err();
+        let message = check(&file, &old, false).unwrap_err();
         assert!(message.contains("can't be read") && message.ends_with("`BLESS=1 cargo test` writes it"), "{message}");
-        assert_eq!(held(&file, &old, true), Ok(()));
-        assert_eq!(held(&file, &old.replace('\n', "\r\n"), false), Ok(()));
+        assert_eq!(check(&file, &old, true), Ok(()));
+        assert_eq!(check(&file, &old.replace('\n', "\r\n"), false), Ok(()));
         let new = contract("<xs:element name='item' type='xs:string'/><xs:element name='size' type='xs:int'/>");
-        let message = held(&file, &new, false).unwrap_err();
+        let message = check(&file, &new, false).unwrap_err();
         let said = [
             "orders.wsdl is not the contract of the program.",
             "orders.wsdl → the program: 1 change\n\noperation place\n  required element added\n    place/order.size in the request\n",
@@ -150,11 +150,11 @@ mod tests {
         for said in said {
             assert!(message.contains(said), "{said:?} is not in {message}");
         }
-        let message = held(&file, &old.replacen("      ", "\n", 1), false).unwrap_err();
+        let message = check(&file, &old.replacen("      ", "\n", 1), false).unwrap_err();
         assert!(message.contains("No message changes; only documentation, names or their order change."), "{message}");
         let import = contract("").replacen("<types>", "<import namespace='urn:x' location='Cargo.toml'/><types>", 1);
         assert!(between(&import, &old).is_err());
-        let message = held(&file, "<x/>", false).unwrap_err();
+        let message = check(&file, "<x/>", false).unwrap_err();
         assert!(message.contains("the new contract can't be read: "), "{message}");
         std::fs::remove_dir_all(&folder).unwrap();
     }

@@ -43,12 +43,12 @@ impl<'d> Asserted<'d> {
             match pair {
                 (Some(old), None) if !is_within(false, &old.path) => {
                     let why = "old servers require it, but new clients don't comply";
-                    let breaks = if old.is_optional { Breaks::nobody() } else { Breaks::new_clients(why) };
+                    let breaks = if old.is_optional { Breaks::none() } else { Breaks::new_clients(why) };
                     changes.add(kinds::ASSERTION_REMOVED, (group, &path(old)), (told(old), "gone"), breaks);
                 }
                 (None, Some(new)) if !is_within(true, &new.path) => {
                     let why = "new servers require it, but old clients don't comply";
-                    let breaks = if new.is_optional { Breaks::nobody() } else { Breaks::old_clients(why) };
+                    let breaks = if new.is_optional { Breaks::none() } else { Breaks::old_clients(why) };
                     changes.add(kinds::ASSERTION_ADDED, (group, &path(new)), ("absent", told(new)), breaks);
                 }
                 _ => {}

@@ -50,7 +50,7 @@ impl<'d> Compare<'d> {
                     let group = group(new);
                     let (was, is) = (old.name.local(), new.name.local());
                     if was != is {
-                        self.changes.add(kinds::SERVICE_RENAMED, (&group, is), (was, is), Breaks::nobody());
+                        self.changes.add(kinds::SERVICE_RENAMED, (&group, is), (was, is), Breaks::none());
                     }
                     self.ports(old, new, &group);
                 }
@@ -98,11 +98,11 @@ impl<'d> Compare<'d> {
     ) {
         let place = (group, new.name.as_str());
         if old.name != new.name {
-            self.changes.add(kinds::PORT_RENAMED, place, (&old.name, &new.name), Breaks::nobody());
+            self.changes.add(kinds::PORT_RENAMED, place, (&old.name, &new.name), Breaks::none());
         }
         if old.address != new.address {
             let told = |port: &Port| port.address.clone().unwrap_or_else(|| "none".to_owned());
-            self.changes.add(kinds::ADDRESS, place, (told(old), told(new)), Breaks::nobody());
+            self.changes.add(kinds::ADDRESS, place, (told(old), told(new)), Breaks::none());
         }
         let (old_addressing, new_addressing) = (self.old.addressing(old), self.new.addressing(new));
         if old_addressing != new_addressing {

@@ -8,13 +8,13 @@ use castile_xsd::{Builtin, ExpandedName, Schema, TypeId};
 use crate::change::Effect;
 use crate::kinds;
 use crate::pairs::paired;
-use crate::types::{Here, Types, full_name, type_name};
+use crate::types::{Position, Types, full_name, type_name};
 
 const NO_VALUE: &str = "{w} may write text that is not a valid value for {r}";
 
 impl Types<'_> {
     /// Compares two simple types.
-    pub(crate) fn simple(&mut self, old: TypeId, new: TypeId, here: Here) {
+    pub(crate) fn simple(&mut self, old: TypeId, new: TypeId, here: Position) {
         let variety = |schema: &Schema, id: TypeId| schema[id].as_simple().map(|simple| simple.variety.clone());
         match (variety(self.old, old), variety(self.new, new)) {
             (Some(Variety::Atomic), Some(Variety::Atomic)) => {
@@ -25,7 +25,7 @@ impl Types<'_> {
                 }
             }
             (Some(Variety::List { item }), Some(Variety::List { item: other })) => {
-                self.pair(item, other, here.place, here.direction);
+                self.pair(item, other, here.node, here.direction);
             }
             (Some(Variety::Union { members }), Some(Variety::Union { members: others })) => {
                 self.unions(&members, &others, here);
@@ -41,7 +41,7 @@ impl Types<'_> {
     }
 
     /// Compares the members of unions. They are paired by name; anonymous members are paired by their base, in order.
-    fn unions(&mut self, old: &[TypeId], new: &[TypeId], here: Here) {
+    fn unions(&mut self, old: &[TypeId], new: &[TypeId], here: Position) {
         self.work += old.len() + new.len();
         let names = |schema: &Schema, members: &[TypeId]| -> Vec<ExpandedName> {
             members.iter().map(|id| full_name(schema, *id)).collect()
@@ -49,7 +49,7 @@ impl Types<'_> {
         let (partners, added) = paired(&names(self.old, old), &names(self.new, new));
         for (member, partner) in old.iter().zip(partners) {
             match partner {
-                Some(partner) => self.pair(*member, new[partner], here.place, here.direction),
+                Some(partner) => self.pair(*member, new[partner], here.node, here.direction),
                 None => {
                     let change = (type_name(self.old, *member), "gone");
                     self.add(kinds::MEMBER_REMOVED, here, change, Effect::old_to_new(NO_VALUE));
@@ -63,7 +63,7 @@ impl Types<'_> {
     }
 
     /// Compares facets that are a length, a bound or a number of digits.
-    fn facets(&mut self, old: TypeId, new: TypeId, here: Here) {
+    fn facets(&mut self, old: TypeId, new: TypeId, here: Position) {
         let of = |schema: &Schema, id: TypeId| -> Vec<(FacetKind, String)> {
             let is_other = |kind| matches!(kind, FacetKind::Pattern | FacetKind::Enumeration | FacetKind::WhiteSpace);
             let facets = schema.facets(id).into_iter().filter(|facet| !is_other(facet.kind));
@@ -95,7 +95,7 @@ impl Types<'_> {
         }
     }
 
-    fn enumerations(&mut self, old: TypeId, new: TypeId, here: Here) {
+    fn enumerations(&mut self, old: TypeId, new: TypeId, here: Position) {
         let (old_schema, new_schema) = (self.old, self.new);
         let (values, others) = (old_schema.enumeration(old), new_schema.enumeration(new));
         self.work += values.len() + others.len();
@@ -126,7 +126,7 @@ impl Types<'_> {
     }
 
     /// Compares patterns. Which of two patterns is stricter can't be determined.
-    fn patterns(&mut self, old: TypeId, new: TypeId, here: Here) {
+    fn patterns(&mut self, old: TypeId, new: TypeId, here: Position) {
         let (was, is) = (self.old.patterns(old), self.new.patterns(new));
         if was == is {
             return;

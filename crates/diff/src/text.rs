@@ -92,7 +92,7 @@ fn one(change: &Change, out: &mut String, styles: &Styles) {
             let _ = writeln!(out, "    {error}breaks {who}{error:#}: {}", visible(&broken.why));
         }
     }
-    if !breaks.somebody() {
+    if !breaks.any() {
         let _ = writeln!(out, "    {dim}breaks nothing{dim:#}");
     }
 }

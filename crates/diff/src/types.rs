@@ -17,9 +17,9 @@ use crate::pairs::paired;
 
 /// Maximum number of elements, attributes and values that are compared. Groups that refer to one another can expand to
 /// any number.
-const MOST: usize = 2_000_000;
+const MAX_WORK: usize = 2_000_000;
 /// Maximum number of changes in types, each of which takes memory. Nobody reads more.
-const MOST_CHANGES: usize = 100_000;
+const MAX_CHANGES: usize = 100_000;
 /// Maximum number of steps shown at the end of a path.
 const STEPS: usize = 12;
 
@@ -29,18 +29,18 @@ pub(crate) const NOT_WRITTEN: Reason = Reason::All("{w} don't write it, but {r} 
 
 /// A position in a message.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Place(usize);
+pub(crate) struct NodeId(usize);
 
 /// A position, and the direction of its message.
 #[derive(Clone, Copy)]
-pub(crate) struct Here {
-    pub(crate) place: Place,
+pub(crate) struct Position {
+    pub(crate) node: NodeId,
     pub(crate) direction: Direction,
 }
 
 enum Node {
     Root { group: String, head: String, message: &'static str },
-    Step { parent: Place, root: Place, step: String },
+    Step { parent: NodeId, root: NodeId, step: String },
 }
 
 /// A pair of types to compare.
@@ -58,7 +58,7 @@ pub(crate) struct Types<'d> {
     pub(crate) old: &'d Schema,
     pub(crate) new: &'d Schema,
     nodes: Vec<Node>,
-    queue: VecDeque<(Pair, Place)>,
+    queue: VecDeque<(Pair, NodeId)>,
     visits: HashMap<Pair, Visit>,
     elements: HashSet<(ElementId, ElementId, Direction)>,
     /// Changed namespaces, with the change that reports each.
@@ -84,25 +84,25 @@ impl<'d> Types<'d> {
     }
 
     /// Returns the start of a message.
-    pub(crate) fn root(&mut self, group: &str, head: &str, message: &'static str) -> Place {
+    pub(crate) fn root(&mut self, group: &str, head: &str, message: &'static str) -> NodeId {
         self.nodes.push(Node::Root { group: group.to_owned(), head: head.to_owned(), message });
-        Place(self.nodes.len() - 1)
+        NodeId(self.nodes.len() - 1)
     }
 
     /// Returns the position of an element or attribute in another one.
-    pub(crate) fn step(&mut self, parent: Place, step: &str) -> Place {
+    pub(crate) fn step(&mut self, parent: NodeId, step: &str) -> NodeId {
         let root = match &self.nodes[parent.0] {
             Node::Root { .. } => parent,
             Node::Step { root, .. } => *root,
         };
         self.nodes.push(Node::Step { parent, root, step: step.to_owned() });
-        Place(self.nodes.len() - 1)
+        NodeId(self.nodes.len() - 1)
     }
 
     /// Returns the group, the path and the message of a position.
-    fn told(&self, place: Place) -> (String, String, Option<&'static str>) {
+    fn describe(&self, node: NodeId) -> (String, String, Option<&'static str>) {
         let mut steps = Vec::new();
-        let mut next = place;
+        let mut next = node;
         while let Node::Step { parent, step, .. } = &self.nodes[next.0] {
             if steps.len() == STEPS {
                 steps.push("…");
@@ -112,8 +112,8 @@ impl<'d> Types<'d> {
             next = *parent;
         }
         steps.reverse();
-        let root = match &self.nodes[place.0] {
-            Node::Root { .. } => place,
+        let root = match &self.nodes[node.0] {
+            Node::Root { .. } => node,
             Node::Step { root, .. } => *root,
         };
         match &self.nodes[root.0] {
@@ -127,18 +127,18 @@ impl<'d> Types<'d> {
     pub(crate) fn add(
         &mut self,
         kind: &'static str,
-        here: Here,
+        here: Position,
         (was, is): (impl Into<String>, impl Into<String>),
         effect: Effect,
     ) {
-        let (group, path, message) = self.told(here.place);
+        let (group, path, message) = self.describe(here.node);
         let breaks = effect.breaks(here.direction);
         let (path, was, is) = (shortened(path), shortened(was.into()), shortened(is.into()));
         self.changes.push(Change { kind, group, path, message, was, is, breaks, also: 0 });
     }
 
     /// Adds a pair of types to the queue, unless it was added before.
-    pub(crate) fn pair(&mut self, old: TypeId, new: TypeId, place: Place, direction: Direction) {
+    pub(crate) fn pair(&mut self, old: TypeId, new: TypeId, node: NodeId, direction: Direction) {
         if old.builtin().is_some() && old == new {
             return;
         }
@@ -148,7 +148,7 @@ impl<'d> Types<'d> {
             return;
         }
         self.visits.insert(pair, Visit::default());
-        self.queue.push_back((pair, place));
+        self.queue.push_back((pair, node));
     }
 
     /// Compares all pairs in the queue, and returns the changes.
@@ -156,18 +156,18 @@ impl<'d> Types<'d> {
     /// # Errors
     /// The contracts are too large to be compared.
     pub(crate) fn finish(mut self) -> Result<Vec<Change>, Error> {
-        while let Some((pair, place)) = self.queue.pop_front() {
+        while let Some((pair, node)) = self.queue.pop_front() {
             let (old, new, direction) = pair;
             let first = self.changes.len();
-            self.types(old, new, Here { place, direction });
-            if self.work > MOST {
+            self.types(old, new, Position { node, direction });
+            if self.work > MAX_WORK {
                 return Err(Error(format!(
-                    "there are more than {MOST} pairs of elements, attributes and values to compare"
+                    "there are more than {MAX_WORK} pairs of elements, attributes and values to compare"
                 )));
             }
-            if self.changes.len() > MOST_CHANGES {
+            if self.changes.len() > MAX_CHANGES {
                 return Err(Error(format!(
-                    "found more than {MOST_CHANGES} changes, expected two versions of one contract"
+                    "found more than {MAX_CHANGES} changes, expected two versions of one contract"
                 )));
             }
             let changes = first..self.changes.len();
@@ -183,7 +183,7 @@ impl<'d> Types<'d> {
         Ok(self.changes)
     }
 
-    fn types(&mut self, old: TypeId, new: TypeId, here: Here) {
+    fn types(&mut self, old: TypeId, new: TypeId, here: Position) {
         self.work += 1;
         let (old_schema, new_schema) = (self.old, self.new);
         match (&old_schema[old], &new_schema[new]) {
@@ -209,31 +209,31 @@ impl<'d> Types<'d> {
     }
 
     /// Compares a simple type with a complex one.
-    fn other_kind(&mut self, old: TypeId, new: TypeId, here: Here) {
+    fn other_kind(&mut self, old: TypeId, new: TypeId, here: Position) {
         match (self.old.content(old), self.new.content(new)) {
             (Content::Simple(one), Content::Simple(other)) => {
                 self.attributes(old, new, here);
-                self.pair(one, other, here.place, here.direction);
+                self.pair(one, other, here.node, here.direction);
             }
             _ => self.type_changed(old, new, here),
         }
     }
 
     /// Reports that a type was replaced by a different one.
-    pub(crate) fn type_changed(&mut self, old: TypeId, new: TypeId, here: Here) {
+    pub(crate) fn type_changed(&mut self, old: TypeId, new: TypeId, here: Position) {
         let is_any = |type_id: TypeId| type_id.builtin() == Some(Builtin::AnyType);
         let effect = Effect::of(!is_any(new), !is_any(old), "{w} write text that is not a valid value for {r}");
         self.add(kinds::TYPE, here, (type_name(self.old, old), type_name(self.new, new)), effect);
     }
 
-    fn contents(&mut self, old: TypeId, new: TypeId, here: Here) {
+    fn contents(&mut self, old: TypeId, new: TypeId, here: Position) {
         let is_any = |type_id: TypeId| type_id.builtin() == Some(Builtin::AnyType);
         if is_any(old) != is_any(new) {
             return self.type_changed(old, new, here);
         }
         let (one, other) = (self.old.content(old), self.new.content(new));
         match (&one, &other) {
-            (Content::Simple(one), Content::Simple(other)) => self.pair(*one, *other, here.place, here.direction),
+            (Content::Simple(one), Content::Simple(other)) => self.pair(*one, *other, here.node, here.direction),
             (Content::Simple(_), _) | (_, Content::Simple(_)) => self.type_changed(old, new, here),
             _ => {
                 let is_mixed = |content: &Content| matches!(content, Content::Mixed(_));
@@ -253,7 +253,7 @@ impl<'d> Types<'d> {
     }
 
     /// Compares the types that `xsi:type` may name instead of these types.
-    fn derived(&mut self, old: TypeId, new: TypeId, here: Here) {
+    fn derived(&mut self, old: TypeId, new: TypeId, here: Position) {
         if old.builtin().is_some() || new.builtin().is_some() {
             return;
         }
@@ -266,24 +266,24 @@ impl<'d> Types<'d> {
         let (partners, added) = paired(&names, &others);
         let why = "{w} may write it with xsi:type, but {r} don't know it";
         for ((name, id), partner) in names.iter().zip(old).zip(partners) {
-            let place = self.step(here.place, &format!("({})", name.local()));
+            let node = self.step(here.node, &format!("({})", name.local()));
             match partner {
-                Some(partner) => self.pair(id, new[partner], place, here.direction),
+                Some(partner) => self.pair(id, new[partner], node, here.direction),
                 None => {
-                    let here = Here { place, ..here };
+                    let here = Position { node, ..here };
                     self.add(kinds::DERIVED_REMOVED, here, ("there", "gone"), Effect::old_to_new(why));
                 }
             }
         }
         for index in added {
-            let place = self.step(here.place, &format!("({})", others[index].local()));
-            self.add(kinds::DERIVED_ADDED, Here { place, ..here }, ("absent", "there"), Effect::new_to_old(why));
+            let node = self.step(here.node, &format!("({})", others[index].local()));
+            self.add(kinds::DERIVED_ADDED, Position { node, ..here }, ("absent", "there"), Effect::new_to_old(why));
         }
     }
 
     /// Compares two declarations of an element.
-    pub(crate) fn element(&mut self, old: ElementId, new: ElementId, place: Place, direction: Direction) {
-        let here = Here { place, direction };
+    pub(crate) fn element(&mut self, old: ElementId, new: ElementId, node: NodeId, direction: Direction) {
+        let here = Position { node, direction };
         // Changes in global elements are reported at the first reference only.
         let is_global = self.old[old].scope == Scope::Global && self.new[new].scope == Scope::Global;
         if !is_global {
@@ -293,13 +293,13 @@ impl<'d> Types<'d> {
             self.declaration(old, new, here);
             self.substitutes(old, new, here);
         } else {
-            self.pair(self.old[old].type_id, self.new[new].type_id, place, direction);
+            self.pair(self.old[old].type_id, self.new[new].type_id, node, direction);
         }
     }
 
-    fn declaration(&mut self, old: ElementId, new: ElementId, here: Here) {
+    fn declaration(&mut self, old: ElementId, new: ElementId, here: Position) {
         let (one, other) = (&self.old[old], &self.new[new]);
-        self.pair(one.type_id, other.type_id, here.place, here.direction);
+        self.pair(one.type_id, other.type_id, here.node, here.direction);
         let why = "{w} may write it as nil, but {r} reject this";
         match (one.nillable, other.nillable) {
             (false, true) => self.add(kinds::NILLABLE, here, ("not nillable", "nillable"), Effect::new_to_old(why)),
@@ -321,7 +321,7 @@ impl<'d> Types<'d> {
         self.values(one.value_constraint.as_ref(), other.value_constraint.as_ref(), here);
     }
 
-    fn substitutes(&mut self, old: ElementId, new: ElementId, here: Here) {
+    fn substitutes(&mut self, old: ElementId, new: ElementId, here: Position) {
         let (members, others) = (self.old.substitutes(old), self.new.substitutes(new));
         self.work += members.len() + others.len();
         let known: HashMap<&ExpandedName, ElementId> = others.iter().map(|id| (&self.new[*id].name, *id)).collect();
@@ -329,24 +329,24 @@ impl<'d> Types<'d> {
         let why = "{w} may write it in place of the element, but {r} don't know it";
         for member in &members {
             let name = &old_schema[*member].name;
-            let place = self.step(here.place, &format!("[{}]", name.local()));
+            let node = self.step(here.node, &format!("[{}]", name.local()));
             match known.get(name) {
-                Some(other) => self.declaration(*member, *other, Here { place, ..here }),
+                Some(other) => self.declaration(*member, *other, Position { node, ..here }),
                 None => {
-                    let here = Here { place, ..here };
+                    let here = Position { node, ..here };
                     self.add(kinds::SUBSTITUTE_REMOVED, here, ("there", "gone"), Effect::old_to_new(why));
                 }
             }
         }
         let known: HashSet<&ExpandedName> = members.iter().map(|id| &old_schema[*id].name).collect();
         for member in others.iter().filter(|id| !known.contains(&new_schema[**id].name)) {
-            let place = self.step(here.place, &format!("[{}]", new_schema[*member].name.local()));
-            self.add(kinds::SUBSTITUTE_ADDED, Here { place, ..here }, ("absent", "there"), Effect::new_to_old(why));
+            let node = self.step(here.node, &format!("[{}]", new_schema[*member].name.local()));
+            self.add(kinds::SUBSTITUTE_ADDED, Position { node, ..here }, ("absent", "there"), Effect::new_to_old(why));
         }
     }
 
     /// Compares the default and fixed values of an element or attribute.
-    fn values(&mut self, old: Option<&ValueConstraint>, new: Option<&ValueConstraint>, here: Here) {
+    fn values(&mut self, old: Option<&ValueConstraint>, new: Option<&ValueConstraint>, here: Position) {
         if old == new {
             return;
         }
@@ -361,7 +361,7 @@ impl<'d> Types<'d> {
         self.add(kind, here, (told(old), told(new)), effect);
     }
 
-    fn attributes(&mut self, old: TypeId, new: TypeId, here: Here) {
+    fn attributes(&mut self, old: TypeId, new: TypeId, here: Position) {
         let (old_schema, new_schema) = (self.old, self.new);
         let (uses, others) = (old_schema.attribute_uses(old), new_schema.attribute_uses(new));
         self.work += uses.len() + others.len();
@@ -374,8 +374,8 @@ impl<'d> Types<'d> {
         for one in &uses {
             let declaration = &old_schema[one.attribute];
             let name = &declaration.name;
-            let place = self.step(here.place, &format!("@{}", name.local()));
-            let here = Here { place, ..here };
+            let node = self.step(here.node, &format!("@{}", name.local()));
+            let here = Position { node, ..here };
             let Some(other) = known.get(name) else {
                 let effect = Effect {
                     old_to_new: (!takes(&new_any, name)).then_some(UNKNOWN),
@@ -399,7 +399,7 @@ impl<'d> Types<'d> {
                 one.value_constraint.clone().or_else(|| schema[one.attribute].value_constraint.clone())
             };
             self.values(of(old_schema, one).as_ref(), of(new_schema, other).as_ref(), here);
-            self.pair(declaration.type_id, new_schema[other.attribute].type_id, place, here.direction);
+            self.pair(declaration.type_id, new_schema[other.attribute].type_id, node, here.direction);
             self.array_types(one.array_type.as_ref(), other.array_type.as_ref(), here);
         }
         let known: HashSet<&ExpandedName> = uses.iter().map(|one| &old_schema[one.attribute].name).collect();
@@ -409,7 +409,7 @@ impl<'d> Types<'d> {
             if known.contains(name) {
                 continue;
             }
-            let place = self.step(here.place, &format!("@{}", name.local()));
+            let node = self.step(here.node, &format!("@{}", name.local()));
             let is_required = other.use_ == Use::Required;
             let effect = Effect {
                 old_to_new: is_required.then_some(NOT_WRITTEN),
@@ -417,18 +417,18 @@ impl<'d> Types<'d> {
             };
             let kind = if is_required { kinds::ATTRIBUTE_ADDED_REQUIRED } else { kinds::ATTRIBUTE_ADDED };
             let is = format!("{} {}", use_name(other.use_), type_name(new_schema, declaration.type_id));
-            self.add(kind, Here { place, ..here }, ("absent", is), effect);
+            self.add(kind, Position { node, ..here }, ("absent", is), effect);
         }
         self.wildcards((old_any.as_slice(), new_any.as_slice()), "attribute", here);
     }
 
     /// Compares the items of arrays in SOAP encoding.
-    fn array_types(&mut self, old: Option<&ArrayType>, new: Option<&ArrayType>, here: Here) {
+    fn array_types(&mut self, old: Option<&ArrayType>, new: Option<&ArrayType>, here: Position) {
         let (Some(old), Some(new)) = (old, new) else { return };
         match (self.old.find_type(&old.item), self.new.find_type(&new.item)) {
             (Some(one), Some(other)) => {
-                let place = self.step(here.place, "[]");
-                self.pair(one, other, place, here.direction);
+                let node = self.step(here.node, "[]");
+                self.pair(one, other, node, here.direction);
             }
             _ if old != new => {
                 let told = |one: &ArrayType| format!("{}{}", one.item, one.dimensions);
@@ -440,7 +440,7 @@ impl<'d> Types<'d> {
     }
 
     /// Compares wildcards in the order of their types.
-    pub(crate) fn wildcards(&mut self, (old, new): (&[Wildcard], &[Wildcard]), of: &str, here: Here) {
+    pub(crate) fn wildcards(&mut self, (old, new): (&[Wildcard], &[Wildcard]), of: &str, here: Position) {
         let why = "{w} may write elements that {r} reject";
         for (one, other) in old.iter().zip(new).filter(|(one, other)| one != other) {
             let strictness = |one: &Wildcard| match one.process_contents {
@@ -463,7 +463,7 @@ impl<'d> Types<'d> {
     }
 
     /// Reports, once for each direction, that one namespace was replaced by another.
-    pub(crate) fn namespace_changed(&mut self, old: &ExpandedName, new: &ExpandedName, here: Here) {
+    pub(crate) fn namespace_changed(&mut self, old: &ExpandedName, new: &ExpandedName, here: Position) {
         let key = (old.namespace().to_owned(), new.namespace().to_owned(), here.direction);
         if let Some(known) = self.namespaces.get(&key) {
             self.changes[*known].also += 1;

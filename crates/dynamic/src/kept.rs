@@ -341,7 +341,7 @@ mod tests {
             min_occurs,
             max_occurs,
             term,
-            held: plan::Held::InPlace,
+            storage: plan::Storage::InPlace,
             streams: false,
             adapter: None,
         }

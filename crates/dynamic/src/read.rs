@@ -27,7 +27,7 @@ pub(crate) fn type_of(element: &'static Element) -> &'static ElementType {
 impl FromXml for Value {
     const ATTRIBUTES: &'static Attributes = &Attributes::ANY;
 
-    fn known(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
+    fn cached(decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Self, Error>> {
         let ElementType { base, .. } = type_of(element);
         match base {
             Base::Simple(of) => {

@@ -213,7 +213,7 @@ impl SimpleType {
     pub(crate) fn known(&self, decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Value, Error>> {
         match self.kind {
             Kind::Datatype(datatype) if !self.has_names && element.facets.is_none() => {
-                by_datatype!(datatype, T, made => <T as FromXml>::known(decoder, element).map(|value| value.map(made)))
+                by_datatype!(datatype, T, made => <T as FromXml>::cached(decoder, element).map(|value| value.map(made)))
             }
             _ => None,
         }
@@ -286,18 +286,18 @@ impl Lexical<Value> for &SimpleType {
         self.has_names
     }
 
-    fn heap_of(&self, text: &str) -> usize {
+    fn heap_size(&self, text: &str) -> usize {
         match &self.kind {
             Kind::Datatype(datatype) => {
                 by_datatype!(*datatype, T, value => <T as datatypes::SimpleType>::heap_size(text))
             }
             Kind::List(item) => {
-                let each = |word| 2 * size_of::<Value>() + item.heap_of(word);
+                let each = |word| 2 * size_of::<Value>() + item.heap_size(word);
                 text.split_ascii_whitespace().map(each).sum()
             }
             Kind::Enumeration { .. } => 0,
             Kind::Union { members, .. } => {
-                let of_members = || members.iter().map(|member| member.of.heap_of(text)).max();
+                let of_members = || members.iter().map(|member| member.of.heap_size(text)).max();
                 deeper::<Value, _>(of_members).unwrap_or_default()
             }
         }

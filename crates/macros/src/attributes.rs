@@ -11,7 +11,7 @@ use crate::expansion::NAMESPACE;
 
 /// The attributes of a type.
 #[derive(Default)]
-pub(crate) struct OfType {
+pub(crate) struct TypeAttributes {
     /// The namespace of the type.
     pub(crate) namespace: Option<Expr>,
     pub(crate) name: Option<LitStr>,
@@ -39,7 +39,7 @@ pub(crate) struct OfType {
 
 /// The attributes of a field or a variant.
 #[derive(Default)]
-pub(crate) struct OfField {
+pub(crate) struct FieldAttributes {
     pub(crate) name: Option<LitStr>,
     /// The namespace of the element or attribute, if it differs from that of the type.
     pub(crate) namespace: Option<Expr>,
@@ -154,9 +154,9 @@ impl Case {
     }
 }
 
-impl OfType {
+impl TypeAttributes {
     pub(crate) fn read(attributes: &[Attribute]) -> syn::Result<Self> {
-        let mut of = OfType { documentation: documentation(attributes), ..OfType::default() };
+        let mut of = TypeAttributes { documentation: documentation(attributes), ..TypeAttributes::default() };
         each(attributes, |meta| of.set(meta))?;
         Ok(of)
     }
@@ -194,12 +194,12 @@ impl OfType {
     }
 
     /// Returns the name of an element or an attribute.
-    pub(crate) fn name_of(&self, ident: &Ident, field: &OfField, case: Case) -> syn::Result<String> {
+    pub(crate) fn name_of(&self, ident: &Ident, field: &FieldAttributes, case: Case) -> syn::Result<String> {
         ncname(self.text_of(ident, field, case), field.name.as_ref().map_or(ident.span(), Spanned::span))
     }
 
     /// Returns the text of an enumeration value, which doesn't have to be a name.
-    pub(crate) fn text_of(&self, ident: &Ident, field: &OfField, case: Case) -> String {
+    pub(crate) fn text_of(&self, ident: &Ident, field: &FieldAttributes, case: Case) -> String {
         match &field.name {
             Some(name) => name.value(),
             None => self.rename_all.unwrap_or(case).name(ident),
@@ -230,9 +230,9 @@ impl OfType {
     }
 }
 
-impl OfField {
+impl FieldAttributes {
     pub(crate) fn read(attributes: &[Attribute]) -> syn::Result<Self> {
-        let mut of = OfField { documentation: documentation(attributes), ..OfField::default() };
+        let mut of = FieldAttributes { documentation: documentation(attributes), ..FieldAttributes::default() };
         each(attributes, |meta| of.set(meta))?;
         Ok(of)
     }
@@ -314,16 +314,16 @@ impl OfField {
     }
 
     /// Rejects attributes that have no meaning for this field.
-    pub(crate) fn refuse(&self, allowed: &[Said], what: &str) -> syn::Result<()> {
+    pub(crate) fn refuse(&self, allowed: &[FieldAttribute], what: &str) -> syn::Result<()> {
         let said = [
-            (Said::Name, self.name.as_ref().map(Spanned::span)),
-            (Said::Namespace, self.namespace.as_ref().map(Spanned::span)),
-            (Said::Repeated, self.is_repeated),
-            (Said::Items, self.is_items),
-            (Said::Bounds, self.min.as_ref().or(self.max.as_ref()).map(Spanned::span)),
-            (Said::Default, self.default.as_ref().map(Spanned::span)),
-            (Said::With, self.with.as_ref().map(Spanned::span)),
-            (Said::Wrap, self.wrap.as_ref().map(Spanned::span)),
+            (FieldAttribute::Name, self.name.as_ref().map(Spanned::span)),
+            (FieldAttribute::Namespace, self.namespace.as_ref().map(Spanned::span)),
+            (FieldAttribute::Repeated, self.is_repeated),
+            (FieldAttribute::Items, self.is_items),
+            (FieldAttribute::Bounds, self.min.as_ref().or(self.max.as_ref()).map(Spanned::span)),
+            (FieldAttribute::Default, self.default.as_ref().map(Spanned::span)),
+            (FieldAttribute::With, self.with.as_ref().map(Spanned::span)),
+            (FieldAttribute::Wrap, self.wrap.as_ref().map(Spanned::span)),
         ];
         for (said, span) in said {
             if let Some(span) = span.filter(|_| !allowed.contains(&said)) {
@@ -336,7 +336,7 @@ impl OfField {
 
 /// The attributes of a field other than its role.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Said {
+pub(crate) enum FieldAttribute {
     Name,
     Namespace,
     Repeated,
@@ -347,17 +347,17 @@ pub(crate) enum Said {
     Wrap,
 }
 
-impl Said {
+impl FieldAttribute {
     fn word(self) -> &'static str {
         match self {
-            Said::Name => "its own name",
-            Said::Namespace => "its own namespace",
-            Said::Repeated => "repeated values",
-            Said::Items => "items",
-            Said::Bounds => "min or max",
-            Said::Default => "a default",
-            Said::With => "an adapter",
-            Said::Wrap => "an element around it",
+            FieldAttribute::Name => "its own name",
+            FieldAttribute::Namespace => "its own namespace",
+            FieldAttribute::Repeated => "repeated values",
+            FieldAttribute::Items => "items",
+            FieldAttribute::Bounds => "min or max",
+            FieldAttribute::Default => "a default",
+            FieldAttribute::With => "an adapter",
+            FieldAttribute::Wrap => "an element around it",
         }
     }
 }

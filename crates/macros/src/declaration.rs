@@ -7,7 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, Ident, Path, Type};
 
 use crate::expansion::{ATTRIBUTES, ELEMENTS, Expansion};
-use crate::fields::{self, Kind, Member};
+use crate::fields::{self, Member, MemberKind};
 
 /// A complex type.
 pub(crate) struct Complex<'a> {
@@ -71,7 +71,7 @@ impl Complex<'_> {
             }
         });
         let types_of_attributes = row(types_of_attributes.collect());
-        let has_elements = members.iter().any(|member| member.kind == Kind::Element);
+        let has_elements = members.iter().any(|member| member.kind == MemberKind::Element);
         let elements = if has_elements {
             quote! { #table }
         } else {
@@ -122,9 +122,9 @@ impl Complex<'_> {
         let documentation = documentation(self.documentation);
         let extension = extends.map(|base| extension(ident, base));
         // The compiler reports these errors at the fields.
-        let declared_members = members.iter().filter(|member| member.kind != Kind::Any).map(|member| &member.of);
+        let declared_members = members.iter().filter(|member| member.kind != MemberKind::Any).map(|member| &member.of);
         let types = declared_members.chain(self.attributes.iter().map(|attribute| &attribute.of));
-        let doubtful = types.filter(|of| fields::most_bytes(of).is_none());
+        let doubtful = types.filter(|of| fields::max_bytes(of).is_none());
         let doubtful = doubtful.map(|of| quote_spanned! { of.span() => castile_codegen_::can_be_declared::<#of>(); });
         let checks = checked(&quote! { #checks #(#doubtful)* #extension });
         quote! {
@@ -264,11 +264,11 @@ fn types(members: &[Member], expansion: &Expansion) -> (TokenStream, TokenStream
             None => quote! { { castile_codegen_::declared::UNBOUNDED } },
         };
         match kind {
-            Kind::Element => quote! { castile_codegen_::declared::Of<#of> },
-            Kind::Flattened => {
+            MemberKind::Element => quote! { castile_codegen_::declared::Of<#of> },
+            MemberKind::Flattened => {
                 quote! { castile_codegen_::declared::Flattened<#of, #min, #max> }
             }
-            Kind::Any => {
+            MemberKind::Any => {
                 let namespaces = any.as_ref().map(|any| namespaces(any, expansion));
                 let takes = quote::format_ident!("CastileTakes{number}");
                 wildcards.extend(quote! {
@@ -287,11 +287,11 @@ fn types(members: &[Member], expansion: &Expansion) -> (TokenStream, TokenStream
 }
 
 /// The number of types in the longest tuple that is supported.
-const LONGEST: usize = 12;
+const MAX_TUPLE: usize = 12;
 
 /// Combines the types into one tuple, or into several nested ones.
 fn row(types: Vec<TokenStream>) -> TokenStream {
-    let tuples = types.chunks(LONGEST).map(|types| quote! { (#(#types,)*) });
+    let tuples = types.chunks(MAX_TUPLE).map(|types| quote! { (#(#types,)*) });
     let together = |rest, first| quote! { castile_codegen_::declared::And<#first, #rest> };
     let types = tuples.rev().reduce(together).unwrap_or_else(|| quote! { () });
     quote! { <#types as castile_codegen_::declared::Types>::ROW }

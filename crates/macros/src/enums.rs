@@ -1,21 +1,21 @@
 //! Enums: enumerations, choices, and base types with their derived types.
 
 use castile_plan::names;
-use castile_plan::plan::{Choice, Derived, DerivedVariant, Held, Item, TypeName};
+use castile_plan::plan::{Choice, Derived, DerivedVariant, Item, Storage, TypeName};
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DataEnum, DeriveInput, Fields, Type, Variant};
 
-use crate::attributes::{Case, OfField, OfType, Role, Said};
+use crate::attributes::{Case, FieldAttribute, FieldAttributes, Role, TypeAttributes};
 use crate::declaration::{Complex, ContentOf, checked, extended, shown, simple};
 use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
-use crate::fields::{Member, differ, elements, held_by, is_called, member};
+use crate::fields::{Member, differ, elements, generic_argument, is_called, member};
 use crate::simple::WHITE_SPACE;
 use crate::structs::{element_of_group, is_small, sound, without_facets};
 
 pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<TokenStream> {
-    let of = OfType::read(&input.attrs)?;
+    let of = TypeAttributes::read(&input.attrs)?;
     let is_listed = |variant: &Variant| matches!(variant.fields, Fields::Unit);
     let is_enumeration = of.is_derived.is_none() && of.is_union.is_none() && data.variants.iter().any(is_listed);
     // An enumeration restricts a text type. The only facet that it can have is `whiteSpace`.
@@ -53,7 +53,7 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataEnum) -> syn::Result<Token
 const ITSELF: &str = "`itself` is only for a variant of an enum with `#[xml(derived)]`";
 
 /// Returns the type that a variant contains.
-fn held<'v>(variant: &'v Variant, what: &str) -> syn::Result<&'v Type> {
+fn variant_type<'v>(variant: &'v Variant, what: &str) -> syn::Result<&'v Type> {
     match &variant.fields {
         Fields::Unnamed(fields) if fields.unnamed.len() == 1 => Ok(&fields.unnamed[0].ty),
         _ => Err(syn::Error::new_spanned(
@@ -65,24 +65,24 @@ fn held<'v>(variant: &'v Variant, what: &str) -> syn::Result<&'v Type> {
 
 // ---- enumerations ----
 
-fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
+fn enumeration(input: &DeriveInput, of: &TypeAttributes, data: &DataEnum) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     let expansion = Expansion::new(ident, of)?;
     let mut listed = Vec::new();
     let mut other = None;
     for variant in &data.variants {
-        let said = OfField::read(&variant.attrs)?;
+        let said = FieldAttributes::read(&variant.attrs)?;
         match (said.role(), &variant.fields) {
             (Some(Role::Other), _) => {
                 said.refuse(&[], "the variant for other values")?;
-                let of = held(variant, "the text of a value that is not listed")?;
+                let of = variant_type(variant, "the text of a value that is not listed")?;
                 if other.is_some() {
                     return Err(syn::Error::new_spanned(variant, "another variant is already `other`"));
                 }
                 other = Some((&variant.ident, of));
             }
             (None, Fields::Unit) => {
-                said.refuse(&[Said::Name], "a value of an enumeration")?;
+                said.refuse(&[FieldAttribute::Name], "a value of an enumeration")?;
                 // An enumeration value can be any text, not only a name.
                 let value = of.text_of(&variant.ident, &said, Case::AsItIs);
                 listed.push((&variant.ident, value));
@@ -181,17 +181,17 @@ fn enumeration(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result
     Ok(expansion.code(Vec::new(), rest))
 }
 
-fn union(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
+fn union(input: &DeriveInput, of: &TypeAttributes, data: &DataEnum) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     let expansion = Expansion::new(ident, of)?;
     let mut members = Vec::new();
     for variant in &data.variants {
-        let said = OfField::read(&variant.attrs)?;
+        let said = FieldAttributes::read(&variant.attrs)?;
         said.refuse(&[], "a member of a union")?;
         if let Some((_, span)) = said.role {
             return Err(syn::Error::new(span, "a member of a union is a value of a simple type"));
         }
-        members.push((&variant.ident, held(variant, "a value of a simple type")?));
+        members.push((&variant.ident, variant_type(variant, "a value of a simple type")?));
     }
     let name = of.name(ident)?;
     let reads = members.iter().map(|(variant, of)| {
@@ -252,7 +252,7 @@ fn union(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
 
 // ---- choices ----
 
-fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
+fn choice(input: &DeriveInput, of: &TypeAttributes, data: &DataEnum) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     let mut expansion = Expansion::new(ident, of)?;
     let mut members: Vec<(Member, proc_macro2::Span)> = Vec::new();
@@ -260,11 +260,11 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
     let mut sizes = Vec::new();
     let mut text = None;
     for variant in &data.variants {
-        let said = OfField::read(&variant.attrs)?;
+        let said = FieldAttributes::read(&variant.attrs)?;
         match said.role {
             Some((Role::Text, span)) => {
                 said.refuse(&[], "text between elements")?;
-                if text.is_some() || !is_called(held(variant, "a text")?, "String") {
+                if text.is_some() || !is_called(variant_type(variant, "a text")?, "String") {
                     return Err(syn::Error::new(
                         span,
                         "expected only one variant for the text between elements, with a `String`",
@@ -279,8 +279,8 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
                 return Err(syn::Error::new(span, "a variant of a choice is an element, `any`, or `flatten`"));
             }
         }
-        let of_variant = held(variant, "the value of its element")?;
-        if let Some(inner) = held_by(of_variant, "Option") {
+        let of_variant = variant_type(variant, "the value of its element")?;
+        if let Some(inner) = generic_argument(of_variant, "Option") {
             return Err(syn::Error::new_spanned(
                 inner,
                 "a variant of a choice always has a value, expected no `Option`",
@@ -339,7 +339,7 @@ fn choice(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Toke
 
 // ---- base types with their derived types ----
 
-fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<TokenStream> {
+fn types(input: &DeriveInput, of: &TypeAttributes, data: &DataEnum) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     let mut expansion = Expansion::new(ident, of)?;
     if !expansion.is_qualified() {
@@ -351,7 +351,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     let mut variants = Vec::new();
     let mut checks = TokenStream::new();
     let all_said =
-        data.variants.iter().map(|variant| OfField::read(&variant.attrs)).collect::<syn::Result<Vec<_>>>()?;
+        data.variants.iter().map(|variant| FieldAttributes::read(&variant.attrs)).collect::<syn::Result<Vec<_>>>()?;
     let has_itself = all_said.iter().any(|said| said.role() == Some(Role::Itself));
     let mut extended_by = Vec::new();
     let mut names = Vec::new();
@@ -359,10 +359,10 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
     let mut other = None;
     let mut sizes = Vec::new();
     for (variant, said) in data.variants.iter().zip(all_said) {
-        sizes.push((variant.ident.clone(), held(variant, "a type that extends this one")?.clone()));
+        sizes.push((variant.ident.clone(), variant_type(variant, "a type that extends this one")?.clone()));
         if said.role() == Some(Role::Other) {
             said.refuse(&[], "the variant for unknown types")?;
-            held(variant, "a `castile::AnyType`")?;
+            variant_type(variant, "a `castile::AnyType`")?;
             if other.is_some() {
                 return Err(syn::Error::new_spanned(variant, "another variant is already `other`"));
             }
@@ -374,12 +374,12 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             let message = "a variant is a type that extends this one, `itself`, or `other`";
             return Err(syn::Error::new(span, message));
         }
-        let of_variant = held(variant, "a type that extends this one")?;
-        let (held, inner) = match held_by(of_variant, "Box") {
-            Some(inner) => (Held::Boxed, inner),
-            None => (Held::InPlace, of_variant),
+        let of_variant = variant_type(variant, "a type that extends this one")?;
+        let (held, inner) = match generic_argument(of_variant, "Box") {
+            Some(inner) => (Storage::Boxed, inner),
+            None => (Storage::InPlace, of_variant),
         };
-        if ["Nillable", "NillableWithAttributes"].iter().any(|nil| held_by(inner, nil).is_some()) {
+        if ["Nillable", "NillableWithAttributes"].iter().any(|nil| generic_argument(inner, nil).is_some()) {
             let message =
                 format!("a variant must contain the type itself: use `Nillable<{ident}>` in a field of this type");
             return Err(syn::Error::new_spanned(inner, message));
@@ -398,7 +398,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             );
             (of_type.clone(), message)
         } else {
-            said.refuse(&[Said::Name], "a type")?;
+            said.refuse(&[FieldAttribute::Name], "a type")?;
             extended_by.push(inner.clone());
             let message = format!(
                 "`{of_inner}` does not extend `{ident}`: add `#[xml(extends = {ident})]` to it, or to a type that it \
@@ -435,7 +435,7 @@ fn types(input: &DeriveInput, of: &OfType, data: &DataEnum) -> syn::Result<Token
             documentation: String::new(),
             name: TypeName { namespace: NAMESPACE.to_owned(), name: name.clone() },
             base: expansion.base(inner),
-            held,
+            storage: held,
             tag: (!is_itself).then_some(name),
         };
         // Values without `xsi:type` are of the first variant.

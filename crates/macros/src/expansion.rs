@@ -10,7 +10,7 @@ use proc_macro2::{Delimiter, Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{Expr, Lit, LitStr, Type};
 
-use crate::attributes::OfType;
+use crate::attributes::TypeAttributes;
 
 /// The placeholder for the namespace of the type.
 pub(crate) const NAMESPACE: &str = "castile:namespace";
@@ -41,7 +41,7 @@ pub(crate) struct Expansion {
 }
 
 impl Expansion {
-    pub(crate) fn new(ident: &Ident, of: &OfType) -> syn::Result<Self> {
+    pub(crate) fn new(ident: &Ident, of: &TypeAttributes) -> syn::Result<Self> {
         let namespace = of.namespace(ident)?;
         let is_none = is_empty(&namespace);
         let is_qualified = !of.is_unqualified && !is_none;
@@ -170,13 +170,13 @@ impl Expansion {
             extras: Default::default(),
             sizes: Vec::new(),
             left_out: Vec::new(),
-            lacks: Vec::new(),
+            missing: Vec::new(),
         };
-        let meant = |name: &str| self.meant_by(name);
-        render(&OfProgram { plan: &plan, namespace: self.of_elements(), library, meant: &meant })
+        let meant = |name: &str| self.replacement_for(name);
+        render(&OfProgram { plan: &plan, namespace: self.of_elements(), library, replacement: &meant })
     }
 
-    fn meant_by(&self, name: &str) -> Option<TokenStream> {
+    fn replacement_for(&self, name: &str) -> Option<TokenStream> {
         if !name.starts_with('C') {
             return None;
         }

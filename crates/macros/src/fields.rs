@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use castile_datatypes::{Datatype, Unscoped};
 use castile_plan::names;
-use castile_plan::plan::{Base, Element, Field, Held, Nil, Term, Value, ValueConstraint, Wildcard};
+use castile_plan::plan::{Base, Element, Field, Nil, Storage, Term, Value, ValueConstraint, Wildcard};
 use proc_macro2::Span;
 use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Expr, GenericArgument, Ident, LitInt, PathArguments, Type};
 
-use crate::attributes::{Case, Occurrence, OfField, OfType, Role, Said};
+use crate::attributes::{Case, FieldAttribute, FieldAttributes, Occurrence, Role, TypeAttributes};
 use crate::expansion::{Expansion, NAMESPACE};
 
 /// A field of a struct, or the content of a variant, as a particle.
@@ -20,7 +20,7 @@ pub(crate) struct Member {
     pub(crate) namespace: Option<Expr>,
     /// The type of one value.
     pub(crate) of: Type,
-    pub(crate) kind: Kind,
+    pub(crate) kind: MemberKind,
     pub(crate) min: u32,
     pub(crate) max: Option<u32>,
     pub(crate) default: Option<String>,
@@ -32,7 +32,7 @@ pub(crate) struct Member {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum MemberKind {
     Element,
     Flattened,
     Any,
@@ -48,7 +48,7 @@ pub(crate) struct Shape {
 }
 
 /// Returns the generic argument of a type with this name: `T` of `Option<T>`.
-pub(crate) fn held_by<'t>(of: &'t Type, name: &str) -> Option<&'t Type> {
+pub(crate) fn generic_argument<'t>(of: &'t Type, name: &str) -> Option<&'t Type> {
     let Type::Path(path) = bare(of) else { return None };
     let last = path.path.segments.last().filter(|last| path.qself.is_none() && last.ident == name)?;
     let PathArguments::AngleBracketed(arguments) = &last.arguments else { return None };
@@ -103,7 +103,7 @@ pub(crate) fn of_language(of: &Type) -> Option<(&'static str, &'static str)> {
 }
 
 /// Returns the maximum size of a value in bytes on a 64-bit machine, if the name of the type determines it.
-pub(crate) fn most_bytes(of: &Type) -> Option<usize> {
+pub(crate) fn max_bytes(of: &Type) -> Option<usize> {
     const POINTER: usize = 8;
     /// The small types of `castile::datatypes`. If the program defines a type with such a name, its size is checked where it is
     /// derived.
@@ -121,19 +121,19 @@ pub(crate) fn most_bytes(of: &Type) -> Option<usize> {
         "QName",
         "Time",
     ];
-    let inner = held_by(of, "Option").unwrap_or(of);
+    let inner = generic_argument(of, "Option").unwrap_or(of);
     match last_of(inner)?.to_string().as_str() {
-        "Box" => held_by(inner, "Box").map(|_| POINTER),
-        "Vec" => held_by(inner, "Vec").map(|_| 3 * POINTER),
+        "Box" => generic_argument(inner, "Box").map(|_| POINTER),
+        "Vec" => generic_argument(inner, "Vec").map(|_| 3 * POINTER),
         "String" => Some(3 * POINTER),
-        called if DATATYPES.contains(&called) => Some(MOST_OF_DATATYPE),
+        called if DATATYPES.contains(&called) => Some(MAX_DATATYPE_SIZE),
         // A number, and the flag of an `Option`.
         _ => of_language(inner).map(|_| 2 * POINTER),
     }
 }
 
 /// The maximum size in bytes of a value of these datatypes, or of an `Option` of one.
-pub(crate) const MOST_OF_DATATYPE: usize = 64;
+pub(crate) const MAX_DATATYPE_SIZE: usize = 64;
 
 /// Checks that a default is a valid value of its type, if the type is known here.
 pub(crate) fn check_value(of: &Type, text: &str, span: Span) -> syn::Result<()> {
@@ -148,17 +148,18 @@ pub(crate) fn check_value(of: &Type, text: &str, span: Span) -> syn::Result<()> 
 }
 
 impl Shape {
-    pub(crate) fn of(of: &Type, said: &OfField) -> syn::Result<Self> {
-        let unboxed = |of: &Type| (held_by(of, "Box").is_some(), held_by(of, "Box").unwrap_or(of).clone());
-        if let Some(held) = held_by(of, "Option") {
+    pub(crate) fn of(of: &Type, said: &FieldAttributes) -> syn::Result<Self> {
+        let unboxed =
+            |of: &Type| (generic_argument(of, "Box").is_some(), generic_argument(of, "Box").unwrap_or(of).clone());
+        if let Some(held) = generic_argument(of, "Option") {
             if let Some(span) = said.is_repeated {
                 return Err(syn::Error::new(span, "an `Option` occurs at most once, so it can't be `repeated`"));
             }
             let (is_boxed, of) = unboxed(held);
             return Ok(Shape { occurrence: Occurrence::Optional, is_boxed, is_stream: false, of });
         }
-        let is_stream = held_by(of, "Items").is_some();
-        if let Some(held) = held_by(of, "Vec").or_else(|| held_by(of, "Items")) {
+        let is_stream = generic_argument(of, "Items").is_some();
+        if let Some(held) = generic_argument(of, "Vec").or_else(|| generic_argument(of, "Items")) {
             if is_called(held, "u8") && said.is_repeated.is_none() {
                 let message = "a `Vec<u8>` would be an element for each number: use \
                     `castile::datatypes::Base64Binary` or `HexBinary` for bytes, or `#[xml(repeated)]` for numbers";
@@ -178,10 +179,10 @@ impl Shape {
 /// Creates a member and its plan.
 pub(crate) fn member(
     expansion: &mut Expansion,
-    of_type: &OfType,
+    of_type: &TypeAttributes,
     ident: &Ident,
     of: &Type,
-    said: &OfField,
+    said: &FieldAttributes,
     case: Case,
 ) -> syn::Result<(Member, Field)> {
     let is_any = said.role() == Some(Role::Any);
@@ -213,25 +214,28 @@ pub(crate) fn member(
     };
     if let Some(namespace) = &said.namespace {
         // A reference to an element of another schema can't change the element (XSD Part 1 §3.3.3).
-        said.refuse(&[Said::Name, Said::Namespace, Said::Repeated, Said::Bounds], "an element of another namespace")?;
+        said.refuse(
+            &[FieldAttribute::Name, FieldAttribute::Namespace, FieldAttribute::Repeated, FieldAttribute::Bounds],
+            "an element of another namespace",
+        )?;
         if !is_element || shape.is_stream {
             return Err(syn::Error::new(namespace.span(), "only elements and attributes can have their own namespace"));
         }
     }
-    let held = if shape.is_boxed { Held::Boxed } else { Held::InPlace };
+    let held = if shape.is_boxed { Storage::Boxed } else { Storage::InPlace };
     let (kind, term) = match said.role() {
         Some(Role::Any) => {
-            said.refuse(&[Said::Bounds], "a field with `any`")?;
+            said.refuse(&[FieldAttribute::Bounds], "a field with `any`")?;
             if shape.occurrence == Occurrence::Repeated && !is_called(of, "AnyElements") {
                 return Err(syn::Error::new(of.span(), "use `castile::AnyElements` for any number of elements"));
             }
             // Elements of the type's own namespace would be ambiguous with its other elements (cos-nonambig).
             let any = said.wildcard(Wildcard::Not(NAMESPACE.to_owned()))?;
-            (Kind::Any, Term::Any(any))
+            (MemberKind::Any, Term::Any(any))
         }
         Some(Role::Flattened) => {
-            said.refuse(&[Said::Bounds], "a flattened field")?;
-            (Kind::Flattened, Term::Group(expansion.of(&shape.of)))
+            said.refuse(&[FieldAttribute::Bounds], "a flattened field")?;
+            (MemberKind::Flattened, Term::Group(expansion.of(&shape.of)))
         }
         _ => {
             let namespace = said.namespace.as_ref().map(|namespace| expansion.other(namespace));
@@ -252,7 +256,7 @@ pub(crate) fn member(
                 None => expansion.base(&shape.of),
             };
             let value = Value { base, nil: Nil::Never };
-            (Kind::Element, Term::Element { element, value, tag: name.clone(), counted: false })
+            (MemberKind::Element, Term::Element { element, value, tag: name.clone(), counted: false })
         }
     };
     let any = match &term {
@@ -265,7 +269,7 @@ pub(crate) fn member(
         min_occurs: min,
         max_occurs: max,
         term,
-        held,
+        storage: held,
         streams: shape.is_stream,
         adapter,
     };
@@ -284,7 +288,7 @@ pub(crate) fn type_of_adapted(with: &Type, of: &Type) -> Type {
 }
 
 /// Returns how often a particle occurs.
-fn bounds(shape: &Shape, said: &OfField) -> syn::Result<(u32, Option<u32>)> {
+fn bounds(shape: &Shape, said: &FieldAttributes) -> syn::Result<(u32, Option<u32>)> {
     let number = |number: &LitInt| number.base10_parse::<u32>();
     match shape.occurrence {
         Occurrence::Repeated => {
@@ -319,8 +323,8 @@ pub(crate) fn differ<'m>(names: impl IntoIterator<Item = (Option<&'m Expr>, &'m 
 
 /// Checks that elements with the same name can be distinguished in a sequence. Either the first one has a fixed count, or a
 /// required element separates them. In the first case, its occurrences are counted.
-pub(crate) fn told_apart(members: &[(Member, Span)], fields: &mut [Field], is_all: bool) -> syn::Result<()> {
-    let is_element = |member: &Member| member.kind == Kind::Element;
+pub(crate) fn check_distinguishable(members: &[(Member, Span)], fields: &mut [Field], is_all: bool) -> syn::Result<()> {
+    let is_element = |member: &Member| member.kind == MemberKind::Element;
     let key =
         |member: &Member| (member.namespace.as_ref().map(|of| of.to_token_stream().to_string()), member.name.clone());
     for (index, (member, _)) in members.iter().enumerate().filter(|(_, (member, _))| is_element(member)) {
@@ -364,6 +368,6 @@ pub(crate) fn told_apart(members: &[(Member, Span)], fields: &mut [Field], is_al
 
 /// Returns the names of the members that are elements.
 pub(crate) fn elements(members: &[(Member, Span)]) -> impl Iterator<Item = (Option<&Expr>, &str, Span)> {
-    let elements = members.iter().filter(|(member, _)| member.kind == Kind::Element);
+    let elements = members.iter().filter(|(member, _)| member.kind == MemberKind::Element);
     elements.map(|(member, span)| (member.namespace.as_ref(), member.name.as_str(), *span))
 }

@@ -50,7 +50,7 @@ pub fn document(input: TokenStream) -> TokenStream {
 /// Turns a trait into a service.
 #[proc_macro_attribute]
 pub fn service(attribute: TokenStream, item: TokenStream) -> TokenStream {
-    let of = parse_macro_input!(attribute as service::OfService);
+    let of = parse_macro_input!(attribute as service::ServiceAttributes);
     let item = parse_macro_input!(item as ItemTrait);
     service::service(&of, item).unwrap_or_else(|error| error.to_compile_error()).into()
 }

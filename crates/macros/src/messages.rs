@@ -1,13 +1,13 @@
 //! Header blocks, documents, and details of faults.
 
-use castile_plan::plan::{Element, FaultVariant, Faults, Held, Root, RootType, TypedRoot};
+use castile_plan::plan::{Element, FaultVariant, Faults, Root, RootType, Storage, TypedRoot};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Data, DeriveInput, Fields, Type};
 
-use crate::attributes::{Case, OfField, OfType, Said, ncname};
+use crate::attributes::{Case, FieldAttribute, FieldAttributes, TypeAttributes, ncname};
 use crate::expansion::{Expansion, NAMESPACE};
-use crate::fields::{differ, held_by};
+use crate::fields::{differ, generic_argument};
 
 /// Creates an element of a message, in the namespace of the type.
 pub(crate) fn root(expansion: &mut Expansion, name: &str) -> Root {
@@ -45,7 +45,7 @@ fn declared(expansion: &Expansion, name: &str, of: &TokenStream) -> TokenStream 
 /// Generates a header block from a type.
 pub(crate) fn header(input: &DeriveInput) -> syn::Result<TokenStream> {
     let ident = &input.ident;
-    let of = OfType::read(&input.attrs)?;
+    let of = TypeAttributes::read(&input.attrs)?;
     let mut expansion = Expansion::new(ident, &of)?;
     let name = element_name(&of, ident)?;
     if expansion.is_in_none() {
@@ -71,7 +71,7 @@ pub(crate) fn header(input: &DeriveInput) -> syn::Result<TokenStream> {
 /// Generates a document from a type.
 pub(crate) fn document(input: &DeriveInput) -> syn::Result<TokenStream> {
     let ident = &input.ident;
-    let of = OfType::read(&input.attrs)?;
+    let of = TypeAttributes::read(&input.attrs)?;
     let mut expansion = Expansion::new(ident, &of)?;
     let name = element_name(&of, ident)?;
     let document = TypedRoot {
@@ -84,7 +84,7 @@ pub(crate) fn document(input: &DeriveInput) -> syn::Result<TokenStream> {
 }
 
 /// Returns the name of the element that has this type.
-fn element_name(of: &OfType, ident: &syn::Ident) -> syn::Result<String> {
+fn element_name(of: &TypeAttributes, ident: &syn::Ident) -> syn::Result<String> {
     match &of.element {
         Some(name) => Ok(name.value()),
         None => ncname(Case::Camel.name(ident), ident.span()),
@@ -94,7 +94,7 @@ fn element_name(of: &OfType, ident: &syn::Ident) -> syn::Result<String> {
 /// Generates fault details from a type: an enum of elements, or one element.
 pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
     let ident = &input.ident;
-    let of = OfType::read(&input.attrs)?;
+    let of = TypeAttributes::read(&input.attrs)?;
     let mut expansion = Expansion::new(ident, &of)?;
     let Data::Enum(data) = &input.data else {
         return Ok(one_detail(&expansion, &element_name(&of, ident)?));
@@ -103,8 +103,8 @@ pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
     let mut elements = Vec::new();
     let mut names = Vec::new();
     for variant in &data.variants {
-        let said = OfField::read(&variant.attrs)?;
-        said.refuse(&[Said::Name], "a fault detail")?;
+        let said = FieldAttributes::read(&variant.attrs)?;
+        said.refuse(&[FieldAttribute::Name], "a fault detail")?;
         if let Some((_, span)) = said.role {
             return Err(syn::Error::new(span, "a fault detail is an element, so it can't have this option"));
         }
@@ -115,9 +115,9 @@ pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
                 return Err(syn::Error::new_spanned(variant, message));
             }
         };
-        let (inner, how) = match held_by(held, "Box") {
-            Some(inner) => (inner, Held::Boxed),
-            None => (held, Held::InPlace),
+        let (inner, how) = match generic_argument(held, "Box") {
+            Some(inner) => (inner, Storage::Boxed),
+            None => (held, Storage::InPlace),
         };
         let name = of.name_of(&variant.ident, &said, Case::Camel)?;
         names.push((name.clone(), variant.ident.span()));
@@ -127,7 +127,7 @@ pub(crate) fn fault_detail(input: &DeriveInput) -> syn::Result<TokenStream> {
             action: None,
             documentation: String::new(),
             base: expansion.base(inner),
-            held: how,
+            storage: how,
             root: root(&mut expansion, &name),
         });
     }

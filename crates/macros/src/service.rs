@@ -14,12 +14,12 @@ use syn::{
 };
 
 use crate::attributes::{documentation, ncname};
-use crate::fields::{held_by, is_called};
+use crate::fields::{generic_argument, is_called};
 use code::Service;
 
 /// The attributes of a service.
 #[derive(Default)]
-pub(crate) struct OfService {
+pub(crate) struct ServiceAttributes {
     namespace: Option<LitStr>,
     name: Option<LitStr>,
     port_type: Option<LitStr>,
@@ -31,9 +31,9 @@ pub(crate) struct OfService {
     is_rpc: bool,
 }
 
-impl Parse for OfService {
+impl Parse for ServiceAttributes {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let mut of = OfService::default();
+        let mut of = ServiceAttributes::default();
         while !input.is_empty() {
             let key: Ident = input.parse()?;
             let place = match key.to_string().as_str() {
@@ -74,7 +74,7 @@ fn skip_comma(input: ParseStream<'_>) -> syn::Result<()> {
 
 /// The `#[soap(…)]` attributes of an operation.
 #[derive(Default)]
-struct OfOperation {
+struct OperationAttributes {
     name: Option<LitStr>,
     action: Option<LitStr>,
     /// The name of the response's element that has the result.
@@ -87,9 +87,9 @@ struct OfOperation {
     response_headers: Vec<Type>,
 }
 
-impl OfOperation {
+impl OperationAttributes {
     fn read(attributes: &[Attribute]) -> syn::Result<Self> {
-        let mut of = OfOperation::default();
+        let mut of = OperationAttributes::default();
         for attribute in attributes.iter().filter(|attribute| attribute.path().is_ident("soap")) {
             attribute.parse_nested_meta(|meta| {
                 let key = meta.path.get_ident().map(ToString::to_string).unwrap_or_default();
@@ -143,10 +143,10 @@ struct Method {
     /// Whether the method can fail, and the details of its faults.
     is_fallible: bool,
     detail: Option<Type>,
-    of: OfOperation,
+    of: OperationAttributes,
 }
 
-pub(crate) fn service(of: &OfService, mut item: ItemTrait) -> syn::Result<TokenStream> {
+pub(crate) fn service(of: &ServiceAttributes, mut item: ItemTrait) -> syn::Result<TokenStream> {
     let Some(namespace) = of.namespace.clone() else {
         let message = "the service has no namespace: write `#[castile::service(namespace = \"urn:…\")]`";
         return Err(syn::Error::new(item.ident.span(), message));
@@ -218,7 +218,7 @@ fn rewrite(function: &mut TraitItemFn) {
 
 fn method(function: &TraitItemFn, actions: &Actions) -> syn::Result<Method> {
     let signature = &function.sig;
-    let of = OfOperation::read(&function.attrs)?;
+    let of = OperationAttributes::read(&function.attrs)?;
     if signature.asyncness.is_none() {
         return Err(syn::Error::new(signature.fn_token.span(), "an operation must be an `async fn`"));
     }
@@ -243,7 +243,7 @@ fn method(function: &TraitItemFn, actions: &Actions) -> syn::Result<Method> {
     let (request, mut of) = (request(function)?, of);
     if let Shape::Values(values) = &request {
         for value in values.iter().filter(|value| value.is_header) {
-            of.headers.push(held_by(&value.of, "Option").unwrap_or(&value.of).clone());
+            of.headers.push(generic_argument(&value.of, "Option").unwrap_or(&value.of).clone());
         }
     }
     let (response, is_fallible, detail) = response(&signature.output)?;
@@ -293,7 +293,7 @@ fn request(function: &TraitItemFn) -> syn::Result<Shape> {
     });
     let arguments: Vec<_> = arguments.collect();
     if let [only] = arguments[..]
-        && let Some(held) = held_by(&only.ty, "Request")
+        && let Some(held) = generic_argument(&only.ty, "Request")
     {
         return Ok(Shape::Whole(Box::new(held.clone())));
     }
@@ -305,7 +305,7 @@ fn request(function: &TraitItemFn) -> syn::Result<Shape> {
                 "a parameter needs a name, which becomes the name of its element",
             ));
         };
-        if held_by(&argument.ty, "Request").is_some() {
+        if generic_argument(&argument.ty, "Request").is_some() {
             return Err(syn::Error::new_spanned(
                 &argument.ty,
                 "a `Request` contains the whole message, so it must be the only parameter",
@@ -360,7 +360,7 @@ fn response(output: &ReturnType) -> syn::Result<(Shape, bool, Option<Type>)> {
             _ => return Err(syn::Error::new_spanned(fault, "the error of an operation must be a `castile::Fault`")),
         },
     };
-    let shape = match held_by(&value, "Response") {
+    let shape = match generic_argument(&value, "Response") {
         Some(held) => Shape::Whole(Box::new(held.clone())),
         None if matches!(&value, Type::Tuple(tuple) if tuple.elems.is_empty()) => Shape::Values(Vec::new()),
         None => Shape::Values(vec![Value {

@@ -7,7 +7,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Field, Type};
 
-use crate::attributes::OfType;
+use crate::attributes::TypeAttributes;
 use crate::declaration::simple;
 use crate::expansion::{Expansion, FACETS};
 use crate::fields::{check_value, is_called, of_language};
@@ -15,7 +15,7 @@ use crate::fields::{check_value, is_called, of_language};
 pub(crate) const WHITE_SPACE: &str = "expected white space \"preserve\", \"replace\" or \"collapse\"";
 
 /// Generates a struct with one value, which may have facets.
-pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn::Result<TokenStream> {
+pub(crate) fn restricted(input: &DeriveInput, of: &TypeAttributes, field: &Field) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     if let Some(extends) = &of.extends {
         return Err(syn::Error::new_spanned(
@@ -103,7 +103,7 @@ pub(crate) fn restricted(input: &DeriveInput, of: &OfType, field: &Field) -> syn
 }
 
 /// Returns the facets as a table contains them.
-fn facets(of: &OfType, inner: &Type) -> syn::Result<Vec<Facet>> {
+fn facets(of: &TypeAttributes, inner: &Type) -> syn::Result<Vec<Facet>> {
     let mut facets: Vec<Facet> = Vec::new();
     let mut patterns = Vec::new();
     let mut listed = Vec::new();

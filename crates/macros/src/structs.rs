@@ -2,7 +2,7 @@
 
 use castile_plan::names;
 use castile_plan::plan::{
-    Attribute, Base, Content, Element, Field, Held, Item, Made, Nil, Path, Presence, Role as PlanRole, Struct, Term,
+    Attribute, Base, Content, Element, Field, Item, Made, Nil, Path, Presence, Role as PlanRole, Storage, Struct, Term,
     TypeName, Value, Wildcard,
 };
 use proc_macro2::TokenStream;
@@ -10,17 +10,17 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{DataStruct, DeriveInput, Fields, FieldsNamed};
 
-use crate::attributes::{Case, Occurrence, OfField, OfType, Role, Said};
+use crate::attributes::{Case, FieldAttribute, FieldAttributes, Occurrence, Role, TypeAttributes};
 use crate::declaration::{AttributeOf, Complex, ContentOf};
 use crate::expansion::{ATTRIBUTES, ELEMENTS, Expansion, NAMESPACE};
-use crate::fields::{self, Kind, Member, Shape, adapted, check_value, differ, held_by, type_of_adapted};
+use crate::fields::{self, Member, MemberKind, Shape, adapted, check_value, differ, generic_argument, type_of_adapted};
 use crate::simple;
 
 /// The total size in bytes of fields with known types up to which the size of the struct is not checked.
-const MOST_KNOWN: usize = 512;
+const MAX_UNCHECKED_SIZE: usize = 512;
 
 pub(crate) fn derived(input: &DeriveInput, data: &DataStruct) -> syn::Result<TokenStream> {
-    let of = OfType::read(&input.attrs)?;
+    let of = TypeAttributes::read(&input.attrs)?;
     if let Some(span) = of.is_derived.or(of.is_union) {
         return Err(syn::Error::new(span, "only an enum can be one of several types"));
     }
@@ -44,7 +44,7 @@ pub(crate) fn derived(input: &DeriveInput, data: &DataStruct) -> syn::Result<Tok
     }
 }
 
-pub(crate) fn without_facets(of: &OfType) -> syn::Result<()> {
+pub(crate) fn without_facets(of: &TypeAttributes) -> syn::Result<()> {
     match of.facets.first() {
         Some((facet, _, span)) => Err(syn::Error::new(
             *span,
@@ -54,7 +54,7 @@ pub(crate) fn without_facets(of: &OfType) -> syn::Result<()> {
     }
 }
 
-fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Result<TokenStream> {
+fn complex(input: &DeriveInput, of: &TypeAttributes, fields: &FieldsNamed) -> syn::Result<TokenStream> {
     let ident = &input.ident;
     let mut expansion = Expansion::new(ident, of)?;
     let mut attributes = Vec::new();
@@ -68,11 +68,14 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     let mut repeats = Repeats::default();
     for field in &fields.named {
         let Some(name) = &field.ident else { continue };
-        let said = OfField::read(&field.attrs)?;
+        let said = FieldAttributes::read(&field.attrs)?;
         sizes.push((name.clone(), field.ty.clone()));
         match said.role() {
             Some(Role::Attribute) => {
-                said.refuse(&[Said::Name, Said::Namespace, Said::Default, Said::With], "an attribute")?;
+                said.refuse(
+                    &[FieldAttribute::Name, FieldAttribute::Namespace, FieldAttribute::Default, FieldAttribute::With],
+                    "an attribute",
+                )?;
                 let (plan, declared) = attribute(&mut expansion, of, name, &field.ty, &said)?;
                 attributes.push(plan);
                 declared_attributes.push(declared);
@@ -93,7 +96,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
             }
             Some(Role::Mixed) => {
                 said.refuse(&[], "mixed content")?;
-                let Some(piece) = held_by(&field.ty, "Vec").filter(|_| mixed.is_none()) else {
+                let Some(piece) = generic_argument(&field.ty, "Vec").filter(|_| mixed.is_none()) else {
                     let message = "mixed content must be one `Vec` of an enum with a variant for the text";
                     return Err(syn::Error::new_spanned(&field.ty, message));
                 };
@@ -122,7 +125,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
             None | Some(Role::Flattened | Role::Any) => {
                 let (member, plan) = fields::member(&mut expansion, of, name, &field.ty, &said, Case::Camel)?;
                 if let Some(span) = said.is_items {
-                    let elements = members.iter().filter(|(member, _)| member.kind == Kind::Element).count();
+                    let elements = members.iter().filter(|(member, _)| member.kind == MemberKind::Element).count();
                     repeats.field(&expansion, &member, &plan, elements, span)?;
                 }
                 particles.push(plan);
@@ -130,7 +133,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
             }
         }
     }
-    if let Some(span) = repeats.said.filter(|_| of.is_group) {
+    if let Some(span) = repeats.span.filter(|_| of.is_group) {
         return Err(syn::Error::new(span, "a flattened group can't have items"));
     }
     if let Some((name, _)) = &mixed
@@ -141,7 +144,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
         return Err(syn::Error::new(name.span(), message));
     }
     let is_all = of.is_all.is_some();
-    fields::told_apart(&members, &mut particles, is_all)?;
+    fields::check_distinguishable(&members, &mut particles, is_all)?;
     differ(
         declared_attributes.iter().map(|declared| (declared.namespace.as_ref(), declared.name.as_str(), declared.span)),
     )?;
@@ -153,7 +156,7 @@ fn complex(input: &DeriveInput, of: &OfType, fields: &FieldsNamed) -> syn::Resul
     let members: Vec<Member> = members.into_iter().map(|(member, _)| member).collect();
     if let Some(span) = of.is_all {
         for member in &members {
-            if member.kind != Kind::Element || member.max != Some(1) {
+            if member.kind != MemberKind::Element || member.max != Some(1) {
                 return Err(syn::Error::new(
                     span,
                     format!(
@@ -257,10 +260,10 @@ pub(crate) fn element_of_group(expansion: &Expansion, name: &str) -> TokenStream
 
 fn attribute(
     expansion: &mut Expansion,
-    of: &OfType,
+    of: &TypeAttributes,
     ident: &syn::Ident,
     ty: &syn::Type,
-    said: &OfField,
+    said: &FieldAttributes,
 ) -> syn::Result<(Attribute, AttributeOf)> {
     let shape = Shape::of(ty, said)?;
     if shape.is_boxed || shape.occurrence == Occurrence::Repeated {
@@ -323,9 +326,9 @@ const NO_ITEMS: &str = "items must be elements with their own type";
 #[derive(Default)]
 struct Repeats {
     code: TokenStream,
-    said: Option<proc_macro2::Span>,
+    span: Option<proc_macro2::Span>,
     /// Whether a field has items of any type inside its values.
-    leads_on: bool,
+    has_generic_items: bool,
 }
 
 impl Repeats {
@@ -339,12 +342,12 @@ impl Repeats {
         is_adapted: bool,
         span: proc_macro2::Span,
     ) -> syn::Result<()> {
-        self.said = Some(span);
+        self.span = Some(span);
         if is_adapted {
             return Err(syn::Error::new(span, NO_ITEMS));
         }
-        let values = held_by(of, "Option").unwrap_or(of);
-        let Some(item) = held_by(values, "Vec") else { return Ok(()) };
+        let values = generic_argument(of, "Option").unwrap_or(of);
+        let Some(item) = generic_argument(values, "Vec") else { return Ok(()) };
         let table = quote::format_ident!("{ELEMENTS}_{number}");
         let namespace = expansion.namespace_of_elements();
         self.to(expansion, &quote! { (#namespace, #around) }, item, &quote! { #table[0] });
@@ -360,8 +363,8 @@ impl Repeats {
         index: usize,
         span: proc_macro2::Span,
     ) -> syn::Result<()> {
-        self.said = Some(span);
-        if member.kind != Kind::Element || plan.adapter.is_some() {
+        self.span = Some(span);
+        if member.kind != MemberKind::Element || plan.adapter.is_some() {
             return Err(syn::Error::new(span, NO_ITEMS));
         }
         if plan.occurrence() == castile_plan::plan::Occurrence::Repeated {
@@ -369,7 +372,7 @@ impl Repeats {
             self.to(expansion, &TokenStream::new(), &member.of, &quote! { #table[#index] });
             return Ok(());
         }
-        if std::mem::replace(&mut self.leads_on, true) {
+        if std::mem::replace(&mut self.has_generic_items, true) {
             return Err(syn::Error::new(span, "another field already contains items"));
         }
         let (ident, of, name, namespace) =
@@ -411,15 +414,15 @@ struct Wrapped {
 /// `number` distinguishes it from the other such types of the struct.
 fn wrapped(
     expansion: &mut Expansion,
-    of_type: &OfType,
+    of_type: &TypeAttributes,
     ident: &syn::Ident,
     of: &syn::Type,
-    said: &OfField,
+    said: &FieldAttributes,
     number: usize,
 ) -> syn::Result<Wrapped> {
-    let is_optional = held_by(of, "Option").is_some();
-    let values = held_by(of, "Option").unwrap_or(of);
-    if held_by(values, "Vec").is_none() {
+    let is_optional = generic_argument(of, "Option").is_some();
+    let values = generic_argument(of, "Option").unwrap_or(of);
+    if generic_argument(values, "Vec").is_none() {
         return Err(syn::Error::new_spanned(of, "`wrap` is only for a `Vec` or an `Option<Vec<…>>`"));
     }
     let Some(around) = &said.wrap else { return Err(syn::Error::new_spanned(of, "this can't have `wrap`")) };
@@ -432,7 +435,7 @@ fn wrapped(
     let (member, plan) = fields::member(expansion, of_type, ident, values, said, Case::Camel)?;
     let adapter = plan.adapter.as_ref().map(|_| {
         let with = &said.with;
-        let of = held_by(values, "Vec");
+        let of = generic_argument(values, "Vec");
         quote! { castile_codegen_::Adapted<#with, #of> }
     });
     let item = Item::Struct(Struct {
@@ -513,7 +516,7 @@ fn wrapped(
             tag: name.clone(),
             counted: false,
         },
-        held: Held::InPlace,
+        storage: Storage::InPlace,
         streams: false,
         adapter: Some(base),
     };
@@ -521,7 +524,7 @@ fn wrapped(
         name,
         namespace: None,
         of: syn::parse_quote!(#wrapper),
-        kind: Kind::Element,
+        kind: MemberKind::Element,
         min,
         max: Some(1),
         default: None,
@@ -535,9 +538,9 @@ fn wrapped(
 /// Generates the check that a value is not larger than those of generated code. The compiler checks it only if a field may be
 /// large, because there can be thousands of types.
 pub(crate) fn is_small(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -> TokenStream {
-    let known: usize = fields.iter().filter_map(|(_, of)| fields::most_bytes(of)).sum();
-    let are_small = known <= MOST_KNOWN;
-    let doubtful: Vec<_> = fields.iter().filter(|(_, of)| !are_small || fields::most_bytes(of).is_none()).collect();
+    let known: usize = fields.iter().filter_map(|(_, of)| fields::max_bytes(of)).sum();
+    let are_small = known <= MAX_UNCHECKED_SIZE;
+    let doubtful: Vec<_> = fields.iter().filter(|(_, of)| !are_small || fields::max_bytes(of).is_none()).collect();
     if doubtful.is_empty() {
         return TokenStream::new();
     }
@@ -567,7 +570,7 @@ pub(crate) fn is_small(ident: &syn::Ident, fields: &[(syn::Ident, syn::Type)]) -
 /// default have simple types.
 pub(crate) fn sound(expansion: &Expansion, members: &[Member]) -> TokenStream {
     let namespace = expansion.namespace_of_elements();
-    let flattened = members.iter().filter(|member| member.kind == Kind::Flattened).map(|member| {
+    let flattened = members.iter().filter(|member| member.kind == MemberKind::Flattened).map(|member| {
         let of = &member.of;
         quote_spanned! { of.span() =>
             castile_codegen_::is_of(<#of as castile_codegen_::Group>::NAMESPACE, #namespace);

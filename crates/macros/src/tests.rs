@@ -13,7 +13,7 @@ fn expanded(source: &str) -> syn::Result<proc_macro2::TokenStream> {
         Item::Trait(mut item) => {
             let attribute = item.attrs.remove(0);
             let of = match attribute.meta {
-                Meta::Path(_) => crate::service::OfService::default(),
+                Meta::Path(_) => crate::service::ServiceAttributes::default(),
                 _ => attribute.parse_args()?,
             };
             crate::service::service(&of, item)
@@ -76,14 +76,14 @@ fn datatypes_are_small() {
         ($($datatype:ident)*) => {$(
             let (bare, optional) = (size_of::<$datatype>(), size_of::<Option<$datatype>>());
             let of: syn::Type = syn::parse_quote!(Option<$datatype>);
-            assert!(bare.max(optional) <= crate::fields::most_bytes(&of).unwrap(), "{bare} {optional}");
+            assert!(bare.max(optional) <= crate::fields::max_bytes(&of).unwrap(), "{bare} {optional}");
         )*};
     }
     are_small!(AnyUri Base64Binary Date DateTime Decimal Duration GYear GYearMonth HexBinary Integer QName Time);
     for of in
         ["String", "Option<String>", "u64", "Option<f64>", "Option<bool>", "Vec<u8>", "Option<Vec<u8>>", "Box<u8>"]
     {
-        assert!(crate::fields::most_bytes(&syn::parse_str(of).unwrap()).is_some(), "{of}");
+        assert!(crate::fields::max_bytes(&syn::parse_str(of).unwrap()).is_some(), "{of}");
     }
-    assert!(crate::fields::most_bytes(&syn::parse_str("Order").unwrap()).is_none());
+    assert!(crate::fields::max_bytes(&syn::parse_str("Order").unwrap()).is_none());
 }

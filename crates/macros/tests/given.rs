@@ -147,17 +147,17 @@ async fn messages_hold_types_of_the_program() {
 #[test]
 fn a_type_that_does_not_match_is_reported() {
     use castile::codegen::declared::{
-        Declared, ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedKind, ExpectedName, ExpectedType, Kind,
-        fits,
+        Declared, ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedName, ExpectedType, ExpectedTypeKind,
+        TypeKind, fits,
     };
     use castile::codegen::xs::{Namespaces, TypeName, ValueConstraint};
 
-    const INT: ExpectedKind = ExpectedKind::Is(<i32 as Declared>::KIND);
-    const TEXT: ExpectedKind = ExpectedKind::Is(<String as Declared>::KIND);
-    const fn attribute(name: &'static str, is_required: bool, kind: ExpectedKind) -> ExpectedAttribute {
+    const INT: ExpectedTypeKind = ExpectedTypeKind::Is(<i32 as Declared>::KIND);
+    const TEXT: ExpectedTypeKind = ExpectedTypeKind::Is(<String as Declared>::KIND);
+    const fn attribute(name: &'static str, is_required: bool, kind: ExpectedTypeKind) -> ExpectedAttribute {
         ExpectedAttribute { namespace: "", name, is_required, kind, constraint: None, message: "attribute" }
     }
-    const fn element(name: &'static str, min: u32, max: Option<u32>, kind: ExpectedKind) -> ExpectedElement {
+    const fn element(name: &'static str, min: u32, max: Option<u32>, kind: ExpectedTypeKind) -> ExpectedElement {
         ExpectedElement {
             name: ExpectedName::Is("", name),
             min_occurs: min,
@@ -195,19 +195,19 @@ fn a_type_that_does_not_match_is_reported() {
             told(&EXPECTED)
         }};
     }
-    const WEIGHT: ExpectedAttribute = attribute("weight", false, ExpectedKind::Is(<f64 as Declared>::KIND));
+    const WEIGHT: ExpectedAttribute = attribute("weight", false, ExpectedTypeKind::Is(<f64 as Declared>::KIND));
     const SKU: ExpectedElement = element("sku", 1, Some(1), TEXT);
-    const PARTS: ExpectedElement = element("part", 0, None, ExpectedKind::Is(<Part as Declared>::KIND));
+    const PARTS: ExpectedElement = element("part", 0, None, ExpectedTypeKind::Is(<Part as Declared>::KIND));
     assert_eq!(told!("Part", [WEIGHT], Sequence[SKU, PARTS]), None);
     // A text takes what is listed.
     let listed = told!(
         "Part",
         [WEIGHT],
-        Sequence[element("sku", 1, Some(1), ExpectedKind::Is(Kind::Listed(&[("enumeration", "a")]))), PARTS]
+        Sequence[element("sku", 1, Some(1), ExpectedTypeKind::Is(TypeKind::Listed(&[("enumeration", "a")]))), PARTS]
     );
     assert_eq!(listed, None);
     // A simple type of the program holds what is told by no more than its name.
-    assert_eq!(told!("Part", [WEIGHT], Sequence[element("sku", 1, Some(1), ExpectedKind::Simple), PARTS]), None);
+    assert_eq!(told!("Part", [WEIGHT], Sequence[element("sku", 1, Some(1), ExpectedTypeKind::Simple), PARTS]), None);
     const FIXED: Option<ValueConstraint> = Some(ValueConstraint::Fixed("a"));
     static MORE: ExpectedType = ExpectedType {
         any_attributes: Some(Namespaces::Any),
@@ -221,7 +221,7 @@ fn a_type_that_does_not_match_is_reported() {
             told!("Part", [WEIGHT], Sequence[ExpectedElement { name: ExpectedName::Any(Namespaces::Any), ..SKU }, PARTS]),
             "sku",
         ),
-        (told!("Part", [WEIGHT], Sequence[SKU, element("part", 0, None, ExpectedKind::Simple)]), "part"),
+        (told!("Part", [WEIGHT], Sequence[SKU, element("part", 0, None, ExpectedTypeKind::Simple)]), "part"),
         (told!("Port", [WEIGHT], Sequence[SKU, PARTS]), "name"),
         (told!("Part", [], Sequence[SKU, PARTS]), "more attributes"),
         (told!("Part", [WEIGHT, attribute("size", false, INT)], Sequence[SKU, PARTS]), "attribute"),

@@ -14,11 +14,11 @@ use crate::charges::{begin, charged, grow};
 use crate::error::shown;
 use crate::package::{self, body_of_parts};
 use crate::source::Source;
-use crate::store::{Kept, Store};
+use crate::store::{Store, Stored};
 use crate::{Charges, ContentId, Error, ErrorKind, Limits, Parser, Part, PartHead};
 
 /// The most Content-IDs that an error lists.
-const MOST_SHOWN: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// The attachments of a message, which are taken in order of arrival or by name.
 ///
@@ -37,7 +37,7 @@ struct Package {
     /// The source of further attachments.
     source: Source,
     /// The attachments that arrived before they were requested.
-    kept: VecDeque<(PartHead, Kept)>,
+    stored: VecDeque<(PartHead, Stored)>,
     store: Store,
 }
 
@@ -51,8 +51,8 @@ pub struct Attachment {
 }
 
 enum Content {
-    Coming(Source),
-    Kept(Kept),
+    Streamed(Source),
+    Stored(Stored),
     Over,
 }
 
@@ -115,8 +115,8 @@ impl Attachments {
         Ok(Attachments::new(source, VecDeque::new(), Store::new(limits, None)))
     }
 
-    pub(crate) fn new(source: Source, kept: VecDeque<(PartHead, Kept)>, store: Store) -> Self {
-        Attachments { package: Some(Box::new(Package { source, kept, store })) }
+    pub(crate) fn new(source: Source, kept: VecDeque<(PartHead, Stored)>, store: Store) -> Self {
+        Attachments { package: Some(Box::new(Package { source, stored: kept, store })) }
     }
 
     /// Returns the rest that remains after these are dropped; `None` if there is no package.
@@ -130,10 +130,10 @@ impl Attachments {
     /// The body is invalid or broke off.
     pub async fn next(&mut self) -> Result<Option<Attachment>, Error> {
         let Some(package) = &mut self.package else { return Ok(None) };
-        if let Some((head, kept)) = package.kept.pop_front() {
-            return Ok(Some(package.kept(head, kept)));
+        if let Some((head, kept)) = package.stored.pop_front() {
+            return Ok(Some(package.stored_attachment(head, kept)));
         }
-        package.coming().await
+        package.next_streamed().await
     }
 
     /// Returns the attachment that a reference in the message names: a `cid:` URL (RFC 2392), or the URL of a
@@ -154,16 +154,16 @@ impl Attachments {
     pub async fn by_url(&mut self, url: &str) -> Result<Attachment, Error> {
         let Some(package) = &mut self.package else { return Err(missing(url, &[])) };
         let wanted = Reference::new(url);
-        if let Some(index) = package.kept.iter().position(|(head, _)| wanted.names(head))
-            && let Some((head, kept)) = package.kept.remove(index)
+        if let Some(index) = package.stored.iter().position(|(head, _)| wanted.names(head))
+            && let Some((head, kept)) = package.stored.remove(index)
         {
-            return Ok(package.kept(head, kept));
+            return Ok(package.stored_attachment(head, kept));
         }
-        while let Some(attachment) = package.coming().await? {
+        while let Some(attachment) = package.next_streamed().await? {
             if wanted.names(&attachment.head) {
                 return Ok(attachment);
             }
-            package.keep(attachment).await?;
+            package.store_attachment(attachment).await?;
         }
         Err(missing(url, &package.source.content_ids()))
     }
@@ -205,23 +205,23 @@ impl Attachments {
 
 impl Package {
     /// Returns the next attachment that is not stored.
-    async fn coming(&mut self) -> Result<Option<Attachment>, Error> {
+    async fn next_streamed(&mut self) -> Result<Option<Attachment>, Error> {
         let head = self.source.part().await?;
         let charges = self.store.charges().cloned();
-        Ok(head.map(|head| Attachment { head, content: Content::Coming(self.source.clone()), charges }))
+        Ok(head.map(|head| Attachment { head, content: Content::Streamed(self.source.clone()), charges }))
     }
 
-    fn kept(&self, head: PartHead, kept: Kept) -> Attachment {
-        Attachment { head, content: Content::Kept(kept), charges: self.store.charges().cloned() }
+    fn stored_attachment(&self, head: PartHead, kept: Stored) -> Attachment {
+        Attachment { head, content: Content::Stored(kept), charges: self.store.charges().cloned() }
     }
 
-    async fn keep(&mut self, mut attachment: Attachment) -> Result<(), Error> {
+    async fn store_attachment(&mut self, mut attachment: Attachment) -> Result<(), Error> {
         let part = attachment.head.number();
         let mut keeping = self.store.begin(&attachment.head).map_err(|error| error.in_part(part))?;
         while let Some(data) = attachment.data().await? {
             self.store.push(&mut keeping, &data).await.map_err(|error| error.in_part(part))?;
         }
-        self.kept.push_back((attachment.head, self.store.end(keeping).await?));
+        self.stored.push_back((attachment.head, self.store.end(keeping).await?));
         Ok(())
     }
 }
@@ -265,7 +265,7 @@ impl Attachment {
             let message = format!("an attachment has more than the remaining {limit} bytes");
             Error::new(ErrorKind::Limit, message).in_part(part)
         };
-        if let Content::Kept(kept) = &mut self.content
+        if let Content::Stored(kept) = &mut self.content
             && let Some((content, share)) = kept.whole()
         {
             return if content.len() > limit { Err(too_long()) } else { Ok((content, share)) };
@@ -284,8 +284,8 @@ impl Attachment {
 
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
         let data = match &mut self.content {
-            Content::Coming(source) => ready!(source.poll_data(self.head.number(), cx)),
-            Content::Kept(kept) => ready!(kept.poll_data(cx)),
+            Content::Streamed(source) => ready!(source.poll_data(self.head.number(), cx)),
+            Content::Stored(kept) => ready!(kept.poll_data(cx)),
             Content::Over => Ok(None),
         };
         if !matches!(data, Ok(Some(_))) {
@@ -313,8 +313,8 @@ impl Body for Attachment {
 
     fn size_hint(&self) -> SizeHint {
         match &self.content {
-            Content::Coming(_) => SizeHint::default(),
-            Content::Kept(kept) => SizeHint::with_exact(kept.length()),
+            Content::Streamed(_) => SizeHint::default(),
+            Content::Stored(kept) => SizeHint::with_exact(kept.length()),
             Content::Over => SizeHint::with_exact(0),
         }
     }
@@ -388,10 +388,10 @@ fn missing(url: &str, ids: &[ContentId]) -> Error {
 
 /// Lists the existing Content-IDs in an error message.
 pub(crate) fn among(ids: &[ContentId]) -> String {
-    let some: Vec<String> = ids.iter().take(MOST_SHOWN).map(|id| shown(id.as_str().as_bytes())).collect();
+    let some: Vec<String> = ids.iter().take(MAX_LISTED).map(|id| shown(id.as_str().as_bytes())).collect();
     match ids.len() {
         0 => "and no part has a Content-ID".to_owned(),
-        more if more > MOST_SHOWN => format!("among {more} parts: {} …", some.join(", ")),
+        more if more > MAX_LISTED => format!("among {more} parts: {} …", some.join(", ")),
         _ => format!("among the parts {}", some.join(", ")),
     }
 }

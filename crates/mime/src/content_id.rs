@@ -8,7 +8,7 @@ use crate::error::shown;
 use crate::{Error, ErrorKind};
 
 /// The most bytes of an identifier. All identifiers are stored to detect duplicates.
-const LONGEST: usize = 998;
+const MAX_LENGTH: usize = 998;
 
 /// The identifier of a part within its message, without angle brackets: `1.4f6a@example.org`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -24,7 +24,7 @@ impl ContentId {
         let trimmed = value.trim();
         let id = trimmed.strip_prefix('<').and_then(|rest| rest.strip_suffix('>')).unwrap_or(trimmed);
         let stray = |c: char| c.is_whitespace() || c.is_control() || matches!(c, '<' | '>');
-        if id.is_empty() || id.len() > LONGEST || id.contains(stray) {
+        if id.is_empty() || id.len() > MAX_LENGTH || id.contains(stray) {
             let message = format!("found {}, expected an identifier such as <1@example.org>", shown(value.as_bytes()));
             return Err(Error::new(ErrorKind::Head, message));
         }
@@ -41,7 +41,7 @@ impl ContentId {
     }
 
     /// Creates an identifier from a text that is known to be valid.
-    pub(crate) fn known(id: String) -> Self {
+    pub(crate) fn new_unchecked(id: String) -> Self {
         ContentId(id.into())
     }
 
@@ -56,10 +56,10 @@ impl ContentId {
 
     /// Returns the `cid:` URL. Characters that a URL can't have, or that XML would have to escape, are percent-encoded.
     pub fn to_url(&self) -> String {
-        const AS_THEY_ARE: &[u8] = b"-._~!$*+,;=:@()";
+        const UNESCAPED: &[u8] = b"-._~!$*+,;=:@()";
         let mut url = "cid:".to_owned();
         for byte in self.0.bytes() {
-            if byte.is_ascii_alphanumeric() || AS_THEY_ARE.contains(&byte) {
+            if byte.is_ascii_alphanumeric() || UNESCAPED.contains(&byte) {
                 url.push(char::from(byte));
             } else {
                 // Writing to a `String` can't fail.

@@ -96,9 +96,9 @@ impl Error {
 
 /// Escapes and shortens foreign text for an error message.
 pub(crate) fn shown(text: &[u8]) -> String {
-    const MOST: usize = 40;
-    let cut = text.len() > MOST;
-    let text = String::from_utf8_lossy(&text[..text.len().min(MOST)]);
+    const MAX_SHOWN: usize = 40;
+    let cut = text.len() > MAX_SHOWN;
+    let text = String::from_utf8_lossy(&text[..text.len().min(MAX_SHOWN)]);
     format!("{text:?}{}", if cut { "…" } else { "" })
 }
 

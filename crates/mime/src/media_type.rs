@@ -9,7 +9,7 @@ use crate::{Error, ErrorKind};
 pub(crate) const XOP: &str = "application/xop+xml";
 
 /// The most parameters that are accepted. Real media types have three or four.
-const MOST_PARAMETERS: usize = 32;
+const MAX_PARAMETERS: usize = 32;
 
 /// A media type and its parameters: `text/xml; charset=utf-8`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ impl MediaType {
                 let message = format!("a second parameter {}, where one was expected", shown(name.as_bytes()));
                 return Err(Error::new(ErrorKind::ContentType, message).at(at as u64));
             }
-            if parameters.len() == MOST_PARAMETERS {
-                let message = format!("more than {MOST_PARAMETERS} parameters");
+            if parameters.len() == MAX_PARAMETERS {
+                let message = format!("more than {MAX_PARAMETERS} parameters");
                 return Err(Error::new(ErrorKind::ContentType, message).at(at as u64));
             }
             parameters.push((name, value));
@@ -224,7 +224,7 @@ mod tests {
         ] {
             assert_eq!(MediaType::parse(value).unwrap_err().to_string(), message, "{value}");
         }
-        let many: String = (0..=MOST_PARAMETERS).map(|n| format!("; p{n}=1")).collect();
+        let many: String = (0..=MAX_PARAMETERS).map(|n| format!("; p{n}=1")).collect();
         assert_eq!(MediaType::parse(&format!("a/b{many}")).unwrap_err().kind(), ErrorKind::ContentType);
     }
 }

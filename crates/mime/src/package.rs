@@ -149,7 +149,7 @@ impl Package {
 
     /// Returns the Content-ID of a part. The root part has number 0.
     fn id(&self, number: usize) -> ContentId {
-        ContentId::known(format!("{number}.{}@castile", self.random))
+        ContentId::new_unchecked(format!("{number}.{}@castile", self.random))
     }
 
     fn root_head(&self) -> String {

@@ -221,7 +221,7 @@ impl Parser {
                     self.state = State::Delimiter(Line::new(self.part));
                     return Ok(());
                 }
-                Found::Data(_) if self.offset - self.search.held() <= most => {}
+                Found::Data(_) if self.offset - self.search.matched_length() <= most => {}
                 _ => {
                     let message = format!("more than {most} bytes before the first boundary");
                     return Err(Error::new(ErrorKind::Limit, message).at(most));

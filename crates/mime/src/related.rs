@@ -5,7 +5,7 @@ use crate::error::shown;
 use crate::{Error, ErrorKind, MediaType};
 
 /// The longest boundary (RFC 2046 §5.1.1).
-const LONGEST_BOUNDARY: usize = 70;
+const MAX_BOUNDARY_LENGTH: usize = 70;
 
 /// The parsed Content-Type of a package: the boundary between its parts, and which part is the root.
 ///
@@ -84,9 +84,9 @@ impl Boundary {
     /// space.
     pub fn new(text: &str) -> Result<Self, Error> {
         let printable = text.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
-        if text.is_empty() || text.len() > LONGEST_BOUNDARY || text.ends_with(' ') || !printable {
+        if text.is_empty() || text.len() > MAX_BOUNDARY_LENGTH || text.ends_with(' ') || !printable {
             let message = format!(
-                "found the boundary {} of {} bytes, expected 1 to {LONGEST_BOUNDARY} printable characters without a \
+                "found the boundary {} of {} bytes, expected 1 to {MAX_BOUNDARY_LENGTH} printable characters without a \
                  space at the end",
                 shown(text.as_bytes()),
                 text.len()
@@ -122,7 +122,7 @@ mod tests {
 
     #[test]
     fn content_types_that_are_not_packages_are_errors() {
-        let longest = "b".repeat(LONGEST_BOUNDARY);
+        let longest = "b".repeat(MAX_BOUNDARY_LENGTH);
         assert!(Related::parse(&format!("multipart/related; boundary={longest}")).is_ok());
         for value in [
             "text/xml",

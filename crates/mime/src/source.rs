@@ -96,7 +96,7 @@ impl Inner {
                 Some(Event::Part(head)) => {
                     self.open = Some(head.number());
                     if let Some(id) = head.content_id()
-                        && let Err(error) = self.keep_id(id)
+                        && let Err(error) = self.store_id(id)
                     {
                         let error = error.in_part(head.number());
                         (self.failed, self.body) = (Some(error.clone()), None);
@@ -111,7 +111,7 @@ impl Inner {
         }
     }
 
-    fn keep_id(&mut self, id: &ContentId) -> Result<(), Error> {
+    fn store_id(&mut self, id: &ContentId) -> Result<(), Error> {
         let length = id.as_str().len();
         self.ids_length += length;
         if self.ids_length > SHORT_IDS {

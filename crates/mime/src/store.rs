@@ -43,7 +43,7 @@ struct Temporary {
 
 /// Content that is being stored.
 #[derive(Debug, Default)]
-pub(crate) struct Keeping {
+pub(crate) struct Storing {
     memory: Vec<u8>,
     charge: Option<Share>,
     start: u64,
@@ -52,7 +52,7 @@ pub(crate) struct Keeping {
 }
 
 /// Stored content.
-pub(crate) struct Kept {
+pub(crate) struct Stored {
     memory: Bytes,
     /// The charge for the memory.
     charge: Option<Share>,
@@ -74,63 +74,63 @@ impl Store {
     }
 
     /// Begins to store a part. Its head is charged, because it is stored as well.
-    pub(crate) fn begin(&self, head: &PartHead) -> Result<Keeping, Error> {
+    pub(crate) fn begin(&self, head: &PartHead) -> Result<Storing, Error> {
         let mut charge = begin(self.charges());
         grow(&mut charge, head.memory())?;
-        Ok(Keeping { start: self.end, charge, ..Keeping::default() })
+        Ok(Storing { start: self.end, charge, ..Storing::default() })
     }
 
     /// Appends to the content that was begun last. The data is copied, because a slice would keep its whole chunk in
     /// memory.
-    pub(crate) async fn push(&mut self, keeping: &mut Keeping, data: &[u8]) -> Result<(), Error> {
+    pub(crate) async fn push(&mut self, storing: &mut Storing, data: &[u8]) -> Result<(), Error> {
         self.stored += data.len() as u64;
         if self.stored > self.limits.stored {
             let message = format!("stored parts have more than {} bytes together", self.limits.stored);
             return Err(Error::new(ErrorKind::Limit, message));
         }
-        let is_in_file = self.end > keeping.start || !keeping.block.is_empty();
+        let is_in_file = self.end > storing.start || !storing.block.is_empty();
         let fits = if is_in_file { 0 } else { data.len().min(self.limits.memory - self.memory) };
         let (to_memory, to_file) = data.split_at(fits);
-        keeping.keep(to_memory, self.limits.memory - self.memory)?;
+        storing.append(to_memory, self.limits.memory - self.memory)?;
         self.memory += fits;
         if !to_file.is_empty() && !self.has_block {
             charge(self.charges(), BLOCK)?;
             self.has_block = true;
         }
-        keeping.block.extend_from_slice(to_file);
-        if keeping.block.len() >= BLOCK { self.write(keeping).await } else { Ok(()) }
+        storing.block.extend_from_slice(to_file);
+        if storing.block.len() >= BLOCK { self.write(storing).await } else { Ok(()) }
     }
 
-    pub(crate) async fn end(&mut self, mut keeping: Keeping) -> Result<Kept, Error> {
-        if !keeping.block.is_empty() {
-            self.write(&mut keeping).await?;
+    pub(crate) async fn end(&mut self, mut storing: Storing) -> Result<Stored, Error> {
+        if !storing.block.is_empty() {
+            self.write(&mut storing).await?;
         }
-        let file = self.file.clone().filter(|_| self.end > keeping.start);
-        let spare = keeping.memory.capacity() - keeping.memory.len();
-        keeping.memory.shrink_to_fit();
-        if let Some(charge) = &mut keeping.charge {
+        let file = self.file.clone().filter(|_| self.end > storing.start);
+        let spare = storing.memory.capacity() - storing.memory.len();
+        storing.memory.shrink_to_fit();
+        if let Some(charge) = &mut storing.charge {
             charge.shrink(spare);
         }
-        let memory = Bytes::from(keeping.memory);
-        Ok(Kept {
+        let memory = Bytes::from(storing.memory);
+        Ok(Stored {
             memory,
-            charge: keeping.charge,
+            charge: storing.charge,
             file,
-            start: keeping.start,
+            start: storing.start,
             end: self.end,
             reading: Mutex::new(None),
         })
     }
 
-    async fn write(&mut self, keeping: &mut Keeping) -> Result<(), Error> {
-        let block = std::mem::take(&mut keeping.block);
+    async fn write(&mut self, storing: &mut Storing) -> Result<(), Error> {
+        let block = std::mem::take(&mut storing.block);
         let length = block.len() as u64;
         let (file, end) = (self.file.clone(), self.end);
         let disk = self.charges().map(|charges| charges.disk.clone());
         if let Some(disk) = &disk {
             disk.grow(block.len()).map_err(|exhausted| refused("disk space", exhausted))?;
         }
-        let written = off_the_loop(move || {
+        let written = run_blocking(move || {
             let file = match file {
                 Some(file) => file,
                 None => Arc::new(Temporary { file: Mutex::new(tempfile::tempfile()?), _disk: disk }),
@@ -147,10 +147,10 @@ impl Store {
     }
 }
 
-impl Keeping {
+impl Storing {
     /// Appends to the content in memory, which may grow by `most` bytes in total. The capacity of the vector is
     /// charged.
-    fn keep(&mut self, more: &[u8], most: usize) -> Result<(), Error> {
+    fn append(&mut self, more: &[u8], most: usize) -> Result<(), Error> {
         let (length, room) = (self.memory.len(), self.memory.capacity());
         if length + more.len() > room {
             let wanted = (2 * room).clamp(length + more.len(), length + most.max(more.len()));
@@ -162,7 +162,7 @@ impl Keeping {
     }
 }
 
-impl Kept {
+impl Stored {
     /// Returns the number of remaining bytes.
     pub(crate) fn length(&self) -> u64 {
         self.memory.len() as u64 + (self.end - self.start)
@@ -184,7 +184,7 @@ impl Kept {
         let (start, length) = (self.start, (self.end - self.start).min(BLOCK as u64) as usize);
         let reading = self.reading.get_mut().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| {
             let file = file.clone();
-            off_the_loop(move || {
+            run_blocking(move || {
                 let mut block = vec![0; length];
                 let mut locked = file.file.lock().unwrap_or_else(PoisonError::into_inner);
                 locked.seek(SeekFrom::Start(start))?;
@@ -201,14 +201,14 @@ impl Kept {
     }
 }
 
-impl std::fmt::Debug for Kept {
+impl std::fmt::Debug for Stored {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kept").field("length", &self.length()).finish_non_exhaustive()
     }
 }
 
 /// Runs file operations on tokio's threads for blocking work, or in place outside of a tokio runtime.
-async fn off_the_loop<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
+async fn run_blocking<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> io::Result<T> {
     match Handle::try_current() {
         Ok(handle) => handle.spawn_blocking(work).await.unwrap_or_else(|error| Err(io::Error::other(error))),
         Err(_) => work(),

@@ -25,7 +25,7 @@ pub struct Document {
 }
 
 /// A document with its new file name.
-struct Kept {
+struct NamedDocument {
     id: FileId,
     /// `None` if the document is not well-formed.
     tree: Option<tree::Document>,
@@ -40,13 +40,14 @@ struct Kept {
 pub fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
     let Some(first) = sources.first() else { return Vec::new() };
     let parsed = |file: FileId| tree::Document::parse(sources.text(file)).ok();
-    let mut all = vec![Kept { id: first, tree: parsed(first), file: format!("{stem}.wsdl"), query: "wsdl".to_owned() }];
+    let mut all =
+        vec![NamedDocument { id: first, tree: parsed(first), file: format!("{stem}.wsdl"), query: "wsdl".to_owned() }];
     let mut numbers = HashMap::from([(first, 0)]);
     let (mut schemas, mut contracts) = (0, 0);
     let mut next = 0;
     while let Some(kept) = all.get(next) {
         let imported = imports(sources, kept.id).filter(|(_, to)| !numbers.contains_key(to));
-        let mut found: Vec<_> = imported.map(|(by, to)| (place(by), to, parsed(to))).collect();
+        let mut found: Vec<_> = imported.map(|(by, to)| (sort_key(by), to, parsed(to))).collect();
         // In this order the new names sort like the old ones. Reading the new files again gives the same names.
         found.sort_by_key(|(place, _, tree)| (!is_schema(tree.as_ref()), *place));
         for (_, id, tree) in found {
@@ -56,7 +57,12 @@ pub fn documents(sources: &Sources, stem: &str) -> Vec<Document> {
             let (kind, count) = if is_schema(tree.as_ref()) { ("xsd", &mut schemas) } else { ("wsdl", &mut contracts) };
             *count += 1;
             numbers.insert(id, all.len());
-            all.push(Kept { id, tree, file: format!("{stem}.{count}.{kind}"), query: format!("{kind}={count}") });
+            all.push(NamedDocument {
+                id,
+                tree,
+                file: format!("{stem}.{count}.{kind}"),
+                query: format!("{kind}={count}"),
+            });
         }
         next += 1;
     }
@@ -70,7 +76,7 @@ fn imports(sources: &Sources, file: FileId) -> impl Iterator<Item = (&Reference,
 }
 
 /// Sorts short locations first, so that `orders.2.xsd` precedes `orders.10.xsd`.
-fn place(by: &Reference) -> (bool, usize, &str) {
+fn sort_key(by: &Reference) -> (bool, usize, &str) {
     match by {
         Reference::Location(location) => (false, location.len(), location),
         Reference::Namespace(namespace) => (true, 0, namespace),
@@ -82,9 +88,13 @@ fn is_schema(tree: Option<&tree::Document>) -> bool {
 }
 
 /// Returns a document with its references replaced by the new file names.
-fn document<'k>(kept: &Kept, sources: &Sources, kept_as: impl Fn(FileId) -> Option<&'k Kept>) -> Document {
+fn document<'k>(
+    kept: &NamedDocument,
+    sources: &Sources,
+    kept_as: impl Fn(FileId) -> Option<&'k NamedDocument>,
+) -> Document {
     let text = sources.text(kept.id);
-    let named: BTreeMap<&Reference, &Kept> =
+    let named: BTreeMap<&Reference, &NamedDocument> =
         imports(sources, kept.id).filter_map(|(by, to)| Some((by, kept_as(to)?))).collect();
     let mut written: BTreeMap<String, String> = BTreeMap::new();
     let mut edits: BTreeMap<usize, (usize, String)> = BTreeMap::new();

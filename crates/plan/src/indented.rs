@@ -5,7 +5,7 @@ use castile_xml::tree::{Document, Element, Node};
 use crate::grown;
 
 /// Maximum number of indented levels, so that there are not more spaces than content.
-const MOST_INDENTED: usize = 20;
+const MAX_INDENTED: usize = 20;
 
 /// Returns the elements of a body, indented where white space has no meaning: in elements without text beside their
 /// children.
@@ -21,7 +21,7 @@ pub fn indented(elements: &str) -> String {
 
 fn write(element: Element<'_>, depth: usize, out: &mut String) {
     let source = element.source();
-    let indentation = "  ".repeat(depth.min(MOST_INDENTED));
+    let indentation = "  ".repeat(depth.min(MAX_INDENTED));
     out.push_str(&indentation);
     let has_text = element.children().any(|child| matches!(child, Node::Text(text) if !text.trim().is_empty()));
     match element.elements().next() {

@@ -9,13 +9,13 @@
 
 mod documents;
 mod indented;
-#[cfg(feature = "serde")]
-mod kept;
 pub mod names;
 mod options;
 mod page;
 pub mod plan;
 mod planner;
+#[cfg(feature = "serde")]
+mod serialized;
 mod stack;
 pub mod tags;
 
@@ -25,7 +25,7 @@ use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xsd::{Bundle, Files};
 pub use documents::{Document, documents};
 pub use indented::indented;
-pub use options::{FaultTypes, Options, TypeOptions, file_beside, stem};
+pub use options::{FaultTypes, Options, TypeOptions, options_file, stem};
 pub use page::page;
 pub use plan::Plan;
 pub use planner::is_of_security;

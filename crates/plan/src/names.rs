@@ -128,10 +128,10 @@ impl Ident {
 /// Returns true if a name certainly is an identifier and not a keyword. It avoids the slow parser for most names.
 /// Keywords are short and, except `Self`, in lower case.
 fn is_plain(name: &str) -> bool {
-    const LONGEST: usize = 8;
+    const MAX_LENGTH: usize = 8;
     let is_identifier = !name.starts_with(|first: char| first.is_ascii_digit())
         && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric());
-    is_identifier && (name.len() > LONGEST || name.bytes().any(|byte| !byte.is_ascii_lowercase()))
+    is_identifier && (name.len() > MAX_LENGTH || name.bytes().any(|byte| !byte.is_ascii_lowercase()))
 }
 
 impl fmt::Display for Ident {

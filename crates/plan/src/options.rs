@@ -165,9 +165,9 @@ impl Options {
     ///
     /// Lists are joined. A flag is on if either turns it on, but `server` and `client` are off if either turns them
     /// off. For all other values, these options take precedence.
-    pub fn with_file_beside(&self, path: &Path) -> Result<Options, Vec<Diagnostic>> {
+    pub fn with_options_file(&self, path: &Path) -> Result<Options, Vec<Diagnostic>> {
         let mut options = self.clone();
-        let file = file_beside(path);
+        let file = options_file(path);
         let shown = file.display().to_string();
         let text = match fs::read_to_string(&file) {
             Ok(text) => text,
@@ -179,7 +179,7 @@ impl Options {
         };
         let mut sources = Sources::default();
         let id = sources.add(&shown, text.as_str().into());
-        let at = |Wrong { place, message }: Wrong| {
+        let at = |InvalidOption { span: place, message }: InvalidOption| {
             let location =
                 Location { file: id, offset: place.as_ref().and_then(|place| u32::try_from(place.start).ok()) };
             let mut diagnostic = sources.diagnostic(Severity::Error, location, message);
@@ -189,7 +189,9 @@ impl Options {
         };
         let document = match Document::parse(text.as_str()) {
             Ok(document) => document,
-            Err(error) => return Err(vec![at(Wrong { place: error.span(), message: error.message().to_owned() })]),
+            Err(error) => {
+                return Err(vec![at(InvalidOption { span: error.span(), message: error.message().to_owned() })]);
+            }
         };
         let mut problems = Vec::new();
         for (key, item) in document.as_table() {
@@ -201,15 +203,15 @@ impl Options {
     }
 
     /// Sets the option for a key of a table.
-    fn set(&mut self, key: &str, item: &Item, file: &Path, of: &dyn TableLike) -> Result<(), Wrong> {
+    fn set(&mut self, key: &str, item: &Item, file: &Path, of: &dyn TableLike) -> Result<(), InvalidOption> {
         match key {
-            "server" => self.server &= truth(key, item)?,
-            "client" => self.client &= truth(key, item)?,
-            "strict" => self.strict |= truth(key, item)?,
-            "facets" => self.facets |= truth(key, item)?,
-            "lenient" => self.lenient |= truth(key, item)?,
-            "page" => self.page |= truth(key, item)?,
-            "stream_binaries" => self.stream_binaries |= truth(key, item)?,
+            "server" => self.server &= boolean(key, item)?,
+            "client" => self.client &= boolean(key, item)?,
+            "strict" => self.strict |= boolean(key, item)?,
+            "facets" => self.facets |= boolean(key, item)?,
+            "lenient" => self.lenient |= boolean(key, item)?,
+            "page" => self.page |= boolean(key, item)?,
+            "stream_binaries" => self.stream_binaries |= boolean(key, item)?,
             "operations" => self.operations.extend(texts(key, item)?),
             "port_types" => self.port_types.extend(texts(key, item)?),
             "types" => self.types.extend(texts(key, item)?),
@@ -228,7 +230,10 @@ impl Options {
                     "all" => FaultTypes::All,
                     other => {
                         let expected = "where \"none\", \"declared\" or \"all\" was expected";
-                        return Err(Wrong { place: item.span(), message: format!("faults is {other:?}, {expected}") });
+                        return Err(InvalidOption {
+                            span: item.span(),
+                            message: format!("faults is {other:?}, {expected}"),
+                        });
                     }
                 };
                 if self.faults == FaultTypes::default() {
@@ -246,14 +251,14 @@ impl Options {
                     self.of_type(name).set(name, table(name, item)?)?;
                 }
             }
-            _ => return Err(Wrong::key(of, key, format!("there is no option {key}"))),
+            _ => return Err(InvalidOption::key(of, key, format!("there is no option {key}"))),
         }
         Ok(())
     }
 }
 
 impl TypeOptions {
-    fn set(&mut self, of: &str, said: &dyn TableLike) -> Result<(), Wrong> {
+    fn set(&mut self, of: &str, said: &dyn TableLike) -> Result<(), InvalidOption> {
         for (key, item) in said.iter() {
             match key {
                 "name" => self.name = self.name.take().or(Some(text(key, item)?)),
@@ -266,7 +271,7 @@ impl TypeOptions {
                         self.members.entry(member.to_owned()).or_insert(name);
                     }
                 }
-                _ => return Err(Wrong::key(said, key, format!("there is no option {key} of the type {of}"))),
+                _ => return Err(InvalidOption::key(said, key, format!("there is no option {key} of the type {of}"))),
             }
         }
         Ok(())
@@ -274,7 +279,7 @@ impl TypeOptions {
 }
 
 /// Returns the path of the file with options for the contract at `path`: `orders.castile.toml` beside `orders.wsdl`.
-pub fn file_beside(path: &Path) -> PathBuf {
+pub fn options_file(path: &Path) -> PathBuf {
     path.with_file_name(format!("{}.castile.toml", stem(path)))
 }
 
@@ -288,38 +293,38 @@ pub fn stem(path: &Path) -> String {
 }
 
 /// An error in the file, with its byte range.
-struct Wrong {
-    place: Option<Range<usize>>,
+struct InvalidOption {
+    span: Option<Range<usize>>,
     message: String,
 }
 
-impl Wrong {
+impl InvalidOption {
     /// Creates an error in a key.
     fn key(table: &dyn TableLike, key: &str, message: String) -> Self {
-        Wrong { place: table.key(key).and_then(Key::span), message }
+        InvalidOption { span: table.key(key).and_then(Key::span), message }
     }
 
     /// Creates an error for a value of the wrong type.
     fn value(key: &str, item: &Item, expected: &str) -> Self {
         let message = format!("{key} is {}, where {expected} was expected", item.type_name());
-        Wrong { place: item.span(), message }
+        InvalidOption { span: item.span(), message }
     }
 }
 
-fn truth(key: &str, item: &Item) -> Result<bool, Wrong> {
-    item.as_bool().ok_or_else(|| Wrong::value(key, item, "true or false"))
+fn boolean(key: &str, item: &Item) -> Result<bool, InvalidOption> {
+    item.as_bool().ok_or_else(|| InvalidOption::value(key, item, "true or false"))
 }
 
-fn text(key: &str, item: &Item) -> Result<String, Wrong> {
-    item.as_str().map(str::to_owned).ok_or_else(|| Wrong::value(key, item, "a string"))
+fn text(key: &str, item: &Item) -> Result<String, InvalidOption> {
+    item.as_str().map(str::to_owned).ok_or_else(|| InvalidOption::value(key, item, "a string"))
 }
 
-fn texts(key: &str, item: &Item) -> Result<Vec<String>, Wrong> {
-    let wrong = || Wrong::value(key, item, "an array of strings");
+fn texts(key: &str, item: &Item) -> Result<Vec<String>, InvalidOption> {
+    let wrong = || InvalidOption::value(key, item, "an array of strings");
     let array = item.as_array().ok_or_else(wrong)?;
     array.iter().map(|value| value.as_str().map(str::to_owned).ok_or_else(wrong)).collect()
 }
 
-fn table<'i>(key: &str, item: &'i Item) -> Result<&'i dyn TableLike, Wrong> {
-    item.as_table_like().ok_or_else(|| Wrong::value(key, item, "a table"))
+fn table<'i>(key: &str, item: &'i Item) -> Result<&'i dyn TableLike, InvalidOption> {
+    item.as_table_like().ok_or_else(|| InvalidOption::value(key, item, "a table"))
 }

@@ -43,18 +43,18 @@ use crate::plan::{Plan, Service};
 use types::Row;
 
 /// Maximum length of the text up to which it is complete. After that, it has no more examples and rows.
-const MOST_TEXT: usize = 16 << 20;
+const MAX_TEXT: usize = 16 << 20;
 /// Maximum length of the documentation of an operation or a type, and of a row, in characters.
-const MOST_DOCUMENTATION: usize = 4_000;
-const MOST_IN_ROW: usize = 200;
+const MAX_DOCUMENTATION: usize = 4_000;
+const MAX_IN_ROW: usize = 200;
 /// Maximum length of an example before it is made again with fewer optional parts, and maximum length of an example
 /// that is shown.
 const LONG_EXAMPLE: usize = 2_000;
-const MOST_EXAMPLE: usize = 32_000;
+const MAX_EXAMPLE: usize = 32_000;
 /// Maximum number of steps taken for examples, including discarded ones, and maximum number of bytes made. After that
 /// no more examples are made.
-const MOST_STEPS: usize = 20_000_000;
-const MOST_MADE: usize = 64 << 20;
+const MAX_STEPS: usize = 20_000_000;
+const MAX_EXAMPLE_BYTES: usize = 64 << 20;
 /// From this depth an example leaves out optional parts.
 const DEPTH: usize = 4;
 
@@ -191,7 +191,7 @@ impl Writer<'_> {
 
     fn documentation(&mut self, text: Option<&String>) {
         if let Some(text) = text {
-            self.content("documentation", &shortened(text.trim(), MOST_DOCUMENTATION));
+            self.content("documentation", &shortened(text.trim(), MAX_DOCUMENTATION));
         }
     }
 
@@ -207,10 +207,10 @@ impl Writer<'_> {
     fn example(&mut self, key: &str, make: impl Fn(Sampler<'_>) -> Option<String>) {
         let mut shortest: Option<String> = None;
         for depth in (0..=DEPTH).rev() {
-            if self.is_full() || self.made > MOST_MADE {
+            if self.is_full() || self.made > MAX_EXAMPLE_BYTES {
                 return;
             }
-            let sampler = Sampler::new(self.definitions, depth).counting(&self.steps, MOST_STEPS);
+            let sampler = Sampler::new(self.definitions, depth).counting(&self.steps, MAX_STEPS);
             let Some(example) = make(sampler) else { continue };
             self.made += example.len();
             let is_long = example.len() > LONG_EXAMPLE;
@@ -221,13 +221,13 @@ impl Writer<'_> {
                 break;
             }
         }
-        if let Some(example) = shortest.filter(|example| example.len() <= MOST_EXAMPLE) {
+        if let Some(example) = shortest.filter(|example| example.len() <= MAX_EXAMPLE) {
             self.content(key, &indented(&example));
         }
     }
 
     fn is_full(&self) -> bool {
-        self.out.len() > MOST_TEXT
+        self.out.len() > MAX_TEXT
     }
 }
 

@@ -9,9 +9,9 @@ use castile_wsdl::{Addressing, BindingId};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-#[cfg(feature = "serde")]
-use crate::kept;
 use crate::names::{Ident, ServiceNames};
+#[cfg(feature = "serde")]
+use crate::serialized;
 
 /// The plan of a generated module.
 #[derive(Debug)]
@@ -44,13 +44,13 @@ pub struct Plan {
     /// The operations that were left out of services.
     pub left_out: Vec<LeftOut>,
     /// The services, ports and bindings that were left out: the kind and name of each.
-    pub lacks: Vec<String>,
+    pub missing: Vec<String>,
 }
 
 impl Plan {
     /// Returns true if nothing usable is left of a contract.
     pub fn is_nothing(&self) -> bool {
-        self.services.is_empty() && (self.items.is_empty() || !self.left_out.is_empty() || !self.lacks.is_empty())
+        self.services.is_empty() && (self.items.is_empty() || !self.left_out.is_empty() || !self.missing.is_empty())
     }
 
     /// Returns how many operations are included, and what is left out with the reasons. Returns `None` if nothing is
@@ -61,7 +61,7 @@ impl Plan {
         let total = operations + self.left_out.len();
         let plural = if total == 1 { "" } else { "s" };
         let left_out = self.left_out.iter().map(|one| (one.label.as_str(), one.reason.as_deref()));
-        let mut all = left_out.chain(self.lacks.iter().map(|name| (name.as_str(), None))).peekable();
+        let mut all = left_out.chain(self.missing.iter().map(|name| (name.as_str(), None))).peekable();
         let mut names = String::new();
         for _ in 0..SHOWN {
             let Some((name, reason)) = all.next() else { break };
@@ -106,8 +106,8 @@ pub struct LeftOut {
 
 /// Shortens a text.
 fn shortened(text: &str) -> Cow<'_, str> {
-    const MOST: usize = 200;
-    match text.char_indices().nth(MOST) {
+    const MAX_LENGTH: usize = 200;
+    match text.char_indices().nth(MAX_LENGTH) {
         Some((end, _)) => format!("{}…", &text[..end]).into(),
         None => text.into(),
     }
@@ -187,7 +187,7 @@ impl Item {
     }
 
     /// Returns the types that values of the item contain. If there is a choice how a value is held, it is returned too.
-    pub fn references_mut(&mut self) -> Vec<(Path, Option<&mut Held>)> {
+    pub fn references_mut(&mut self) -> Vec<(Path, Option<&mut Storage>)> {
         let of_base = |base: &Base| match base {
             Base::Item(path) => Some(path.clone()),
             _ => None,
@@ -206,26 +206,28 @@ impl Item {
                     Content::Mixed { piece, .. } => found.push((piece.clone(), None)),
                     Content::Sequence(fields) | Content::All(fields) => {
                         found.extend(
-                            fields.iter_mut().filter_map(|field| Some((of_field(field)?, Some(&mut field.held)))),
+                            fields.iter_mut().filter_map(|field| Some((of_field(field)?, Some(&mut field.storage)))),
                         );
                     }
                 }
             }
             Item::Choice(Choice { variants, .. }) => {
-                found.extend(variants.iter_mut().filter_map(|field| Some((of_field(field)?, Some(&mut field.held)))));
+                found
+                    .extend(variants.iter_mut().filter_map(|field| Some((of_field(field)?, Some(&mut field.storage)))));
             }
             Item::Derived(Derived { variants, .. }) => {
                 let variants = variants.iter_mut();
-                found.extend(variants.filter_map(|variant| Some((of_base(&variant.base)?, Some(&mut variant.held)))));
+                found
+                    .extend(variants.filter_map(|variant| Some((of_base(&variant.base)?, Some(&mut variant.storage)))));
             }
             Item::Union(Union { members, .. }) => {
                 found.extend(members.iter().filter_map(|member| Some((of_base(&member.base)?, None))));
             }
             Item::EncodedStruct(EncodedStruct { accessors, .. }) => {
                 let accessors = accessors.iter_mut().filter(|accessor| !accessor.value.is_shared);
-                found.extend(accessors.filter_map(|one| Some((of_base(&one.value.base)?, Some(&mut one.held)))));
+                found.extend(accessors.filter_map(|one| Some((of_base(&one.value.base)?, Some(&mut one.storage)))));
             }
-            Item::EncodedArray(EncodedArray { value, held, .. }) => {
+            Item::EncodedArray(EncodedArray { value, storage: held, .. }) => {
                 found.extend(of_base(&value.base).filter(|_| !value.is_shared).map(|path| (path, Some(held))));
             }
             Item::Enumeration(_) | Item::Restriction(_) | Item::NamedTypes(_) => {}
@@ -369,7 +371,7 @@ pub struct Field {
     pub min_occurs: u32,
     pub max_occurs: Option<u32>,
     pub term: Term,
-    pub held: Held,
+    pub storage: Storage,
     /// Whether its values may be produced while they are sent.
     pub streams: bool,
     /// A type of the program that reads and writes the values as another type.
@@ -380,7 +382,7 @@ pub struct Field {
 /// How a value is stored in the value that contains it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
-pub enum Held {
+pub enum Storage {
     #[default]
     InPlace,
     /// In a `Box`, because it is large.
@@ -544,7 +546,7 @@ pub struct Choice {
     /// The variant for text, for pieces of mixed content.
     pub text: Option<Ident>,
     /// The allowed order of elements in mixed content; `None` if any order is allowed.
-    #[cfg_attr(feature = "serde", serde(with = "kept::order"))]
+    #[cfg_attr(feature = "serde", serde(with = "serialized::order"))]
     pub order: Option<Particle>,
     pub variants: Vec<Field>,
 }
@@ -591,7 +593,7 @@ pub struct DerivedVariant {
     pub documentation: String,
     pub name: TypeName,
     pub base: Base,
-    pub held: Held,
+    pub storage: Storage,
     /// The name as written in `xsi:type`. The type itself needs none.
     pub tag: Option<String>,
 }
@@ -678,13 +680,13 @@ pub type Name = &'static str;
 #[derive(Debug)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum Facet {
-    WhiteSpace(#[cfg_attr(feature = "serde", serde(with = "kept::name"))] Name),
+    WhiteSpace(#[cfg_attr(feature = "serde", serde(with = "serialized::name"))] Name),
     /// The field for a number, and the number.
-    Number(#[cfg_attr(feature = "serde", serde(with = "kept::name"))] Name, u64),
+    Number(#[cfg_attr(feature = "serde", serde(with = "serialized::name"))] Name, u64),
     /// The alternative patterns of each derivation step.
     Patterns(Vec<Vec<String>>),
     /// The field for a value, and the value as text.
-    Bound(#[cfg_attr(feature = "serde", serde(with = "kept::name"))] Name, String),
+    Bound(#[cfg_attr(feature = "serde", serde(with = "serialized::name"))] Name, String),
     Enumeration(Vec<String>),
     /// An enumeration of qualified names: namespaces and local names.
     Names(Vec<(String, String)>),
@@ -736,7 +738,7 @@ pub struct Accessor {
     pub documentation: String,
     pub element: Element,
     pub value: EncodedValue,
-    pub held: Held,
+    pub storage: Storage,
     /// Whether it may occur more than once.
     pub is_repeated: bool,
     /// Whether it is left out, not nil, if it has no value.
@@ -768,7 +770,7 @@ pub struct EncodedArray {
     pub documentation: String,
     pub item: Element,
     pub value: EncodedValue,
-    pub held: Held,
+    pub storage: Storage,
     /// The type of the items, or of the innermost ones.
     pub item_type: TypeName,
     /// The brackets of the items' arrays if their type has no name: `[]`.
@@ -784,7 +786,7 @@ pub struct EncodedArray {
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Port {
     pub name: String,
-    #[cfg_attr(feature = "serde", serde(with = "kept::version"))]
+    #[cfg_attr(feature = "serde", serde(with = "serialized::version"))]
     pub version: Version,
     /// Empty if the contract has no address.
     pub address: String,
@@ -801,10 +803,10 @@ pub struct Service {
     pub binding: Option<BindingId>,
     pub namespace: String,
     /// The SOAP versions that it supports. The first one is the default for clients.
-    #[cfg_attr(feature = "serde", serde(with = "kept::versions"))]
+    #[cfg_attr(feature = "serde", serde(with = "serialized::versions"))]
     pub versions: Vec<Version>,
     /// Its WS-Addressing declaration.
-    #[cfg_attr(feature = "serde", serde(with = "kept::addressing"))]
+    #[cfg_attr(feature = "serde", serde(with = "serialized::addressing"))]
     pub addressing: Option<Addressing>,
     /// The addresses. The first port represents the others.
     pub ports: Vec<Port>,
@@ -961,7 +963,7 @@ impl Faults {
         self.details == other.details
             && self.variants.len() == other.variants.len()
             && pairs.all(|(one, other)| {
-                (&one.ident, &one.base, one.held) == (&other.ident, &other.base, other.held)
+                (&one.ident, &one.base, one.storage) == (&other.ident, &other.base, other.storage)
                     && one.root.is_like(&other.root)
             })
     }
@@ -976,6 +978,6 @@ pub struct FaultVariant {
     #[cfg_attr(feature = "serde", serde(skip))]
     pub documentation: String,
     pub base: Base,
-    pub held: Held,
+    pub storage: Storage,
     pub root: Root,
 }

@@ -1,13 +1,13 @@
 //! Turns the service model into a plan: the needed types, their names, and how values contain each other.
 
 mod adjust;
-mod below;
 mod documentation;
 mod encoded;
 mod facets;
 mod finish;
 mod groups;
 mod named_types;
+mod namespaces;
 mod nesting;
 mod operations;
 mod own;
@@ -67,7 +67,7 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
         paths: HashMap::new(),
         entered: HashSet::new(),
         circular: HashMap::new(),
-        leads_to: HashMap::new(),
+        contained_types: HashMap::new(),
         items: Vec::new(),
         enumerations: HashSet::new(),
         unions_of_names: HashSet::new(),
@@ -90,18 +90,18 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
         slots: 0,
         location: schema[TypeId::from(castile_xsd::Builtin::AnyType)].location(),
     };
-    planner.look_at_types(options);
-    let asked = planner.asked_types(&options.types);
+    planner.read_type_options(options);
+    let asked = planner.requested_types(&options.types);
     planner.leave_untyped(options.faults, &asked);
     let services = planner.services();
-    planner.look_at_names(options);
+    planner.check_names(options);
     for id in asked {
         planner.complex_type(id);
     }
     planner.refuse_unknown_operations(&services);
     for name in std::mem::take(&mut planner.streamed) {
         let message = format!("the element {name} can't be a stream: no generated sequence repeats it");
-        planner.say(Severity::Error, message);
+        planner.report_contract(Severity::Error, message);
     }
     // If all operations of a contract are broken, generating only the types is not useful.
     let names = definitions.left_out.iter().map(|one| one.name.clone());
@@ -124,13 +124,26 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
     planner.count_the_rest();
     let namespaces = std::mem::take(&mut planner.namespaces);
     let order = nesting::nest(&mut items);
-    let sizes = sizes::hold(&mut items, &order, &mut services, &documents);
+    let sizes = sizes::box_large_fields(&mut items, &order, &mut services, &documents);
     let (items, services, namespaces) =
         finish::finish(items, services, &mut documents, namespaces, &own.types, &mut planner);
     let repeats = repeats::repeats(&items, &services, &documents, &own);
-    let own::Own { types: own, unwritten } = own;
+    let own::OwnTypes { types: own, unwritten } = own;
     let Planner { modules, left_out, .. } = planner;
-    Plan { namespaces, modules, items, services, documents, repeats, own, unwritten, extras, sizes, left_out, lacks }
+    Plan {
+        namespaces,
+        modules,
+        items,
+        services,
+        documents,
+        repeats,
+        own,
+        unwritten,
+        extras,
+        sizes,
+        left_out,
+        missing: lacks,
+    }
 }
 
 struct Planner<'a> {
@@ -175,7 +188,7 @@ struct Planner<'a> {
     /// A cache of whether values of a type may contain themselves in SOAP encoding.
     circular: HashMap<TypeId, bool>,
     /// A cache of the types that values of a type contain in SOAP encoding.
-    leads_to: HashMap<TypeId, Rc<[TypeId]>>,
+    contained_types: HashMap<TypeId, Rc<[TypeId]>>,
     items: Vec<Item>,
     /// The items that are enumerations, and the unions whose values may be qualified names.
     enumerations: HashSet<Path>,
@@ -296,7 +309,7 @@ impl Planner<'_> {
         let has_binding = !(definitions.bindings.is_empty() && definitions.left_out.is_empty());
         if let Some(port_type) = port_types.next().filter(|_| !has_binding) {
             let message = "the contract has no binding, so only its types are generated";
-            self.say(Severity::Warning, message.to_owned());
+            self.report_contract(Severity::Warning, message.to_owned());
             let name = port_type.name.local();
             let note = format!(
                 "`--port-type {name}`, or `port_types` of a build script's options, generates the operations of {name} too"
@@ -419,14 +432,14 @@ impl Planner<'_> {
             return self.refuse(binding.location, message);
         }
         let addressing = self.addressing(ports);
-        let ports = self.spoken(ports);
+        let ports = self.service_ports(ports);
         let mut versions: Vec<Version> = Vec::new();
         for port in &ports {
             if !versions.contains(&port.version) {
                 versions.push(port.version);
             }
         }
-        self.tell_operations_apart(&operations, addressing.is_some_and(|said| said.required), binding.location);
+        self.report_ambiguous_operations(&operations, addressing.is_some_and(|said| said.required), binding.location);
         Some(Service {
             name: service.name.local().to_owned(),
             binding: Some(port.binding),
@@ -462,7 +475,7 @@ impl Planner<'_> {
     ///
     /// All ports are assumed to match the representative except for the version. Ports of another binding for the same
     /// version are left out.
-    fn spoken(&mut self, ports: &Ports<'_>) -> Vec<plan::Port> {
+    fn service_ports(&mut self, ports: &Ports<'_>) -> Vec<plan::Port> {
         let definitions = self.definitions;
         let first = ports.first;
         let binding = &definitions[first.binding];
@@ -476,7 +489,7 @@ impl Planner<'_> {
                 None => {
                     spoken.push((version, port.binding));
                     if port.binding != first.binding {
-                        self.tell_other_actions(binding, &definitions[port.binding], &first.name);
+                        self.report_other_actions(binding, &definitions[port.binding], &first.name);
                     }
                 }
             }
@@ -487,7 +500,7 @@ impl Planner<'_> {
     }
 
     /// Reports operations whose action differs from that in the representative port.
-    fn tell_other_actions(&mut self, taken: &castile_wsdl::Binding, other: &castile_wsdl::Binding, port: &str) {
+    fn report_other_actions(&mut self, taken: &castile_wsdl::Binding, other: &castile_wsdl::Binding, port: &str) {
         let known: HashMap<&str, &BindingOperation> =
             taken.operations.iter().rev().map(|known| (known.name.as_str(), known)).collect();
         for operation in &other.operations {
@@ -512,7 +525,7 @@ impl Planner<'_> {
     // ---- types ----
 
     /// Returns the types with these names, each with all types derived from it.
-    fn asked_types(&mut self, names: &[String]) -> Vec<TypeId> {
+    fn requested_types(&mut self, names: &[String]) -> Vec<TypeId> {
         let schema = self.schema;
         let mut asked = Vec::new();
         for name in names {
@@ -521,7 +534,7 @@ impl Planner<'_> {
             };
             let found: Vec<TypeId> = schema.global_types().filter(is_asked).collect();
             if found.is_empty() {
-                self.say(Severity::Error, format!("there is no type {name}, which was requested"));
+                self.report_contract(Severity::Error, format!("there is no type {name}, which was requested"));
             }
             for id in found {
                 if let Some(defect) = schema.type_defect(id) {
@@ -652,7 +665,7 @@ impl Planner<'_> {
         let message = "no service uses SOAP over HTTP and there are no types, so there is nothing to generate";
         // A contract may have only policies or nothing at all.
         let is_expected = !is_strict && !has_operations && self.definitions.services.is_empty();
-        self.say(if is_expected { Severity::Warning } else { Severity::Error }, message.to_owned());
+        self.report_contract(if is_expected { Severity::Warning } else { Severity::Error }, message.to_owned());
     }
 
     /// Reports requested operations that don't exist or can't be generated.
@@ -683,12 +696,12 @@ impl Planner<'_> {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let is_unknown = |name: &&String| !seen.contains(name.as_str()) && !broken.contains_key(name.as_str());
         for name in asked.filter(is_unknown) {
-            self.say(Severity::Error, castile_wsdl::unknown_operation(name, &known));
+            self.report_contract(Severity::Error, castile_wsdl::unknown_operation(name, &known));
         }
     }
 
     /// Reports a problem of the whole contract.
-    fn say(&mut self, severity: Severity, message: String) {
+    fn report_contract(&mut self, severity: Severity, message: String) {
         let name = self.definitions.sources.names().next().unwrap_or_default();
         self.diagnostics.push(Diagnostic::of_document(severity, name, message));
     }

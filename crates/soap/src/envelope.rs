@@ -209,7 +209,7 @@ impl Envelope {
             return Envelope::read_end(reader);
         }
         loop {
-            decoder.pass_over_followed();
+            decoder.skip_followed();
             if next_tag(decoder.reader())?.is_none() {
                 return Envelope::read_end_behind_body(decoder.reader());
             }

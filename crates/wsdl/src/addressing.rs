@@ -6,30 +6,32 @@ use castile_xml::tree::Element;
 
 use crate::extensions::{is_addressing, is_policy};
 use crate::model::{
-    Addressing, Binding, BindingOperation, Definitions, Extension, OperationMessage, Port, Responses, Said,
+    Addressing, AddressingDeclarations, Binding, BindingOperation, Definitions, Extension, OperationMessage, Port,
+    Responses,
 };
 
 /// Maximum depth of policies that are examined. Policy operators need not be nested at all (WS-Policy 1.5 §4.1).
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 
 impl Definitions {
     /// Returns the WS-Addressing declaration of a port or its binding, made by an extension or a policy (1.0 Metadata
     /// §3). `None` if there is none.
     #[must_use]
     pub fn addressing(&self, port: &Port) -> Option<Addressing> {
-        let Said { of_policies, of_bindings } = self.said.get_or_init(|| self.said());
+        let AddressingDeclarations { of_policies, of_bindings } =
+            self.addressing_declarations.get_or_init(|| self.addressing_declarations());
         let own = port.extensions.iter().find_map(|extension| extension_addressing(extension, of_policies));
         own.or_else(|| of_bindings.get(port.binding.index()).copied().flatten())
     }
 
     /// Reads the declarations of policies and bindings. The result is cached, because many ports may refer to them.
-    fn said(&self) -> Said {
+    fn addressing_declarations(&self) -> AddressingDeclarations {
         let mut of_policies = HashMap::new();
         for document in
             self.extensions.iter().filter(|known| is_policy(known.name.namespace())).filter_map(Extension::document)
         {
             let Some(policy) = document.root().elements().next() else { continue };
-            let Some(said) = all(policy, DEEPEST) else { continue };
+            let Some(said) = all(policy, MAX_DEPTH) else { continue };
             for id in policy.attributes().filter(|attribute| attribute.local().eq_ignore_ascii_case("id")) {
                 of_policies.entry(id.value().trim().to_owned()).or_insert(said);
             }
@@ -38,7 +40,7 @@ impl Definitions {
             binding.extensions.iter().find_map(|extension| extension_addressing(extension, &of_policies))
         };
         let of_bindings = self.bindings.iter().map(of_binding).collect();
-        Said { of_policies, of_bindings }
+        AddressingDeclarations { of_policies, of_bindings }
     }
 
     /// Returns the action of a request (1.0 Metadata §4.4; WSDL Binding §4.4): the declared action, or the
@@ -46,7 +48,8 @@ impl Definitions {
     #[must_use]
     pub fn request_action(&self, binding: &Binding, operation: &BindingOperation) -> String {
         let input = self[binding.port_type].operations[operation.operation].input.as_ref();
-        let said = input.and_then(said).or(operation.soap_action.as_deref().filter(|action| !action.is_empty()));
+        let said =
+            input.and_then(declared_action).or(operation.soap_action.as_deref().filter(|action| !action.is_empty()));
         said.map_or_else(|| self.action(binding, &[input.map_or("", |input| &input.name)]), str::to_owned)
     }
 
@@ -54,14 +57,14 @@ impl Definitions {
     #[must_use]
     pub fn response_action(&self, binding: &Binding, operation: &BindingOperation) -> Option<String> {
         let output = self[binding.port_type].operations[operation.operation].output.as_ref()?;
-        Some(said(output).map_or_else(|| self.action(binding, &[&output.name]), str::to_owned))
+        Some(declared_action(output).map_or_else(|| self.action(binding, &[&output.name]), str::to_owned))
     }
 
     /// Returns the action of a fault: the declared or the default action.
     #[must_use]
     pub fn fault_action(&self, binding: &Binding, operation: &BindingOperation, fault: &str) -> String {
         let faults = &self[binding.port_type].operations[operation.operation].faults;
-        let said = faults.iter().find(|known| known.name == fault).and_then(said);
+        let said = faults.iter().find(|known| known.name == fault).and_then(declared_action);
         said.map_or_else(|| self.action(binding, &[&operation.name, "Fault", fault]), str::to_owned)
     }
 
@@ -88,14 +91,14 @@ fn extension_addressing(extension: &Extension, of_policies: &HashMap<String, Add
     let document = extension.document()?;
     let element = document.root().elements().next()?;
     match element.local() {
-        "Policy" => all(element, DEEPEST),
+        "Policy" => all(element, MAX_DEPTH),
         "PolicyReference" => of_policies.get(element.attribute("URI")?.trim().strip_prefix('#')?).copied(),
         _ => None,
     }
 }
 
 /// Returns the value of `wsam:Action` or one of its predecessors.
-fn said(message: &OperationMessage) -> Option<&str> {
+fn declared_action(message: &OperationMessage) -> Option<&str> {
     let mut attributes = message.attributes.iter();
     let action = attributes.find(|(name, _)| name.local() == "Action" && is_addressing(name.namespace()));
     action.map(|(_, value)| value.trim()).filter(|value| !value.is_empty())
@@ -139,7 +142,7 @@ fn is_optional(assertion: Element<'_>) -> bool {
 
 /// Returns where responses are sent, by the policy in an assertion. Both kinds together mean anywhere.
 fn responses(assertion: Element<'_>) -> Responses {
-    let mut pending: Vec<(Element<'_>, usize)> = vec![(assertion, DEEPEST)];
+    let mut pending: Vec<(Element<'_>, usize)> = vec![(assertion, MAX_DEPTH)];
     let (mut anonymous, mut non_anonymous) = (false, false);
     while let Some((element, deepest)) = pending.pop() {
         if is_addressing(element.namespace()) && !is_optional(element) {

@@ -10,45 +10,46 @@ use castile_xsd::{Defect, Diagnostics, Location};
 use crate::Extension;
 use crate::context::{Context, First};
 use crate::extensions::{
-    HTTP, MIME, SOAP11, SOAP12, documentation, extensions, is_it, is_soap, meant, of_protocol, wsdl_children,
+    HTTP, MIME, SOAP11, SOAP12, did_you_mean, documentation, extensions, intended_namespace, is_soap, of_protocol,
+    wsdl_children,
 };
 use crate::model::{
     Attachment, Binding, BindingFault, BindingMessage, BindingOperation, Definitions, HTTP_TRANSPORT, Header, LeftOut,
     Message, MessageId, Operation, OperationMessage, Part, PartContent, PortType, PortTypeId, Protocol, Style, Use,
     Version,
 };
-use crate::names::{Kind, Names};
+use crate::names::{Names, SymbolSpace};
 use crate::wrapped;
 
 /// Maximum size of all bindings: the number of operations, message parts, header blocks and faults.
 ///
 /// They count once for each binding and once more for each port, because many operations may share a large message, and
 /// many services a binding.
-const MOST_BOUND: usize = 1_000_000;
+const MAX_BINDING_SIZE: usize = 1_000_000;
 
 /// A text counts as one more for each 64 bytes, because it is copied wherever its operation is bound.
 const BYTES_OF_TEXT: usize = 64;
 
-/// The remainder of [`MOST_BOUND`]; `None` after it was exceeded.
-pub(crate) struct Room(Option<usize>);
+/// The remainder of [`MAX_BINDING_SIZE`]; `None` after it was exceeded.
+pub(crate) struct BindingBudget(Option<usize>);
 
-impl Default for Room {
+impl Default for BindingBudget {
     fn default() -> Self {
-        Room(Some(MOST_BOUND))
+        BindingBudget(Some(MAX_BINDING_SIZE))
     }
 }
 
-impl Room {
+impl BindingBudget {
     /// Subtracts `number`. If less is left, returns `None`, reports that once, and fails from then on.
     pub(crate) fn take(&mut self, number: usize, location: Location, diagnostics: &mut Diagnostics) -> Option<()> {
         let left = self.0.and_then(|left| left.checked_sub(number));
         if left.is_none() && self.0.is_some() {
             let message = format!(
-                "the bindings have more than {MOST_BOUND} operations, parts of messages, header blocks and faults. \
+                "the bindings have more than {MAX_BINDING_SIZE} operations, parts of messages, header blocks and faults. \
                  They are counted each time they are bound and for each port, plus one for each {BYTES_OF_TEXT} bytes \
                  of their texts"
             );
-            diagnostics.cut(location, message);
+            diagnostics.limit_exceeded(location, message);
         }
         self.0 = left;
         left.map(|_| ())
@@ -61,17 +62,18 @@ pub(crate) fn binding(
     names: &Names,
     definitions: &Definitions,
     element: Element<'_>,
-    room: &mut Room,
+    budget: &mut BindingBudget,
     diagnostics: &mut Diagnostics,
 ) -> Option<Binding> {
     let name = context.name(element, diagnostics)?;
-    let port_type = names.resolve(Kind::PortType, context, element, "type", diagnostics).map(PortTypeId)?;
-    room.take(definitions[port_type].operations.len(), context.location(element), diagnostics)?;
+    let port_type = names.resolve(SymbolSpace::PortType, context, element, "type", diagnostics).map(PortTypeId)?;
+    budget.take(definitions[port_type].operations.len(), context.location(element), diagnostics)?;
     let mark = diagnostics.mark();
     let protocol = protocol(context, element, diagnostics);
     let defect = diagnostics.defect_since(mark);
     let known = Operations::of(&definitions[port_type].operations);
-    let mut reader = Reader { context, names, definitions, protocol: &protocol, known, room, diagnostics };
+    let mut reader =
+        Reader { context, names, definitions, protocol: &protocol, operations: known, budget, diagnostics };
     let mut operations: Vec<(BindingOperation, Option<Defect>)> = Vec::new();
     let mut left_out = Vec::new();
     let mut bound: HashMap<usize, (usize, String)> = HashMap::new();
@@ -255,7 +257,7 @@ fn protocol(context: &Context, element: Element<'_>, diagnostics: &mut Diagnosti
         }
         other => {
             let message = format!("binding is of the unknown namespace {other:?}: its operations are not generated");
-            diagnostics.warning(location, message).note = is_it(meant(other));
+            diagnostics.warning(location, message).note = did_you_mean(intended_namespace(other));
             Protocol::Other(other.to_owned())
         }
     }
@@ -277,8 +279,8 @@ struct Reader<'r> {
     names: &'r Names,
     definitions: &'r Definitions,
     protocol: &'r Protocol,
-    known: Operations<'r>,
-    room: &'r mut Room,
+    operations: Operations<'r>,
+    budget: &'r mut BindingBudget,
     diagnostics: &'r mut Diagnostics,
 }
 
@@ -368,7 +370,7 @@ impl Reader<'_> {
         let operation = &definitions[port_type].operations[index];
         let messages = [&operation.input, &operation.output].into_iter().flatten();
         let parts = messages.map(|of| definitions[of.message].parts.len()).sum();
-        self.room.take(parts, location, self.diagnostics)?;
+        self.budget.take(parts, location, self.diagnostics)?;
         let soap = element.elements().find(|child| is_soap(child.namespace()) && child.local() == "operation");
         let own_style = soap.and_then(|soap| style(soap, self.context.location(soap), self.diagnostics));
         let style = match self.protocol {
@@ -402,7 +404,7 @@ impl Reader<'_> {
             bound.wrapped = wrapped::detect(&definitions.schema, &bound);
         }
         // The parts of its messages were counted before.
-        self.room.take(size_of_operation(&bound).saturating_sub(parts), location, self.diagnostics)?;
+        self.budget.take(size_of_operation(&bound).saturating_sub(parts), location, self.diagnostics)?;
         Some(bound)
     }
 
@@ -410,17 +412,17 @@ impl Reader<'_> {
     /// output decide (§2.5).
     fn find(&mut self, element: Element<'_>, name: &str, port_type: PortTypeId) -> Option<usize> {
         let port_type = &self.definitions[port_type];
-        let all = self.known.by_name.get(name).map_or(&[][..], Vec::as_slice);
+        let all = self.operations.by_name.get(name).map_or(&[][..], Vec::as_slice);
         let named = |local: &str| {
             let child = wsdl_children(element).find(|child| child.local() == local)?;
             child.attribute("name").map(str::trim)
         };
         let exact = match (named("input"), named("output")) {
-            (Some(input), output) => self.known.by_input.get(&(name, input)).copied().filter(|&index| {
+            (Some(input), output) => self.operations.by_input.get(&(name, input)).copied().filter(|&index| {
                 let found = &port_type.operations[index].output;
                 output.is_none_or(|output| found.as_ref().is_some_and(|found| found.name == output))
             }),
-            (None, Some(output)) => self.known.by_output.get(&(name, output)).copied(),
+            (None, Some(output)) => self.operations.by_output.get(&(name, output)).copied(),
             (None, None) => all.first().copied(),
         };
         match (all, exact) {
@@ -540,9 +542,10 @@ impl Reader<'_> {
     /// Reads `<header>` or `<headerfault>`.
     fn header(&mut self, element: Element<'_>, own: MessageId) -> Option<Header> {
         let message = match element.attribute("message") {
-            Some(_) => {
-                self.names.resolve(Kind::Message, self.context, element, "message", self.diagnostics).map(MessageId)?
-            }
+            Some(_) => self
+                .names
+                .resolve(SymbolSpace::Message, self.context, element, "message", self.diagnostics)
+                .map(MessageId)?,
             None => own,
         };
         let Some(name) = element.attribute("part") else {
@@ -717,10 +720,10 @@ mod tests {
     fn the_limit_is_reported_once() {
         let location = Location { file: FileId::BUILTIN, offset: None };
         let mut diagnostics = Diagnostics::default();
-        let mut room = Room::default();
-        assert!(room.take(MOST_BOUND, location, &mut diagnostics).is_some() && !diagnostics.is_cut());
-        assert!(room.take(1, location, &mut diagnostics).is_none() && diagnostics.is_cut());
-        assert!(room.take(0, location, &mut diagnostics).is_none());
+        let mut budget = BindingBudget::default();
+        assert!(budget.take(MAX_BINDING_SIZE, location, &mut diagnostics).is_some() && !diagnostics.is_truncated());
+        assert!(budget.take(1, location, &mut diagnostics).is_none() && diagnostics.is_truncated());
+        assert!(budget.take(0, location, &mut diagnostics).is_none());
         assert_eq!(diagnostics.finish().1.len(), 1);
     }
 }

@@ -39,7 +39,7 @@ const TAKEN_FOR: [(&str, &str); 4] = [
 const SLIPS: usize = 2;
 
 /// Returns the intended namespace for a misspelled one.
-pub(crate) fn meant(namespace: &str) -> Option<&'static str> {
+pub(crate) fn intended_namespace(namespace: &str) -> Option<&'static str> {
     let plain = |namespace: &str| {
         let namespace = namespace.trim().trim_end_matches('/').to_ascii_lowercase();
         namespace.strip_prefix("https://").map(|rest| format!("http://{rest}")).unwrap_or(namespace)
@@ -57,7 +57,7 @@ pub(crate) fn meant(namespace: &str) -> Option<&'static str> {
 }
 
 /// Returns a hint for a misspelled namespace.
-pub(crate) fn is_it(meant: Option<&str>) -> Option<String> {
+pub(crate) fn did_you_mean(meant: Option<&str>) -> Option<String> {
     meant.map(|meant| format!("did you mean {meant}?"))
 }
 
@@ -110,9 +110,9 @@ pub(crate) fn extensions(
         let is_known = child.local() == "UsingAddressing" && is_addressing(child.namespace());
         if is_known || protocol == Some(child.offset()) {
             // Other code reads known extensions. An unknown protocol was reported before.
-        } else if let Some(meant) = meant(child.namespace()) {
+        } else if let Some(meant) = intended_namespace(child.namespace()) {
             let message = format!("elements of the unknown namespace {:?} are not read", child.namespace());
-            diagnostics.warning(location, message).note = is_it(Some(meant));
+            diagnostics.warning(location, message).note = did_you_mean(Some(meant));
         } else if required {
             diagnostics
                 .warning(location, message)

@@ -73,9 +73,9 @@ pub struct Definitions {
     /// The documents that were read. They are used to turn locations into lines and columns.
     pub sources: Sources,
     /// Whether a limit was exceeded.
-    pub(crate) is_cut: bool,
+    pub(crate) is_truncated: bool,
     /// The WS-Addressing declarations of policies and bindings, read when first needed.
-    pub(crate) said: OnceLock<Said>,
+    pub(crate) addressing_declarations: OnceLock<AddressingDeclarations>,
 }
 
 /// Whether messages of a port use WS-Addressing, and where responses are sent.
@@ -100,7 +100,7 @@ pub enum Responses {
 
 /// The WS-Addressing declarations of a contract.
 #[derive(Debug, Clone)]
-pub(crate) struct Said {
+pub(crate) struct AddressingDeclarations {
     /// Declarations in policies at the top of documents, by policy id.
     pub(crate) of_policies: HashMap<String, Addressing>,
     /// Declarations of bindings, by the binding's index.
@@ -124,7 +124,7 @@ impl Definitions {
     pub fn is_usable(&self) -> bool {
         let has_operations = self.bindings.iter().any(|binding| !binding.operations.is_empty());
         let mut left_out = self.bindings.iter().flat_map(|binding| &binding.left_out).chain(&self.left_out);
-        !self.is_cut && (has_operations || left_out.next().is_none())
+        !self.is_truncated && (has_operations || left_out.next().is_none())
     }
 
     /// Returns the defect of a part: that of its element or its type.

@@ -11,14 +11,14 @@ use crate::extensions::wsdl_children;
 
 /// A symbol space of WSDL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum SymbolSpace {
     Message,
     PortType,
     Binding,
     Service,
 }
 
-impl Kind {
+impl SymbolSpace {
     fn name(self) -> &'static str {
         match self {
             Self::Message => "message",
@@ -32,11 +32,11 @@ impl Kind {
 /// The definitions read so far.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
-    read: HashMap<(Kind, ExpandedName), First>,
+    read: HashMap<(SymbolSpace, ExpandedName), First>,
     /// All names that the documents define, to distinguish missing definitions from broken ones.
-    defined: HashSet<(Kind, ExpandedName)>,
+    defined: HashSet<(SymbolSpace, ExpandedName)>,
     /// For each local name, the smallest name that has it.
-    by_local: HashMap<(Kind, String), ExpandedName>,
+    by_local: HashMap<(SymbolSpace, String), ExpandedName>,
 }
 
 #[derive(Debug)]
@@ -55,16 +55,16 @@ impl Names {
             let target_namespace = root.attribute("targetNamespace").unwrap_or_default().trim();
             for child in wsdl_children(root) {
                 let kind = match child.local() {
-                    "message" => Kind::Message,
-                    "portType" => Kind::PortType,
-                    "binding" => Kind::Binding,
+                    "message" => SymbolSpace::Message,
+                    "portType" => SymbolSpace::PortType,
+                    "binding" => SymbolSpace::Binding,
                     _ => continue,
                 };
                 let local = child.attribute("name").unwrap_or_default().trim();
                 defined.insert((kind, ExpandedName::new(target_namespace, local)));
             }
         }
-        let mut by_local: HashMap<(Kind, String), ExpandedName> = HashMap::new();
+        let mut by_local: HashMap<(SymbolSpace, String), ExpandedName> = HashMap::new();
         for (kind, name) in &defined {
             let known = by_local.entry((*kind, name.local().to_owned())).or_insert_with(|| name.clone());
             *known = known.clone().min(name.clone());
@@ -78,7 +78,7 @@ impl Names {
     /// definitions differ, a defect is returned too, because it is unclear which one is intended.
     pub(crate) fn add(
         &mut self,
-        kind: Kind,
+        kind: SymbolSpace,
         name: &ExpandedName,
         id: u32,
         (element, location): (Element<'_>, Location),
@@ -105,7 +105,7 @@ impl Names {
     /// Resolves the reference in an attribute of `element`.
     pub(crate) fn resolve(
         &self,
-        kind: Kind,
+        kind: SymbolSpace,
         context: &Context,
         element: Element<'_>,
         attribute: &str,

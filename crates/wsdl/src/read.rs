@@ -14,7 +14,7 @@ use crate::model::{
     BindingId, Definitions, LeftOut, Message, MessageId, Operation, OperationMessage, Part, PartContent, Pattern, Port,
     PortType, PortTypeId, Service,
 };
-use crate::names::{Kind, Names};
+use crate::names::{Names, SymbolSpace};
 
 /// Reads the WSDL document `uri`, or a standalone schema, and everything that it imports.
 ///
@@ -39,8 +39,8 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         extensions: Vec::new(),
         left_out: Vec::new(),
         sources: Default::default(),
-        is_cut: false,
-        said: Default::default(),
+        is_truncated: false,
+        addressing_declarations: Default::default(),
     };
     let mut names = Names::of(&documents);
     for document in documents.iter().filter(|_| !definitions.is_schema) {
@@ -51,7 +51,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         let message = context.message(&definitions.schema, element, &mut diagnostics)?;
         let id = MessageId(definitions.messages.len() as u32);
         let place = (element, message.location);
-        match names.add(Kind::Message, &message.name, id.0, place, &mut diagnostics) {
+        match names.add(SymbolSpace::Message, &message.name, id.0, place, &mut diagnostics) {
             Ok(()) => definitions.messages.push(message),
             Err((first, defect)) => definitions.messages[first as usize].defect.add(defect),
         }
@@ -61,7 +61,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         let port_type = context.port_type(&names, element, &mut diagnostics)?;
         let id = PortTypeId(definitions.port_types.len() as u32);
         let place = (element, port_type.location);
-        match names.add(Kind::PortType, &port_type.name, id.0, place, &mut diagnostics) {
+        match names.add(SymbolSpace::PortType, &port_type.name, id.0, place, &mut diagnostics) {
             Ok(()) => definitions.port_types.push(port_type),
             Err((first, defect)) => {
                 let operations = &mut definitions.port_types[first as usize].operations;
@@ -70,7 +70,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         }
         Some(())
     });
-    let mut room = bindings::Room::default();
+    let mut room = bindings::BindingBudget::default();
     each(&documents, "binding", |context, element| {
         let mark = diagnostics.mark();
         let Some(binding) = bindings::binding(context, &names, &definitions, element, &mut room, &mut diagnostics)
@@ -79,7 +79,7 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
             return None;
         };
         let id = BindingId(definitions.bindings.len() as u32);
-        match names.add(Kind::Binding, &binding.name, id.0, (element, binding.location), &mut diagnostics) {
+        match names.add(SymbolSpace::Binding, &binding.name, id.0, (element, binding.location), &mut diagnostics) {
             Ok(()) => definitions.bindings.push(binding),
             Err((first, Some(defect))) => definitions.bindings[first as usize].leave_out_all(&defect),
             Err((_, None)) => {}
@@ -96,13 +96,13 @@ pub fn read(uri: &str, resolver: &dyn Resolver) -> (Option<Definitions>, Vec<Dia
         };
         let size = service.ports.iter().map(|port| sizes[port.binding.0 as usize]).fold(1, usize::saturating_add);
         room.take(size, service.location, &mut diagnostics)?;
-        match names.add(Kind::Service, &service.name, 0, (element, service.location), &mut diagnostics) {
+        match names.add(SymbolSpace::Service, &service.name, 0, (element, service.location), &mut diagnostics) {
             Ok(()) => definitions.services.push(service),
             Err((_, defect)) => definitions.left_out.extend(left_out(element, defect)),
         }
         Some(())
     });
-    definitions.is_cut = diagnostics.is_cut();
+    definitions.is_truncated = diagnostics.is_truncated();
     let (sources, list) = diagnostics.finish();
     definitions.sources = sources;
     (Some(definitions), list)
@@ -290,7 +290,7 @@ impl Context {
         default: Option<String>,
         diagnostics: &mut Diagnostics,
     ) -> Option<OperationMessage> {
-        let message = names.resolve(Kind::Message, self, element, "message", diagnostics).map(MessageId)?;
+        let message = names.resolve(SymbolSpace::Message, self, element, "message", diagnostics).map(MessageId)?;
         let name = match (element.attribute("name"), default) {
             (Some(name), _) => name.trim().to_owned(),
             (None, Some(default)) => default,
@@ -336,7 +336,7 @@ impl Context {
 
     fn port(&self, names: &Names, element: Element<'_>, diagnostics: &mut Diagnostics) -> Option<Port> {
         let name = self.local_name(element, diagnostics)?;
-        let binding = names.resolve(Kind::Binding, self, element, "binding", diagnostics).map(BindingId)?;
+        let binding = names.resolve(SymbolSpace::Binding, self, element, "binding", diagnostics).map(BindingId)?;
         let is_address = |child: &Element<'_>| {
             child.local() == "address" && (is_soap(child.namespace()) || child.namespace() == HTTP)
         };

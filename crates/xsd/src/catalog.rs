@@ -63,9 +63,9 @@ impl Catalog {
         let other = match uri.split_once("://") {
             Some(("http", rest)) => format!("https://{rest}"),
             Some(("https", rest)) => format!("http://{rest}"),
-            _ => return self.ask(0, uri),
+            _ => return self.resolve_in(0, uri),
         };
-        self.ask(0, uri).or_else(|| self.ask(0, &other))
+        self.resolve_in(0, uri).or_else(|| self.resolve_in(0, &other))
     }
 
     /// Returns the URI whose document is at `path`, found through single entries and rewrite rules. References in that
@@ -81,7 +81,7 @@ impl Catalog {
 
     /// Resolves `uri` (§7.2.2): in a file first, then in the catalogs that it delegates to or, without any, in the next
     /// ones.
-    fn ask(&self, first: usize, uri: &str) -> Option<String> {
+    fn resolve_in(&self, first: usize, uri: &str) -> Option<String> {
         let mut open = vec![first];
         let mut asked = vec![false; self.files.len()];
         while let Some(index) = open.pop() {

@@ -10,17 +10,17 @@ use crate::{Builtin, Schema, TypeId};
 
 /// Maximum number of member types of a union, nested ones included. In unions of unions their number grows
 /// exponentially.
-const MOST_MEMBERS: usize = 10_000;
+const MAX_MEMBERS: usize = 10_000;
 
 /// Maximum cost of all patterns of a contract: the number of compiled characters, classes and repetitions. A character
 /// that may occur up to 500 times costs 500. Contracts of banks, which have the most patterns, use a tenth of this
 /// limit.
-const MOST_PATTERN_COST: u64 = 500_000;
+const MAX_PATTERN_COST: u64 = 500_000;
 
 /// Maximum cost of reading all values of a contract, such as facets and defaults: bytes of text, multiplied by the
 /// number of facets and member types that check them. The most expensive contract of the corpus uses a fifth of this
 /// limit.
-const MOST_READING_COST: u64 = 50_000_000;
+const MAX_READING_COST: u64 = 50_000_000;
 
 /// The fixed cost of a value, in bytes, in addition to its length.
 const COST_OF_VALUE: u64 = 8;
@@ -81,7 +81,7 @@ impl<'s> SimpleTypes<'s> {
 /// A cache of the definitions of simple types.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
-    known: HashMap<TypeId, Made>,
+    cache: HashMap<TypeId, Compiled>,
     /// The cost of the patterns compiled so far.
     pattern_cost: u64,
     /// The cost of the values read so far.
@@ -91,7 +91,7 @@ pub(crate) struct Definitions {
 /// The definition of a type. If its facets have an error, it reads the values of its base, so that the rest of the
 /// contract can be used.
 #[derive(Debug)]
-pub(crate) struct Made {
+pub(crate) struct Compiled {
     pub(crate) definition: SimpleTypeDefinition,
     /// The error in its own facets.
     pub(crate) problem: Option<Invalid>,
@@ -109,41 +109,43 @@ pub(crate) struct Made {
 impl Definitions {
     /// Returns the definition of a type; a complex type is treated as `xs:anySimpleType`. It doesn't recurse, because
     /// derivation chains can be long.
-    pub(crate) fn of(&mut self, schema: &Schema, type_id: TypeId) -> &Made {
+    pub(crate) fn of(&mut self, schema: &Schema, type_id: TypeId) -> &Compiled {
         let mut open = vec![type_id];
         while let Some(&id) = open.last() {
             let before = open.len();
-            if !self.known.contains_key(&id) {
-                open.extend(parts(schema, id).into_iter().filter(|part| !self.known.contains_key(part)));
+            if !self.cache.contains_key(&id) {
+                open.extend(parts(schema, id).into_iter().filter(|part| !self.cache.contains_key(part)));
             }
             if open.len() == before {
                 open.pop();
-                if !self.known.contains_key(&id) {
+                if !self.cache.contains_key(&id) {
                     let mut made = self.make(schema, id);
-                    let of_parts = || parts(schema, id).iter().find_map(|part| self.known[part].any_problem.clone());
+                    let of_parts = || parts(schema, id).iter().find_map(|part| self.cache[part].any_problem.clone());
                     made.any_problem = made.problem.clone().or_else(of_parts);
-                    made.has_unchecked |= parts(schema, id).iter().any(|part| self.known[part].has_unchecked);
-                    self.known.insert(id, made);
+                    made.has_unchecked |= parts(schema, id).iter().any(|part| self.cache[part].has_unchecked);
+                    self.cache.insert(id, made);
                 }
             }
         }
-        &self.known[&type_id]
+        &self.cache[&type_id]
     }
 
     /// Creates the definition of a type whose parts are in the cache.
-    fn make(&mut self, schema: &Schema, id: TypeId) -> Made {
+    fn make(&mut self, schema: &Schema, id: TypeId) -> Compiled {
         let Some(simple) = restrictable(schema, id) else {
-            return Made::of(built_in(id.builtin().unwrap_or(Builtin::AnySimpleType)), 1);
+            return Compiled::of(built_in(id.builtin().unwrap_or(Builtin::AnySimpleType)), 1);
         };
         let name = simple.name.as_ref().map_or("value", |name| name.local());
-        if let Err(problem) = self.afford(simple, name) {
-            let base = self.known.get(&simple.base);
-            let of_base =
-                |base: &Made| Made { members: base.members, ..Made::of(base.definition.clone(), base.readers) };
-            let made = base.map_or_else(|| Made::of(built_in(Builtin::AnySimpleType), 1), of_base);
-            return Made { problem: Some(Invalid::new(problem)), is_unchecked: true, has_unchecked: true, ..made };
+        if let Err(problem) = self.add_cost(simple, name) {
+            let base = self.cache.get(&simple.base);
+            let of_base = |base: &Compiled| Compiled {
+                members: base.members,
+                ..Compiled::of(base.definition.clone(), base.readers)
+            };
+            let made = base.map_or_else(|| Compiled::of(built_in(Builtin::AnySimpleType), 1), of_base);
+            return Compiled { problem: Some(Invalid::new(problem)), is_unchecked: true, has_unchecked: true, ..made };
         }
-        let part = |id: &TypeId| &self.known[id];
+        let part = |id: &TypeId| &self.cache[id];
         let (made, otherwise, members, readers) = match &simple.variety {
             Variety::List { item } if is_primary(simple) => {
                 let item = part(item);
@@ -152,7 +154,7 @@ impl Definitions {
             Variety::Union { members: of } if is_primary(simple) => {
                 let members = of.iter().map(|member| part(member).members).sum();
                 let readers = of.iter().map(|member| part(member).readers).fold(0, u64::saturating_add);
-                let union = match members <= MOST_MEMBERS {
+                let union = match members <= MAX_MEMBERS {
                     true => of.iter().map(|member| part(member).definition.clone()).collect(),
                     false => Vec::new(),
                 };
@@ -166,17 +168,17 @@ impl Definitions {
             }
         };
         let otherwise = || match otherwise {
-            Some(base) => Made::of(base.definition.clone(), base.readers),
-            None => Made::of(built_in(Builtin::AnySimpleType), 1),
+            Some(base) => Compiled::of(base.definition.clone(), base.readers),
+            None => Compiled::of(built_in(Builtin::AnySimpleType), 1),
         };
         match made {
-            Ok(_) if members > MOST_MEMBERS => {
+            Ok(_) if members > MAX_MEMBERS => {
                 let problem =
-                    format!("{name} has more than {MOST_MEMBERS} member types, including those of its members");
-                Made { problem: Some(Invalid::new(problem)), ..otherwise() }
+                    format!("{name} has more than {MAX_MEMBERS} member types, including those of its members");
+                Compiled { problem: Some(Invalid::new(problem)), ..otherwise() }
             }
-            Ok(definition) => Made { members, ..Made::of(definition, readers) },
-            Err(problem) => Made { problem: Some(problem), members, ..otherwise() },
+            Ok(definition) => Compiled { members, ..Compiled::of(definition, readers) },
+            Err(problem) => Compiled { problem: Some(problem), members, ..otherwise() },
         }
     }
 
@@ -184,21 +186,21 @@ impl Definitions {
     ///
     /// # Errors
     /// The facets so far exceed a cost limit.
-    fn afford(&mut self, simple: &SimpleType, name: &str) -> Result<(), String> {
+    fn add_cost(&mut self, simple: &SimpleType, name: &str) -> Result<(), String> {
         if simple.facets.is_empty() {
             return Ok(());
         }
         let patterns = simple.facets.iter().filter(|facet| facet.kind == FacetKind::Pattern);
         let cost = patterns.map(|facet| pattern_cost(&facet.value)).fold(0, u64::saturating_add);
-        if cost > MOST_PATTERN_COST - self.pattern_cost {
-            return Err(format!("the patterns up to that of {name} cost more than {MOST_PATTERN_COST} to compile"));
+        if cost > MAX_PATTERN_COST - self.pattern_cost {
+            return Err(format!("the patterns up to that of {name} cost more than {MAX_PATTERN_COST} to compile"));
         }
         self.pattern_cost += cost;
-        let readers = self.known.get(&simple.base).map_or(1, |base| base.readers);
+        let readers = self.cache.get(&simple.base).map_or(1, |base| base.readers);
         let texts = simple.facets.iter().map(|facet| facet.value.len());
         match self.can_read(texts, readers) {
             true => Ok(()),
-            false => Err(format!("the values up to those of {name} cost more than {MOST_READING_COST} to read")),
+            false => Err(format!("the values up to those of {name} cost more than {MAX_READING_COST} to read")),
         }
     }
 
@@ -207,7 +209,7 @@ impl Definitions {
     fn can_read(&mut self, texts: impl Iterator<Item = usize>, readers: u64) -> bool {
         let lengths = texts.map(|length| length as u64 + COST_OF_VALUE).fold(0, u64::saturating_add);
         let cost = self.reading_cost.saturating_add(lengths.saturating_mul(readers));
-        let can_read = cost <= MOST_READING_COST;
+        let can_read = cost <= MAX_READING_COST;
         if can_read {
             self.reading_cost = cost;
         }
@@ -224,11 +226,11 @@ impl Definitions {
     ) -> Option<Result<Value, Invalid>> {
         let readers = self.of(schema, type_id).readers;
         let can_read = self.can_read(std::iter::once(text.len()), readers);
-        can_read.then(|| self.known[&type_id].definition.read(text, scope))
+        can_read.then(|| self.cache[&type_id].definition.read(text, scope))
     }
 
     /// Reads a text of a document as a value of a type. Fails for types whose facets were not checked.
-    pub(crate) fn judge(
+    pub(crate) fn read_of_document(
         &mut self,
         schema: &Schema,
         type_id: TypeId,
@@ -245,9 +247,9 @@ impl Definitions {
     }
 }
 
-impl Made {
+impl Compiled {
     fn of(definition: SimpleTypeDefinition, readers: u64) -> Self {
-        Made {
+        Compiled {
             definition,
             problem: None,
             any_problem: None,

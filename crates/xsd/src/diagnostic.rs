@@ -116,12 +116,12 @@ fn split_at(text: &str, count: usize) -> (&str, &str) {
 }
 
 /// Maximum length of a message or a note in bytes. It is limited because names in a contract can have any length.
-const LONGEST: usize = 2_000;
+const MAX_LENGTH: usize = 2_000;
 
-/// Shortens the text if it is longer than [`LONGEST`].
-fn cut(mut text: String) -> String {
-    if text.len() > LONGEST {
-        text.truncate(text.floor_char_boundary(LONGEST));
+/// Shortens the text if it is longer than [`MAX_LENGTH`].
+fn shorten(mut text: String) -> String {
+    if text.len() > MAX_LENGTH {
+        text.truncate(text.floor_char_boundary(MAX_LENGTH));
         text.push('…');
     }
     text
@@ -289,7 +289,7 @@ impl Sources {
             file: source.name.clone(),
             line: position.map_or(0, |position| position.line),
             column: position.map_or(0, |position| position.column),
-            message: cut(message.into()),
+            message: shorten(message.into()),
             note: None,
             length: extent(place).min(room).max(1),
             source_line,
@@ -358,7 +358,7 @@ pub struct Diagnostics {
     /// references.
     lost: BTreeMap<String, (Option<usize>, usize)>,
     /// Whether a limit was exceeded.
-    is_cut: bool,
+    is_truncated: bool,
 }
 
 /// An error in a contract that makes everything that depends on it unusable.
@@ -388,7 +388,7 @@ impl Diagnostics {
             uncounted: Diagnostic::of_document(Severity::Note, "", ""),
             defects: Vec::new(),
             lost: BTreeMap::new(),
-            is_cut: false,
+            is_truncated: false,
         }
     }
 
@@ -409,8 +409,8 @@ impl Diagnostics {
 
     /// Adds an error that reports an exceeded limit. The contract was not read completely, so nothing in it can be
     /// used.
-    pub fn cut(&mut self, location: Location, message: impl Into<String>) -> &mut Diagnostic {
-        self.is_cut = true;
+    pub fn limit_exceeded(&mut self, location: Location, message: impl Into<String>) -> &mut Diagnostic {
+        self.is_truncated = true;
         self.error(location, message)
     }
 
@@ -430,8 +430,8 @@ impl Diagnostics {
 
     /// Returns true if a limit was exceeded.
     #[must_use]
-    pub fn is_cut(&self) -> bool {
-        self.is_cut
+    pub fn is_truncated(&self) -> bool {
+        self.is_truncated
     }
 
     /// Returns the current position, for [`defect_since`](Self::defect_since) and [`forgive`](Self::forgive).
@@ -457,7 +457,7 @@ impl Diagnostics {
     }
 
     /// Returns the errors that something may depend on, sorted by position.
-    pub(crate) fn defects_by_place(&self) -> Vec<Defect> {
+    pub(crate) fn defects_by_location(&self) -> Vec<Defect> {
         let mut defects = self.defects.clone();
         defects.sort_by_key(|defect| defect.location);
         defects
@@ -536,7 +536,7 @@ impl Diagnostic {
 
     /// Sets the note: a hint how to fix the problem, or its reason.
     pub fn with_note(&mut self, note: impl Into<String>) -> &mut Self {
-        self.note = Some(cut(note.into()));
+        self.note = Some(shorten(note.into()));
         self
     }
 
@@ -628,7 +628,8 @@ mod tests {
         diagnostics.error(Location::at(file, 0), "é".repeat(9_999)).with_note("n".repeat(9_999));
         let (_, list) = diagnostics.finish();
         assert!(
-            list[0].message.len() < LONGEST + 4 && list[0].note.as_ref().is_some_and(|note| note.len() < LONGEST + 4)
+            list[0].message.len() < MAX_LENGTH + 4
+                && list[0].note.as_ref().is_some_and(|note| note.len() < MAX_LENGTH + 4)
         );
     }
 }

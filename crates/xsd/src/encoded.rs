@@ -10,7 +10,7 @@ const ENCODINGS: [&str; 2] = [Encoding::Soap11.namespace(), Encoding::Soap12.nam
 
 /// The kind of a type in SOAP encoding.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Kind {
+pub enum TypeKind {
     /// Text: a simple type, or a type of the encoding that also has attributes, such as `soapenc:string`.
     Simple,
     /// Any value. Each value declares its own type.
@@ -43,32 +43,32 @@ pub struct Items {
     pub rank: usize,
 }
 
-impl Kind {
+impl TypeKind {
     /// Returns the kind of `type_id`.
     #[must_use]
     pub fn of(schema: &Schema, type_id: TypeId) -> Self {
         if schema[type_id].as_complex().is_none() {
-            return Kind::Simple;
+            return TypeKind::Simple;
         }
         if type_id.builtin() == Some(Builtin::AnyType) {
-            return Kind::Any;
+            return TypeKind::Any;
         }
         if let Some(local) = schema[type_id].name().and_then(encoding_type) {
             return match local {
-                "Array" => Kind::Array(Items { type_id: Builtin::AnyType.into(), ranks: String::new(), rank: 1 }),
-                "Struct" => Kind::Any,
-                _ => Kind::Simple,
+                "Array" => TypeKind::Array(Items { type_id: Builtin::AnyType.into(), ranks: String::new(), rank: 1 }),
+                "Struct" => TypeKind::Any,
+                _ => TypeKind::Simple,
             };
         }
         if let Some(items) = items(schema, type_id) {
-            return Kind::Array(items);
+            return TypeKind::Array(items);
         }
         let is_common = |name: &ExpandedName| name.namespace().is_empty() && matches!(name.local(), "id" | "href");
         let attributes = schema.attribute_uses(type_id);
         if attributes.iter().any(|attribute| !is_common(&schema[attribute.attribute].name)) {
-            return Kind::Literal;
+            return TypeKind::Literal;
         }
-        accessors(schema, type_id).map_or(Kind::Literal, Kind::Struct)
+        accessors(schema, type_id).map_or(TypeKind::Literal, TypeKind::Struct)
     }
 }
 
@@ -122,13 +122,13 @@ fn accessors(schema: &Schema, type_id: TypeId) -> Option<Vec<Accessor>> {
         return None;
     }
     let accessor = |particle: Particle| match particle.term {
-        Term::Element(element) if stands_for_itself(schema, element) => Some(Accessor { element, particle }),
+        Term::Element(element) if has_no_substitutes(schema, element) => Some(Accessor { element, particle }),
         _ => None,
     };
     group.particles.into_iter().map(accessor).collect()
 }
 
 /// Returns true if no other element may replace this one.
-fn stands_for_itself(schema: &Schema, id: ElementId) -> bool {
+fn has_no_substitutes(schema: &Schema, id: ElementId) -> bool {
     schema[id].block.substitution || schema.substitutes(id).into_iter().all(|id| schema[id].is_abstract)
 }

@@ -42,7 +42,7 @@ pub struct Loader<'r> {
     /// Documents by their text: copies of one document at several locations are loaded once.
     by_text: HashMap<Arc<str>, Opened>,
     schemas: Vec<SchemaDocument>,
-    known: HashSet<(FileId, NodeId, Arc<str>)>,
+    seen: HashSet<(FileId, NodeId, Arc<str>)>,
     /// The schemas that were added for any namespace.
     added: HashSet<(FileId, NodeId)>,
     /// The target namespaces of all schemas.
@@ -65,7 +65,7 @@ struct Pending {
     base: Opened,
     namespace: String,
     location: Option<String>,
-    place: Location,
+    origin: Location,
 }
 
 impl<'r> Loader<'r> {
@@ -88,7 +88,7 @@ impl<'r> Loader<'r> {
             opened: HashMap::new(),
             by_text: HashMap::new(),
             schemas: Vec::new(),
-            known: HashSet::new(),
+            seen: HashSet::new(),
             added: HashSet::new(),
             namespaces: HashSet::new(),
             pending: Vec::new(),
@@ -106,10 +106,10 @@ impl<'r> Loader<'r> {
     #[must_use]
     pub fn where_it_may_be(&self, request: &Request<'_>) -> String {
         let Request { base, location, namespace } = *request;
-        if let Some(nearly) = self.resolver.nearly(request) {
+        if let Some(nearly) = self.resolver.suggest(request) {
             return format!("did you mean {nearly}?");
         }
-        let what = spoken(namespace);
+        let what = namespace_in_words(namespace);
         match [base, location.unwrap_or_default()].iter().any(|uri| uri.contains("://")) {
             true => format!(
                 "documents are not fetched: map it to a file of {what} in a catalog, or put all documents into one \
@@ -196,7 +196,7 @@ impl<'r> Loader<'r> {
             let message = format!("the contract has {count} {what}, expected at most {limit}");
             let place = from.unwrap_or(crate::components::NOWHERE);
             let note = format!("this is the limit `{name}`; the rest is not read");
-            self.diagnostics.cut(place, message).with_note(note);
+            self.diagnostics.limit_exceeded(place, message).with_note(note);
         }
         false
     }
@@ -354,7 +354,7 @@ impl<'r> Loader<'r> {
                 base: from.clone(),
                 namespace: namespace.to_owned(),
                 location: location.map(str::to_owned),
-                place,
+                origin: place,
             }),
         }
     }
@@ -450,7 +450,7 @@ impl<'r> Loader<'r> {
             let message = format!("{} has namespace {own:?}, expected {namespace:?}", opened.uri);
             self.diagnostics.error(place, message);
         }
-        if self.known.insert((opened.file, root, target.clone())) {
+        if self.seen.insert((opened.file, root, target.clone())) {
             let place = included.map(|(_, place)| place).or(imported.map(|(_, place)| place)).unwrap_or(here);
             let count = self.schemas.len() + 1;
             if !self.is_within(count, self.limits.schemas, "schemas", Some(place)) {
@@ -473,7 +473,7 @@ impl<'r> Loader<'r> {
     /// resolver, or built in.
     fn follow_pending(&mut self) {
         while let Some(pending) = self.pending.pop() {
-            let Pending { base, location, place, .. } = &pending;
+            let Pending { base, location, origin: place, .. } = &pending;
             let by = match location {
                 Some(location) => Reference::Location(location.clone()),
                 None => Reference::Namespace(pending.namespace.clone()),
@@ -489,7 +489,7 @@ impl<'r> Loader<'r> {
                 if let Some(opened) = self.open_import(&uri, base.file, by, *place) {
                     self.by_namespace.insert(pending.namespace.clone(), opened.file);
                     let mut queue = Vec::new();
-                    self.add_import(&opened, &pending.namespace, pending.place, &mut queue);
+                    self.add_import(&opened, &pending.namespace, pending.origin, &mut queue);
                     self.follow(queue);
                 }
                 continue;
@@ -498,17 +498,17 @@ impl<'r> Loader<'r> {
             let (message, note) = match location {
                 Some(location) => (format!("{location} is not found"), self.where_it_may_be(&request)),
                 None => {
-                    let message = format!("no document of {} was found", spoken(request.namespace));
+                    let message = format!("no document of {} was found", namespace_in_words(request.namespace));
                     (message, "the import has no schemaLocation".to_owned())
                 }
             };
             // An import may lead nowhere (§4.2.3). References into its namespace are reported as errors of their own.
-            self.diagnostics.warning(pending.place, message).with_note(note);
+            self.diagnostics.warning(pending.origin, message).with_note(note);
         }
     }
 }
 
-fn spoken(namespace: &str) -> String {
+fn namespace_in_words(namespace: &str) -> String {
     match namespace {
         "" => "no namespace".to_owned(),
         namespace => format!("namespace {namespace:?}"),

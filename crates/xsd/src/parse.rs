@@ -12,7 +12,7 @@ mod xpath;
 
 pub(crate) use context::Defaults;
 pub use context::tidy;
-pub(crate) use redefine::{Kind, Redefinitions};
+pub(crate) use redefine::{Redefinitions, SymbolSpace};
 pub(crate) use versions::Versions;
 
 use std::collections::hash_map::Entry;
@@ -50,7 +50,7 @@ pub(crate) struct Components {
 /// The position of a global component.
 #[derive(Debug)]
 pub(crate) struct Extent {
-    pub(crate) component: (Kind, u32),
+    pub(crate) component: (SymbolSpace, u32),
     pub(crate) file: FileId,
     /// The byte range of its element.
     pub(crate) bytes: Range<u32>,
@@ -91,7 +91,7 @@ pub(crate) struct Parser<'p> {
     /// The namespaces that may be referred to (§4.2.3, src-resolve 4).
     pub(crate) imported: HashSet<String>,
     /// The definition that is being redefined. References to this name lead to the original.
-    pub(crate) redefining: Option<(Kind, ExpandedName, u32)>,
+    pub(crate) redefining: Option<(SymbolSpace, ExpandedName, u32)>,
     /// The current nesting depth of types and groups.
     pub(crate) depth: usize,
 }
@@ -99,7 +99,7 @@ pub(crate) struct Parser<'p> {
 /// Where each global component was first defined, and the conflicting definitions in other schemas.
 #[derive(Debug, Default)]
 pub(crate) struct Definitions {
-    first: HashMap<(Kind, ExpandedName), Definition>,
+    first: HashMap<(SymbolSpace, ExpandedName), Definition>,
     clashes: Vec<Clash>,
 }
 
@@ -127,9 +127,9 @@ impl Parser<'_> {
         for child in self.children(redefine) {
             let kind = match child.local() {
                 "annotation" => continue,
-                "simpleType" | "complexType" => Kind::Type,
-                "group" => Kind::Group,
-                "attributeGroup" => Kind::AttributeGroup,
+                "simpleType" | "complexType" => SymbolSpace::Type,
+                "group" => SymbolSpace::Group,
+                "attributeGroup" => SymbolSpace::AttributeGroup,
                 _ => continue,
             };
             let Some(name) = self.name_of(child) else { continue };
@@ -143,12 +143,12 @@ impl Parser<'_> {
     /// Parses a child of `<schema>` that defines a component.
     fn global(&mut self, child: Element<'_>) {
         let kind = match child.local() {
-            "simpleType" | "complexType" => Kind::Type,
-            "element" => Kind::Element,
-            "attribute" => Kind::Attribute,
-            "group" => Kind::Group,
-            "attributeGroup" => Kind::AttributeGroup,
-            "notation" => Kind::Notation,
+            "simpleType" | "complexType" => SymbolSpace::Type,
+            "element" => SymbolSpace::Element,
+            "attribute" => SymbolSpace::Attribute,
+            "group" => SymbolSpace::Group,
+            "attributeGroup" => SymbolSpace::AttributeGroup,
+            "notation" => SymbolSpace::Notation,
             _ => return,
         };
         let Some(name) = self.name_of(child) else { return };
@@ -163,7 +163,7 @@ impl Parser<'_> {
     }
 
     /// Records the position of a component.
-    fn stands(&mut self, child: Element<'_>, kind: Kind, slot: u32) {
+    fn record_extent(&mut self, child: Element<'_>, kind: SymbolSpace, slot: u32) {
         // Offsets in a document tree have 32 bits.
         let start = u32::try_from(child.offset()).unwrap_or(u32::MAX);
         let end = start.saturating_add(u32::try_from(child.source().len()).unwrap_or(u32::MAX));
@@ -174,12 +174,12 @@ impl Parser<'_> {
         }
     }
 
-    fn define(&mut self, child: Element<'_>, kind: Kind, name: ExpandedName, slot: u32) {
-        self.stands(child, kind, slot);
+    fn define(&mut self, child: Element<'_>, kind: SymbolSpace, name: ExpandedName, slot: u32) {
+        self.record_extent(child, kind, slot);
         // A redefined definition loses its name, because it is part of its redefinition.
         let owner = self.redefinitions.owner(kind, slot).map(|slot| Owner::Type(TypeId(slot)));
         match kind {
-            Kind::Type => {
+            SymbolSpace::Type => {
                 let named = if owner.is_some() { None } else { Some(name) };
                 let definition = match child.local() {
                     "simpleType" => TypeDefinition::Simple(self.simple_type(child, named, owner, TypeId(slot))),
@@ -190,23 +190,23 @@ impl Parser<'_> {
                     None => self.components.types.define_global(slot, definition),
                 }
             }
-            Kind::Element => {
+            SymbolSpace::Element => {
                 let declaration = self.element_declaration(child, name, Scope::Global, ElementId(slot));
                 self.components.elements.define_global(slot, declaration);
             }
-            Kind::Attribute => {
+            SymbolSpace::Attribute => {
                 let declaration = self.attribute_declaration(child, name, Scope::Global, slot);
                 self.components.attributes.define_global(slot, declaration);
             }
-            Kind::Group => {
+            SymbolSpace::Group => {
                 let definition = self.group_definition(child, name);
                 self.components.groups.define_global(slot, definition);
             }
-            Kind::AttributeGroup => {
+            SymbolSpace::AttributeGroup => {
                 let definition = self.attribute_group_definition(child, name);
                 self.components.attribute_groups.define_global(slot, definition);
             }
-            Kind::Notation => {
+            SymbolSpace::Notation => {
                 let notation = self.notation(child, name);
                 self.components.notations.push(notation);
             }
@@ -215,9 +215,9 @@ impl Parser<'_> {
 
     /// Returns true if the name is already defined; the first definition counts. Contracts often have copies of a
     /// schema, which are harmless.
-    fn is_duplicate(&mut self, child: Element<'_>, kind: Kind, name: &ExpandedName) -> bool {
+    fn is_duplicate(&mut self, child: Element<'_>, kind: SymbolSpace, name: &ExpandedName) -> bool {
         let location = self.location(child);
-        if kind == Kind::Type && self.components.slot(kind, name) < Builtin::ALL.len() as u32 {
+        if kind == SymbolSpace::Type && self.components.slot(kind, name) < Builtin::ALL.len() as u32 {
             return true;
         }
         let text: String = child.source().split_whitespace().collect();
@@ -249,7 +249,7 @@ impl Parser<'_> {
         } else {
             // It is unclear which of the two definitions is intended.
             let slot = self.components.slot(kind, name);
-            self.stands(child, kind, slot);
+            self.record_extent(child, kind, slot);
         }
         true
     }
@@ -263,9 +263,9 @@ impl Parser<'_> {
         id: ElementId,
     ) -> ElementDeclaration {
         let location = self.location(element);
-        let mut type_id = self.reference(element, "type", Kind::Type).map(TypeId);
+        let mut type_id = self.reference(element, "type", SymbolSpace::Type).map(TypeId);
         let substitution_group = match scope {
-            Scope::Global => self.reference(element, "substitutionGroup", Kind::Element).map(ElementId),
+            Scope::Global => self.reference(element, "substitutionGroup", SymbolSpace::Element).map(ElementId),
             Scope::Local => None,
         };
         let mut identity_constraints = Vec::new();
@@ -345,7 +345,7 @@ impl Parser<'_> {
 
     /// Parses `<group ref="…">` (§3.7.2).
     pub(crate) fn group_reference(&mut self, element: Element<'_>) -> Option<GroupId> {
-        match self.reference(element, "ref", Kind::Group) {
+        match self.reference(element, "ref", SymbolSpace::Group) {
             Some(slot) => Some(GroupId(slot)),
             None => {
                 if element.attribute("ref").is_none() {

@@ -64,17 +64,17 @@ pub(crate) fn resolve(
         derived: HashMap::new(),
         substitutes: HashMap::new(),
         defects: HashMap::new(),
-        is_cut: false,
+        is_truncated: false,
     };
-    circles::cut(&mut schema, diagnostics);
+    circles::break_circles(&mut schema, diagnostics);
     type_by_head(&mut schema, &typed_by_head);
     size::limit(&mut schema, diagnostics);
     missing.retain(|id| id.index() < schema.types.len());
     derivation::settle(&mut schema, &missing, diagnostics);
     index(&mut schema);
     check::check(&schema, &missing, versions, diagnostics);
-    schema.is_cut = diagnostics.is_cut();
-    defects::spread(&mut schema, &extents, &diagnostics.defects_by_place());
+    schema.is_truncated = diagnostics.is_truncated();
+    defects::spread(&mut schema, &extents, &diagnostics.defects_by_location());
     schema
 }
 

@@ -18,7 +18,7 @@ pub trait Resolver {
 
     /// Returns an existing location that is similar to the one in `request`, for a hint when that one leads to no
     /// document.
-    fn nearly(&self, _request: &Request<'_>) -> Option<String> {
+    fn suggest(&self, _request: &Request<'_>) -> Option<String> {
         None
     }
 }
@@ -120,14 +120,15 @@ impl Resolver for Files {
         }
     }
 
-    fn nearly(&self, request: &Request<'_>) -> Option<String> {
+    fn suggest(&self, request: &Request<'_>) -> Option<String> {
         /// How many files of a folder are compared.
-        const MOST: usize = 10_000;
+        const MAX_COMPARED: usize = 10_000;
         let location = Path::new(request.location?.trim());
         let (folder, name) = (location.parent()?, location.file_name()?.to_str()?);
         let beside = Path::new(request.base).parent()?.join(folder);
         let beside = if beside.as_os_str().is_empty() { Path::new(".") } else { &beside };
-        let entries = std::fs::read_dir(beside).ok()?.take(MOST).flatten().filter(|entry| entry.path().is_file());
+        let entries =
+            std::fs::read_dir(beside).ok()?.take(MAX_COMPARED).flatten().filter(|entry| entry.path().is_file());
         let names: Vec<String> = entries.filter_map(|entry| entry.file_name().into_string().ok()).collect();
         let name = similar(name, names.iter().map(String::as_str), 1).pop()?;
         Some(folder.join(name).to_string_lossy().into_owned())

@@ -40,13 +40,13 @@ use crate::components::{
     AttributeDeclaration, AttributeUse, Compositor, Content, Particle, ProcessContents, Term, Use, ValueConstraint,
     Wildcard,
 };
-use crate::encoded::Kind;
+use crate::encoded::TypeKind;
 use crate::{Builtin, ElementId, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 use coverage::{Coverage, Decision};
 use encoded::Graph;
 use height::{Heights, UNDECLARED, namespace_for};
 use keys::{Keys, Written};
-use steps::{BYTES_OF_A_STEP, MOST_STEPS, MOST_STEPS_OF_ALL};
+use steps::{BYTES_PER_STEP, MAX_STEPS, MAX_TOTAL_STEPS};
 use values::Text;
 
 /// The namespace of SOAP 1.1 encoding.
@@ -56,7 +56,7 @@ const SOAP_ENCODING: &str = "http://schemas.xmlsoap.org/soap/encoding/";
 const DEEP: usize = 12;
 const MANY: usize = 400;
 /// Maximum number of instances.
-const MOST: usize = 200;
+const MAX_INSTANCES: usize = 200;
 /// How many instances in a row may show nothing new, in SOAP encoding and if there are keys.
 const TRIES: usize = 4;
 /// An iterator over sample instances of an element, as text.
@@ -82,7 +82,7 @@ pub struct Samples<'s> {
     substitutes: HashMap<ElementId, Rc<[ElementId]>>,
     types: HashMap<ElementId, Rc<[TypeId]>>,
     /// The kinds of types in SOAP encoding.
-    kinds: HashMap<TypeId, Rc<Kind>>,
+    kinds: HashMap<TypeId, Rc<TypeKind>>,
     /// The open elements, outermost first.
     open: Vec<ElementId>,
     /// The number of IDs and of elements in the current instance.
@@ -175,7 +175,7 @@ impl<'s> Samples<'s> {
             return self.made().map(Some);
         }
         self.coverage.note();
-        self.keys.look();
+        self.keys.record();
         let instance = self.made()?;
         let is_mended = self.keys.mended();
         self.step_of_keys()?;
@@ -217,15 +217,15 @@ impl<'s> Samples<'s> {
     /// Counts steps. Fails if the instance exceeds its limit.
     fn step(&self, count: usize) -> Result<(), Error> {
         self.heights.step(count);
-        if self.heights.steps() - self.begun > MOST_STEPS {
-            let message = format!("an instance takes more than {MOST_STEPS} steps, expected fewer");
+        if self.heights.steps() - self.begun > MAX_STEPS {
+            let message = format!("an instance takes more than {MAX_STEPS} steps, expected fewer");
             return Err(Error { message });
         }
         Ok(())
     }
 
     fn step_of_text(&self, text: &str) -> Result<(), Error> {
-        self.step(text.len() / BYTES_OF_A_STEP)
+        self.step(text.len() / BYTES_PER_STEP)
     }
 
     fn step_of_keys(&mut self) -> Result<(), Error> {
@@ -359,7 +359,7 @@ impl<'s> Samples<'s> {
             let is_required = attribute_use.use_ == Use::Required;
             let declaration = &self.schema[attribute_use.attribute];
             let has_default = attribute_use.value_constraint.is_some() || declaration.value_constraint.is_some();
-            let leads_nowhere = self.is_plain && self.leads_elsewhere(type_id, declaration);
+            let leads_nowhere = self.is_plain && self.refers_outside(type_id, declaration);
             let is_there = is_required
                 || !leads_nowhere && self.coverage.choose(Decision::Attribute(type_id, index), 2) == 0
                 || self.keys.needs_attribute(&declaration.name, has_default);
@@ -380,7 +380,7 @@ impl<'s> Samples<'s> {
 
     /// Returns true if an attribute refers to something that a sample doesn't have: an ID or, in SOAP encoding, another
     /// element.
-    fn leads_elsewhere(&self, type_id: TypeId, declaration: &AttributeDeclaration) -> bool {
+    fn refers_outside(&self, type_id: TypeId, declaration: &AttributeDeclaration) -> bool {
         let is_href = declaration.name.namespace().is_empty() && declaration.name.local() == "href";
         let is_encoded = |id: TypeId| self.schema[id].name().is_some_and(|name| name.namespace() == SOAP_ENCODING);
         matches!(self.schema.builtin(declaration.type_id), Builtin::Idref | Builtin::Idrefs)
@@ -499,10 +499,10 @@ impl<'s> Samples<'s> {
         depth: usize,
     ) -> Result<(), Error> {
         /// The stack that may be needed until the next nested particle, and the size of a new segment.
-        const LEFT: usize = 128 << 10;
-        const PIECE: usize = 1 << 20;
+        const RED_ZONE: usize = 128 << 10;
+        const SEGMENT: usize = 1 << 20;
         self.step(1)?;
-        stacker::maybe_grow(LEFT, PIECE, || self.particle_here(out, particle, type_id, index, depth))
+        stacker::maybe_grow(RED_ZONE, SEGMENT, || self.particle_here(out, particle, type_id, index, depth))
     }
 
     fn particle_here(
@@ -645,8 +645,8 @@ impl Iterator for Samples<'_> {
             let instance = self.instance().transpose();
             self.made += 1;
             self.is_done = matches!(instance, Some(Err(_)))
-                || self.made == MOST
-                || self.heights.steps() > MOST_STEPS_OF_ALL
+                || self.made == MAX_INSTANCES
+                || self.heights.steps() > MAX_TOTAL_STEPS
                 || self.coverage.is_complete();
             let is_something_new = self.made == 1 || self.coverage.covered() > covered;
             match instance {

@@ -11,7 +11,7 @@ use crate::components::{
     ModelGroup, ModelGroupDefinition, NOWHERE, NamespaceConstraint, Notation, Particle, ProcessContents, SimpleType,
     Term, TypeDefinition, TypeId, Use, Variety, WhiteSpace, Wildcard,
 };
-use crate::parse::{Components, Kind};
+use crate::parse::{Components, SymbolSpace};
 use crate::{Builtin, Defect, ExpandedName, Limits, XSD_NAMESPACE};
 
 /// A schema in the sense of Part 1 §2.2: a set of components from any number of documents and namespaces.
@@ -41,9 +41,9 @@ pub struct Schema {
     pub(crate) derived: HashMap<TypeId, Vec<TypeId>>,
     pub(crate) substitutes: HashMap<ElementId, Vec<ElementId>>,
     /// Why a component can't be used: an error in it, or in a component that it depends on.
-    pub(crate) defects: HashMap<(Kind, u32), Arc<Defect>>,
+    pub(crate) defects: HashMap<(SymbolSpace, u32), Arc<Defect>>,
     /// Whether a limit was exceeded.
-    pub(crate) is_cut: bool,
+    pub(crate) is_truncated: bool,
 }
 
 macro_rules! index {
@@ -144,20 +144,20 @@ impl Schema {
     /// Returns the error that makes this type unusable: an error in the type, or in a component that it depends on.
     #[must_use]
     pub fn type_defect(&self, id: TypeId) -> Option<&Defect> {
-        self.defects.get(&(Kind::Type, id.0)).map(|defect| &**defect)
+        self.defects.get(&(SymbolSpace::Type, id.0)).map(|defect| &**defect)
     }
 
     /// Returns the error that makes this element unusable: an error in the element, or in a component that it depends
     /// on.
     #[must_use]
     pub fn element_defect(&self, id: ElementId) -> Option<&Defect> {
-        self.defects.get(&(Kind::Element, id.0)).map(|defect| &**defect)
+        self.defects.get(&(SymbolSpace::Element, id.0)).map(|defect| &**defect)
     }
 
     /// Returns true if a limit was exceeded. The schema is then incomplete, and nothing in it can be used.
     #[must_use]
-    pub fn is_cut(&self) -> bool {
-        self.is_cut
+    pub fn is_truncated(&self) -> bool {
+        self.is_truncated
     }
 
     /// Returns the types whose base is this type, without those that have a [defect](Self::type_defect).

@@ -253,7 +253,7 @@ impl<'d> Check<'_, 'd> {
             let child = match node {
                 Node::Element(child) if child.namespace() == XSD_NAMESPACE => child,
                 Node::Element(child) => {
-                    self.foreign(child);
+                    self.unexpected_namespace(child);
                     continue;
                 }
                 Node::Text(text) => {
@@ -303,7 +303,7 @@ impl<'d> Check<'_, 'd> {
         (inner, misplaced)
     }
 
-    fn foreign(&mut self, child: Element<'_>) {
+    fn unexpected_namespace(&mut self, child: Element<'_>) {
         let name = ExpandedName::new(child.namespace(), child.local());
         let message = format!("<{}> has an element {name} that doesn't belong to XML Schema", self.element.local());
         let note = "it is ignored; expected it in <appinfo>".to_owned();

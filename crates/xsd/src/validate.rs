@@ -50,11 +50,11 @@ pub use problem::{Problem, Problems};
 use castile_xml::{DocumentEntity, Error, Limits, Memory, Reader, Token};
 
 use crate::{Schema, TypeId};
-use elements::Run;
+use elements::Validation;
 use types::Types;
 
 /// The default number of problems reported for a document.
-const MOST_PROBLEMS: usize = 100;
+const MAX_PROBLEMS: usize = 100;
 
 /// Validates documents against a schema. What it derives from the schema is computed once, when a document first needs
 /// it.
@@ -62,14 +62,14 @@ const MOST_PROBLEMS: usize = 100;
 pub struct Validator<'s> {
     types: Types<'s>,
     limits: Limits,
-    most_problems: usize,
+    max_problems: usize,
 }
 
 impl<'s> Validator<'s> {
     /// Creates a validator for `schema`.
     #[must_use]
     pub fn new(schema: &'s Schema) -> Self {
-        Validator { types: Types::new(schema), limits: Limits::default(), most_problems: MOST_PROBLEMS }
+        Validator { types: Types::new(schema), limits: Limits::default(), max_problems: MAX_PROBLEMS }
     }
 
     /// Sets the limits for reading documents.
@@ -80,8 +80,8 @@ impl<'s> Validator<'s> {
 
     /// Sets the number of problems after which the rest of a document is not checked. The default is 100.
     #[must_use]
-    pub fn with_most_problems(self, most_problems: usize) -> Self {
-        Validator { most_problems: most_problems.max(1), ..self }
+    pub fn with_max_problems(self, max_problems: usize) -> Self {
+        Validator { max_problems: max_problems.max(1), ..self }
     }
 
     /// Ignores attributes of a namespace from now on; `None` ignores none.
@@ -104,7 +104,7 @@ impl<'s> Validator<'s> {
 
     /// Validates a document that may have a document type declaration. Its entities and defaults apply.
     pub fn validate_document(&mut self, document: &DocumentEntity<'_>) -> Vec<Problem> {
-        self.judge(|| Ok(document.reader()), |_, _, _| Chosen::Declared)
+        self.validate_parts(|| Ok(document.reader()), |_, _, _| Chosen::Declared)
     }
 
     /// Validates parts of a decoded document that the schema doesn't describe as a whole, such as a message in its
@@ -114,16 +114,16 @@ impl<'s> Validator<'s> {
     /// elements around the element, its namespace and its local name.
     pub fn validate_within(&mut self, document: &str, choose: impl FnMut(usize, &str, &str) -> Chosen) -> Vec<Problem> {
         let limits = self.limits;
-        self.judge(|| Reader::decoded(document, limits, &mut Memory::default()), choose)
+        self.validate_parts(|| Reader::decoded(document, limits, &mut Memory::default()), choose)
     }
 
     /// Validates the parts of a document that `choose` selects.
-    fn judge<'d>(
+    fn validate_parts<'d>(
         &mut self,
         reader: impl Fn() -> Result<Reader<'d>, Error>,
         choose: impl FnMut(usize, &str, &str) -> Chosen,
     ) -> Vec<Problem> {
-        let mut problems = Problems::new(self.most_problems);
+        let mut problems = Problems::new(self.max_problems);
         if let Err(error) = reader().and_then(|reader| self.read(reader, &mut problems, choose)) {
             problems.not_well_formed(&error);
         }
@@ -136,26 +136,26 @@ impl<'s> Validator<'s> {
         problems: &mut Problems,
         mut choose: impl FnMut(usize, &str, &str) -> Chosen,
     ) -> Result<(), Error> {
-        let mut run = Run::new(&mut self.types, problems);
+        let mut validation = Validation::new(&mut self.types, problems);
         let mut around: usize = 0;
-        while !run.is_enough() {
+        while !validation.is_enough() {
             let offset = reader.offset();
             match reader.next()? {
-                Token::StartTag(tag) if run.is_outside() => {
+                Token::StartTag(tag) if validation.is_outside() => {
                     match choose(around, reader.namespace(tag.namespace), tag.name.local()) {
                         Chosen::Within => around += 1,
                         Chosen::Skip => reader.skip_element()?,
-                        Chosen::Declared => run.start(&reader, tag),
-                        Chosen::OfType(type_id) => run.start_of_type(&reader, tag, type_id),
+                        Chosen::Declared => validation.start(&reader, tag),
+                        Chosen::OfType(type_id) => validation.start_of_type(&reader, tag, type_id),
                     }
                 }
-                Token::StartTag(tag) => run.start(&reader, tag),
-                Token::EndTag(_) if run.is_outside() => around = around.saturating_sub(1),
-                Token::EndTag(_) => run.end(&reader, offset),
-                Token::Text(text) => run.text(&text, offset),
+                Token::StartTag(tag) => validation.start(&reader, tag),
+                Token::EndTag(_) if validation.is_outside() => around = around.saturating_sub(1),
+                Token::EndTag(_) => validation.end(&reader, offset),
+                Token::Text(text) => validation.text(&text, offset),
                 Token::Comment(_) | Token::Instruction { .. } => {}
                 Token::End => {
-                    run.finish();
+                    validation.finish();
                     break;
                 }
             }

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use castile_xml::tree::{Document, Element};
-use castile_xsd::encoded::{Encoding, Kind};
+use castile_xsd::encoded::{Encoding, TypeKind};
 use castile_xsd::sample::Samples;
 use castile_xsd::{Builtin, Documents, ExpandedName, Schema, TypeId};
 
@@ -62,15 +62,15 @@ fn attribute<'d>(element: Element<'d>, namespace: &str, local: &str) -> Option<&
 #[test]
 fn types_are_written_in_soap_encoding() {
     let schema = schema();
-    let names = |kind: &Kind| match kind {
-        Kind::Simple => "text".to_owned(),
-        Kind::Any => "anything".to_owned(),
-        Kind::Literal => "literal".to_owned(),
-        Kind::Struct(accessors) => {
+    let names = |kind: &TypeKind| match kind {
+        TypeKind::Simple => "text".to_owned(),
+        TypeKind::Any => "anything".to_owned(),
+        TypeKind::Literal => "literal".to_owned(),
+        TypeKind::Struct(accessors) => {
             let names = accessors.iter().map(|accessor| schema[accessor.element].name.local());
             names.collect::<Vec<_>>().join(" ")
         }
-        Kind::Array(items) => {
+        TypeKind::Array(items) => {
             let name = schema[items.type_id].name().map(ExpandedName::local).unwrap_or_default();
             format!("{name}{}{}", items.ranks, items.rank)
         }
@@ -78,12 +78,12 @@ fn types_are_written_in_soap_encoding() {
     for (name, expected) in
         [("Node", "name next"), ("Leaf", "name next"), ("Marked", "literal"), ("Grid", "int[]2"), ("Names", "token1")]
     {
-        assert_eq!(names(&Kind::of(&schema, find(&schema, name))), expected, "{name}");
+        assert_eq!(names(&TypeKind::of(&schema, find(&schema, name))), expected, "{name}");
     }
     let encoding = |name: &str| schema.find_type(&ExpandedName::new(Encoding::Soap11.namespace(), name)).unwrap();
-    assert_eq!(names(&Kind::of(&schema, encoding("string"))), "text");
-    assert_eq!(names(&Kind::of(&schema, encoding("Array"))), "anyType1");
-    assert_eq!(names(&Kind::of(&schema, Builtin::AnyType.into())), "anything");
+    assert_eq!(names(&TypeKind::of(&schema, encoding("string"))), "text");
+    assert_eq!(names(&TypeKind::of(&schema, encoding("Array"))), "anyType1");
+    assert_eq!(names(&TypeKind::of(&schema, Builtin::AnyType.into())), "anything");
 }
 
 /// The first sample has one of everything. In the others, values are nil, absent or of a derived type, or leave out

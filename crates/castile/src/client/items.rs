@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use castile_budget::Allowance;
 use castile_databinding::FromXml;
-use castile_databinding::document::{Cut, CutItem, Repeats, Step};
+use castile_databinding::document::{Splitter, SplitItem, Repeats, Step};
 use castile_databinding::schema::Element;
 use castile_http::client::Sift;
 use castile_soap::{Error, FaultDetail, FromPayload, NoDetail, ToPayload, Version};
@@ -31,7 +31,7 @@ use crate::Response;
 /// The call is sent when the first item is polled. Dropping the stream before its end closes the connection.
 pub struct ItemStream<'a, T, R, D = NoDetail> {
     exchange: Option<Exchange<'a, R, D>>,
-    found: Arc<Mutex<VecDeque<CutItem>>>,
+    found: Arc<Mutex<VecDeque<SplitItem>>>,
     element: &'static Element,
     limits: Limits,
     memory: Memory,
@@ -59,7 +59,7 @@ where
         before.extend(call.operation.response.iter().map(|root| Step::new(root.element.namespace, root.element.name)));
         let (path, element) = R::PATH.steps(before);
         let found = Arc::default();
-        let sift = ItemSift { cut: Cut::new(path, None, limits), element, found: Arc::clone(&found) };
+        let sift = ItemSift { cut: Splitter::new(path, None, limits), element, found: Arc::clone(&found) };
         ItemStream {
             exchange: Some(Box::pin(call.run(false, Some(sift)))),
             found,
@@ -129,7 +129,7 @@ where
         })
     }
 
-    fn found(&self) -> MutexGuard<'_, VecDeque<CutItem>> {
+    fn found(&self) -> MutexGuard<'_, VecDeque<SplitItem>> {
         self.found.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -170,9 +170,9 @@ impl<T, R, D> fmt::Debug for ItemStream<'_, T, R, D> {
 
 /// Takes the items out of a response.
 pub(super) struct ItemSift {
-    cut: Cut,
+    cut: Splitter,
     pub(super) element: &'static Element,
-    found: Arc<Mutex<VecDeque<CutItem>>>,
+    found: Arc<Mutex<VecDeque<SplitItem>>>,
 }
 
 impl ItemSift {

@@ -66,7 +66,7 @@ fn compare(arguments: &Arguments) -> anyhow::Result<Changes> {
         changes.make_lenient();
     }
     if arguments.breaking {
-        changes.list.retain(|change| change.breaks.somebody());
+        changes.list.retain(|change| change.breaks.any());
     }
     Ok(changes)
 }

@@ -221,9 +221,9 @@ impl Resolver for Fetch {
         found
     }
 
-    fn nearly(&self, request: &Request<'_>) -> Option<String> {
+    fn suggest(&self, request: &Request<'_>) -> Option<String> {
         // A fetched document must not reveal names of local files.
-        self.files.nearly(request).filter(|_| !is_url(request.base))
+        self.files.suggest(request).filter(|_| !is_url(request.base))
     }
 
     fn read(&self, uri: &str) -> Result<Vec<u8>, String> {

@@ -133,7 +133,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Contract> {
 fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
     let asked = asked(arguments);
     // The validator compiles the schema once for all messages.
-    let mut validator = Validator::new(contract.schema()).with_limits(message::limits()).with_most_problems(asked.most);
+    let mut validator = Validator::new(contract.schema()).with_limits(message::limits()).with_max_problems(asked.most);
     let mut verdicts = Vec::new();
     let (mut invalid, mut unjudged) = (0, 0);
     for file in &arguments.messages {

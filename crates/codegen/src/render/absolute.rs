@@ -15,7 +15,7 @@ pub(super) fn absolute(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) 
 fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<TokenStream>) -> Option<TokenStream> {
     // Each call on a stream goes to the compiler, so tokens are collected in vectors.
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-    let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len() + ROOM);
+    let mut out: Vec<TokenTree> = Vec::with_capacity(tokens.len() + SPARE_TOKENS);
     let mut is_changed = false;
     // Whether the next token continues a path or a field access.
     let mut is_within = false;
@@ -67,7 +67,7 @@ fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<To
 }
 
 /// Spare capacity for added tokens.
-const ROOM: usize = 16;
+const SPARE_TOKENS: usize = 16;
 
 fn colon(spacing: Spacing) -> TokenTree {
     TokenTree::Punct(Punct::new(':', spacing))

@@ -11,7 +11,7 @@ use quote::quote;
 const WIDTH: usize = 100;
 
 /// Maximum length in bytes of a word in which names and addresses are detected. Real words are shorter.
-const LONGEST: usize = 2_000;
+const MAX_WORD_LENGTH: usize = 2_000;
 
 /// Renders one line of generated documentation that contains names of the contract.
 pub(super) fn line(text: &str) -> TokenStream {
@@ -64,7 +64,7 @@ fn lines(text: &str) -> Vec<String> {
 
 /// Escapes a word for any position except the start of a line.
 fn escaped(word: &str) -> String {
-    if word.len() > LONGEST {
+    if word.len() > MAX_WORD_LENGTH {
         return plain(word);
     }
     let mut out = String::with_capacity(word.len());

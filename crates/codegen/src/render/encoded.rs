@@ -5,7 +5,7 @@ use quote::quote;
 
 use super::documentation::documentation;
 use super::{Context, base, boxed_reader, by_index, element, pointed};
-use castile_plan::plan::{Accessor, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Held, TypeName};
+use castile_plan::plan::{Accessor, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Storage, TypeName};
 
 pub(super) fn structure(plan: &EncodedStruct, context: Context<'_>) -> TokenStream {
     let EncodedStruct { path, table, accessors, .. } = plan;
@@ -15,7 +15,7 @@ pub(super) fn structure(plan: &EncodedStruct, context: Context<'_>) -> TokenStre
     let unused = context.allow_unused();
     let declared = accessors.iter().map(|accessor| {
         let documentation = super::documentation::documentation(&accessor.documentation);
-        let (ident, value) = (&accessor.ident, value(&accessor.value, accessor.held, context));
+        let (ident, value) = (&accessor.ident, value(&accessor.value, accessor.storage, context));
         let held = if accessor.is_repeated {
             quote! { Vec<Option<#value>> }
         } else {
@@ -112,7 +112,7 @@ fn read(plan: &EncodedStruct) -> TokenStream {
     };
     let values = accessors.iter().map(|accessor| {
         let (ident, local) = (&accessor.ident, super::types::local(&accessor.ident));
-        if accessor.held == Held::Boxed {
+        if accessor.storage == Storage::Boxed {
             let boxed = boxed_reader();
             quote! { #ident: #boxed::optional(#local) }
         } else if *ident == local {
@@ -137,9 +137,9 @@ fn write(accessor: &Accessor) -> TokenStream {
     let end = format!("</{}>", element.name);
     let write = match (accessor.is_repeated, accessor.is_optional) {
         (true, _) => quote! { accessors },
-        (false, true) if accessor.held == Held::Boxed => quote! { optional_boxed },
+        (false, true) if accessor.storage == Storage::Boxed => quote! { optional_boxed },
         (false, true) => quote! { optional },
-        (false, false) if accessor.held == Held::Boxed => quote! { accessor_boxed },
+        (false, false) if accessor.storage == Storage::Boxed => quote! { accessor_boxed },
         (false, false) => quote! { accessor },
     };
     quote! { out.#write(#start, &self.#ident, #end); }
@@ -151,7 +151,7 @@ pub(super) fn array(plan: &EncodedArray, context: Context<'_>) -> TokenStream {
     let ident = &path.ident;
     let documentation = documentation(&plan.documentation);
     let unused = context.allow_unused();
-    let item = value(&plan.value, plan.held, context);
+    let item = value(&plan.value, plan.storage, context);
     let element = element(&plan.item, context);
     let item_type = type_name(&plan.item_type, context);
     let rank = Literal::usize_unsuffixed(plan.rank);
@@ -210,7 +210,7 @@ pub(super) fn array(plan: &EncodedArray, context: Context<'_>) -> TokenStream {
     }
 }
 
-fn value(value: &EncodedValue, held: Held, context: Context<'_>) -> TokenStream {
+fn value(value: &EncodedValue, held: Storage, context: Context<'_>) -> TokenStream {
     let base = pointed(base(&value.base, context), held);
     if value.is_shared {
         quote! { ::castile::Shared<#base> }

@@ -5,10 +5,10 @@ use quote::quote;
 
 use super::documentation::documentation;
 use super::types::{all_of, first_of, read, unboxed};
-use super::{Context, base, by_index, element_table, group_trait, occurrence, pointed, variant_held};
+use super::{Context, base, by_index, element_table, group_trait, occurrence, pointed, variant_type};
 use castile_plan::names::Ident;
 use castile_plan::plan::{
-    Base, Choice, Derived, Enumeration, EnumerationVariant, Field, Held, Member, Occurrence, Particle, ParticleKind,
+    Base, Choice, Derived, Enumeration, EnumerationVariant, Field, Member, Occurrence, Particle, ParticleKind, Storage,
     Term, Union,
 };
 
@@ -31,7 +31,7 @@ pub(super) fn choice(plan: &Choice, context: Context<'_>) -> TokenStream {
     let allow = allow(context);
     let declared = plan.variants.iter().map(|variant| {
         let documentation = super::documentation::documentation(&variant.documentation);
-        let (ident, held) = (&variant.ident, variant_held(variant, context));
+        let (ident, held) = (&variant.ident, variant_type(variant, context));
         quote! { #documentation #ident(#held), }
     });
     let text = plan.text.iter().map(|ident| {
@@ -217,7 +217,7 @@ fn made(variant: &Field, read: &TokenStream, context: Context<'_>) -> TokenStrea
         let read = unboxed(variant, quote! { #read? }, context);
         return quote! { Self::#ident(#read) };
     }
-    match (&variant.term, variant.held == Held::Boxed) {
+    match (&variant.term, variant.storage == Storage::Boxed) {
         (Term::Element { .. }, true) => quote! { Self::#ident(decoder.boxed(|decoder| #read)?) },
         _ => quote! { Self::#ident(#read?) },
     }
@@ -226,7 +226,7 @@ fn made(variant: &Field, read: &TokenStream, context: Context<'_>) -> TokenStrea
 fn write_variant(variant: &Field, context: Context<'_>) -> TokenStream {
     let name = &variant.ident;
     let occurrence = variant.occurrence();
-    let value = if variant.held == Held::Boxed {
+    let value = if variant.storage == Storage::Boxed {
         quote! { &**value }
     } else {
         quote! { value }
@@ -234,7 +234,7 @@ fn write_variant(variant: &Field, context: Context<'_>) -> TokenStream {
     match (&variant.term, occurrence) {
         (Term::Element { tag, .. }, _) => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
-            if let Some(namespace) = variant.element().and_then(|element| context.elsewhere(&element.namespace)) {
+            if let Some(namespace) = variant.element().and_then(|element| context.other_namespace(&element.namespace)) {
                 return match occurrence {
                     Occurrence::Repeated => quote! {
                         Self::#name(values) => {
@@ -293,7 +293,7 @@ pub(super) fn derived(plan: &Derived, context: Context<'_>) -> TokenStream {
     let allow = allow(context);
     let declared = plan.variants.iter().map(|variant| {
         let documentation = super::documentation::documentation(&variant.documentation);
-        let held = pointed(base(&variant.base, context), variant.held);
+        let held = pointed(base(&variant.base, context), variant.storage);
         let ident = &variant.ident;
         quote! { #documentation #ident(#held), }
     });
@@ -327,7 +327,7 @@ pub(super) fn implementation_of_derived(plan: &Derived, context: Context<'_>) ->
         quote! { xs::TypeName::new(#namespace, #name) }
     });
     let count = Literal::usize_unsuffixed(variants.len());
-    let known = variants.iter().map(|variant| (&variant.ident, variant.held == Held::Boxed));
+    let known = variants.iter().map(|variant| (&variant.ident, variant.storage == Storage::Boxed));
     let mut arms: Vec<TokenStream> = known
         .chain(other.iter().map(|other| (other, false)))
         .map(|(ident, is_boxed)| match is_boxed {

@@ -7,8 +7,8 @@ use super::documentation::{self, documentation};
 use super::types::{begins, first_of};
 use super::{Context, base, boxed, boxed_reader, by_index, element, value as value_of};
 use castile_plan::plan::{
-    Base, Content, Element, FaultVariant, Faults, Field, Held, Item, Message, Operation, Payload, Repeats, Root,
-    RootType, Service, Struct, TypedRoot,
+    Base, Content, Element, FaultVariant, Faults, Field, Item, Message, Operation, Payload, Repeats, Root, RootType,
+    Service, Storage, Struct, TypedRoot,
 };
 
 /// Renders the table of a service's operations.
@@ -173,7 +173,7 @@ pub(super) fn document(plan: &TypedRoot, context: Context<'_>) -> TokenStream {
 /// Renders the implementation for reading repeated elements of a document or message item by item.
 pub(super) fn repeats(plan: &Repeats, context: Context<'_>) -> TokenStream {
     let Repeats { of, through, element: declared, value } = plan;
-    let (of, value) = (root_type(of, context), value_of(value, Held::InPlace, context));
+    let (of, value) = (root_type(of, context), value_of(value, Storage::InPlace, context));
     let through = through.iter().map(|(namespace, name)| {
         let namespace = context.namespace(namespace);
         quote! { (#namespace, #name) }
@@ -194,7 +194,7 @@ pub(super) fn fault_detail(plan: &Faults, context: Context<'_>) -> TokenStream {
     let Faults { ident, variants, .. } = plan;
     let declared = variants.iter().map(|variant| {
         let documentation = documentation(&variant.documentation);
-        let (name, held) = (&variant.ident, boxed(base(&variant.base, context), variant.held));
+        let (name, held) = (&variant.ident, boxed(base(&variant.base, context), variant.storage));
         quote! { #documentation #name(#held) }
     });
     let implementation = implementation_of_faults(plan, context);
@@ -213,18 +213,18 @@ pub(super) fn implementation_of_faults(plan: &Faults, context: Context<'_>) -> T
     let Faults { ident, variants, details } = plan;
     let elements = variants.iter().map(|variant| element(&variant.root.element, context));
     let boxed_reader = boxed_reader();
-    let reads = variants.iter().map(|FaultVariant { ident, held, root, .. }| {
+    let reads = variants.iter().map(|FaultVariant { ident, storage: held, root, .. }| {
         let read = match root.is_encoded {
             false => quote! { decoder.root(element) },
             true => quote! { decoder.independent_value(element) },
         };
-        let unboxed = (*held == Held::Boxed).then(|| quote! { .map(#boxed_reader::value) });
+        let unboxed = (*held == Storage::Boxed).then(|| quote! { .map(#boxed_reader::value) });
         quote! { #read #unboxed .map(Self::#ident) }
     });
     let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
     let writes = variants.iter().map(|variant| {
-        let FaultVariant { ident: name, held, root: Root { start, end, is_encoded, .. }, .. } = variant;
-        let value = if *held == Held::Boxed {
+        let FaultVariant { ident: name, storage: held, root: Root { start, end, is_encoded, .. }, .. } = variant;
+        let value = if *held == Storage::Boxed {
             quote! { &**detail }
         } else {
             quote! { detail }

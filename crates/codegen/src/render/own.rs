@@ -142,7 +142,7 @@ fn elements(fields: &[Field], subject: &str, context: Context<'_>) -> Vec<TokenS
                     Wildcard::OneOf(list) => format!("the namespaces {list:?}"),
                 };
                 let name = quote! { ExpectedName::Any(xs::Namespaces::#namespaces) };
-                (name, false, quote! { ExpectedKind::Simple }, format!("elements of {said}, {often}"))
+                (name, false, quote! { ExpectedTypeKind::Simple }, format!("elements of {said}, {often}"))
             }
         };
         let message = literal(&format!("{subject}: element {number} must be {what}"));
@@ -179,7 +179,7 @@ fn of_type(of: &Base, context: Context<'_>) -> String {
 fn kind(of: &Base, subject: &str, context: Context<'_>) -> TokenStream {
     match of {
         Base::Nothing => quote! {
-            ExpectedKind::Within(&ExpectedType {
+            ExpectedTypeKind::Within(&ExpectedType {
                 name: None,
                 attributes: &[],
                 any_attributes: None,
@@ -192,7 +192,7 @@ fn kind(of: &Base, subject: &str, context: Context<'_>) -> TokenStream {
         Base::Item(path) if !context.is_own(of) => match context.items.get(path) {
             Some(Item::Struct(planned)) => {
                 let expected = expected(planned, subject, context);
-                quote! { ExpectedKind::Within(&#expected) }
+                quote! { ExpectedTypeKind::Within(&#expected) }
             }
             _ => simple_kind(of, context),
         },
@@ -202,15 +202,15 @@ fn kind(of: &Base, subject: &str, context: Context<'_>) -> TokenStream {
 
 fn simple_kind(of: &Base, context: Context<'_>) -> TokenStream {
     match declared(of, context) {
-        Some(kind) => quote! { ExpectedKind::Is(#kind) },
-        None => quote! { ExpectedKind::Simple },
+        Some(kind) => quote! { ExpectedTypeKind::Is(#kind) },
+        None => quote! { ExpectedTypeKind::Simple },
     }
 }
 
 /// Renders what a type declares, or `None` if it is only known to be a simple type.
 fn declared(of: &Base, context: Context<'_>) -> Option<TokenStream> {
     match of {
-        Base::List(item) => declared(item, context).map(|item| quote! { Kind::List(&#item) }),
+        Base::List(item) => declared(item, context).map(|item| quote! { TypeKind::List(&#item) }),
         Base::Rust(_) => None,
         Base::Item(path) if !context.is_own(of) => match context.items.get(path)? {
             Item::Enumeration(planned) => {
@@ -218,7 +218,7 @@ fn declared(of: &Base, context: Context<'_>) -> Option<TokenStream> {
                     let value = literal(&one.value);
                     quote! { ("enumeration", #value) }
                 });
-                Some(quote! { Kind::Listed(&[#(#values),*]) })
+                Some(quote! { TypeKind::Listed(&[#(#values),*]) })
             }
             Item::Restriction(planned) => declared(&planned.base, context),
             _ => None,

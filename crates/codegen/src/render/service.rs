@@ -6,7 +6,7 @@ use proc_macro2::{Literal, TokenStream};
 use quote::{ToTokens, quote};
 
 use super::documentation::{self, documentation};
-use super::{Beside, Context, base, by_index, messages};
+use super::{Context, ServerFiles, base, by_index, messages};
 use crate::Options;
 use castile_plan::Document;
 use castile_plan::names::{Ident, ServiceNames};
@@ -24,12 +24,12 @@ pub(super) fn render(plan: &Service, options: &Options, context: Context<'_>) ->
 pub(super) fn tables(
     plan: &Service,
     number: usize,
-    beside: Beside<'_>,
+    server_files: ServerFiles<'_>,
     options: &Options,
     context: Context<'_>,
 ) -> TokenStream {
     let table = messages::table(plan, context);
-    let description = description(plan, number, beside, options);
+    let description = description(plan, number, server_files, options);
     quote! { #description #table }
 }
 
@@ -97,14 +97,14 @@ fn server(plan: &Service, context: Context<'_>) -> TokenStream {
 }
 
 /// Renders the static description of a service.
-fn description(plan: &Service, number: usize, beside: Beside<'_>, options: &Options) -> TokenStream {
+fn description(plan: &Service, number: usize, server_files: ServerFiles<'_>, options: &Options) -> TokenStream {
     let Service { name, namespace, documentation, .. } = plan;
     let address = plan.address();
     let ident = description_name(plan);
     let operations = &plan.names.operations;
     // Only a server shows the documents.
     let documents = options.server.then(|| {
-        let documents = beside.documents.iter().map(|Document { file, query, imports, .. }| {
+        let documents = server_files.documents.iter().map(|Document { file, query, imports, .. }| {
             if imports.is_empty() && query == "wsdl" {
                 return quote! { SoapDocument::wsdl(include_str!(#file)) };
             }
@@ -118,7 +118,7 @@ fn description(plan: &Service, number: usize, beside: Beside<'_>, options: &Opti
         matches!(plan.versions.first(), Some(Version::Soap12)).then(|| quote! { .with_version(SoapVersion::Soap12) });
     let mtom = plan.is_mtom.then(|| quote! { .with_mtom() });
     let addressing = declared(plan.addressing);
-    let page = beside.page.map(|file| {
+    let page = server_files.page.map(|file| {
         let number = Literal::usize_unsuffixed(number);
         quote! { .with_page(::castile::codegen::ServicePage::new(include_str!(#file), #number)) }
     });

@@ -7,11 +7,11 @@ use quote::quote;
 
 use super::documentation::documentation;
 use super::{
-    Context, base, boxed_reader, by_index, element_table, facets, group_trait, held, literal, occurs, wildcard,
+    Context, base, boxed_reader, by_index, element_table, facets, field_type, group_trait, literal, occurs, wildcard,
 };
 use castile_plan::names::Ident;
 use castile_plan::plan::{
-    Attribute, Base, Content, DefaultValue, Field, Held, Made, Occurrence, Presence, Role, Struct, Term, TypeName,
+    Attribute, Base, Content, DefaultValue, Field, Made, Occurrence, Presence, Role, Storage, Struct, Term, TypeName,
     ValueConstraint, Wildcard,
 };
 
@@ -22,7 +22,7 @@ pub(super) fn render(plan: &Struct, context: Context<'_>) -> TokenStream {
     let unused = context.allow_unused();
     let default = (plan.made == Made::ByDefault).then(|| quote! { Default, });
     let declared = declare(plan, context);
-    let made = made(plan, context);
+    let made = constructor(plan, context);
     let implementation = implementation(plan, context);
     quote! {
         #documentation
@@ -95,7 +95,7 @@ fn declare(plan: &Struct, context: Context<'_>) -> TokenStream {
             let fields = fields.iter().map(|field| {
                 let Field { ident, .. } = field;
                 let documentation = documentation(&field.documentation);
-                let ty = held(field, context);
+                let ty = field_type(field, context);
                 quote! { #documentation pub #ident: #ty, }
             });
             quote! { #(#fields)* }
@@ -108,7 +108,7 @@ fn declare(plan: &Struct, context: Context<'_>) -> TokenStream {
 }
 
 /// Renders the constructor or the `Default` implementation of a struct, where `Default` isn't derived.
-fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
+fn constructor(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     let ident = &plan.path.ident;
     let has_new = match plan.made {
         Made::Whole | Made::ByDefault => return None,
@@ -137,7 +137,7 @@ fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
             parts.extend(fields.iter().map(|field| {
                 let ident = &field.ident;
                 match (field.occurrence(), &field.term) {
-                    (Occurrence::Required, _) => (ident, Some(held(field, context)), quote! { #ident }),
+                    (Occurrence::Required, _) => (ident, Some(field_type(field, context)), quote! { #ident }),
                     (Occurrence::Optional, _) => (ident, None, quote! { None }),
                     (Occurrence::Repeated, Term::Any(_)) => (ident, None, quote! { Default::default() }),
                     (Occurrence::Repeated, _) if field.streams => (ident, None, quote! { Default::default() }),
@@ -162,8 +162,8 @@ fn made(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     let required = parts.iter().filter_map(|(ident, required, _)| required.as_ref().map(|of| quote! { #ident: #of }));
     let required: Vec<TokenStream> = required.collect();
     // The maximum number of parameters for which clippy gives no warning.
-    const FEW: usize = 7;
-    let many = (required.len() > FEW).then(|| {
+    const CONSTRUCTOR_ARGUMENTS: usize = 7;
+    let many = (required.len() > CONSTRUCTOR_ARGUMENTS).then(|| {
         quote! { #[allow(clippy::too_many_arguments, reason = "the contract has this many")] }
     });
     let values = parts.iter().map(|(ident, required, value)| match required {
@@ -429,9 +429,9 @@ pub(super) fn unboxed(field: &Field, read: TokenStream, context: Context<'_>) ->
         };
     }
     let boxed = boxed_reader();
-    match (field.held, &field.term, field.occurrence()) {
-        (Held::Boxed, Term::Element { .. }, Occurrence::Required) => quote! { #boxed::value(#read) },
-        (Held::Boxed, Term::Element { .. }, Occurrence::Optional) => quote! { #boxed::optional(#read) },
+    match (field.storage, &field.term, field.occurrence()) {
+        (Storage::Boxed, Term::Element { .. }, Occurrence::Required) => quote! { #boxed::value(#read) },
+        (Storage::Boxed, Term::Element { .. }, Occurrence::Optional) => quote! { #boxed::optional(#read) },
         _ => read,
     }
 }
@@ -516,7 +516,7 @@ fn all(
                 let value = unboxed(field, quote! { decoder.present(#local, &#table, #number)? }, context);
                 quote! { #name: #value }
             }
-            _ if field.held == Held::Boxed || field.adapter.is_some() => {
+            _ if field.storage == Storage::Boxed || field.adapter.is_some() => {
                 let value = unboxed(field, quote! { #local }, context);
                 quote! { #name: #value }
             }
@@ -620,7 +620,7 @@ fn content(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
     let content = match &plan.content {
         Content::Simple { .. } | Content::Mixed { .. } => return None,
         Content::Sequence(fields) if fields.is_empty() => quote! { Sequence(&[]) },
-        Content::Sequence(fields) if is_told_by_names(fields) => quote! { Sequence(&#table) },
+        Content::Sequence(fields) if has_distinct_names(fields) => quote! { Sequence(&#table) },
         Content::Sequence(fields) | Content::All(fields) => {
             let particles = particles(table, fields, context);
             quote! { Among(const { &[#(#particles),*] }) }
@@ -631,7 +631,7 @@ fn content(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
 
 /// Returns true if all fields are elements with different local names, so that a child's local name determines its
 /// field.
-fn is_told_by_names(fields: &[Field]) -> bool {
+fn has_distinct_names(fields: &[Field]) -> bool {
     let mut names = HashSet::new();
     fields.iter().all(|field| field.element().is_some_and(|element| names.insert(&element.name)))
 }
@@ -742,14 +742,14 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
     match &field.term {
         Term::Element { tag, .. } => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
-            if let Some(namespace) = field.element().and_then(|element| context.elsewhere(&element.namespace)) {
+            if let Some(namespace) = field.element().and_then(|element| context.other_namespace(&element.namespace)) {
                 let write = |value| quote! { out.own_elsewhere(#namespace, #start, #value, #end); };
-                let write_value = write(match field.held {
-                    Held::Boxed => quote! { &**value },
+                let write_value = write(match field.storage {
+                    Storage::Boxed => quote! { &**value },
                     _ => quote! { value },
                 });
-                return match (occurrence, field.held) {
-                    (Occurrence::Required, Held::Boxed) => write(quote! { &*self.#name }),
+                return match (occurrence, field.storage) {
+                    (Occurrence::Required, Storage::Boxed) => write(quote! { &*self.#name }),
                     (Occurrence::Required, _) => write(quote! { &self.#name }),
                     (Occurrence::Optional, _) => quote! { if let Some(value) = &self.#name { #write_value } },
                     (Occurrence::Repeated, _) => quote! { for value in &self.#name { #write_value } },
@@ -760,7 +760,7 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
             let is_of_language =
                 matches!(&field.term, Term::Element { value, .. } if matches!(value.base, Base::Primitive(_)));
             if let Some(namespace) = context.own_namespace().filter(|_| adapter.is_some() || !is_of_language) {
-                return match (occurrence, adapter, field.held) {
+                return match (occurrence, adapter, field.storage) {
                     (Occurrence::Repeated, Some(adapter), _) => {
                         quote! { out.own_adapted(#namespace, #start, self.#name.iter().map(<#adapter>::of), #end); }
                     }
@@ -773,7 +773,7 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
                     (Occurrence::Optional, Some(adapter), _) => quote! {
                         out.own_optional(#namespace, #start, &self.#name.as_ref().map(<#adapter>::of), #end);
                     },
-                    (Occurrence::Optional, None, Held::Boxed) => quote! {
+                    (Occurrence::Optional, None, Storage::Boxed) => quote! {
                         if let Some(value) = &self.#name { out.own(#namespace, #start, &**value, #end); }
                     },
                     (Occurrence::Optional, None, _) => {
@@ -782,7 +782,7 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
                     (Occurrence::Required, Some(adapter), _) => {
                         quote! { out.own(#namespace, #start, &<#adapter>::of(&self.#name), #end); }
                     }
-                    (Occurrence::Required, None, Held::Boxed) => {
+                    (Occurrence::Required, None, Storage::Boxed) => {
                         quote! { out.own(#namespace, #start, &*self.#name, #end); }
                     }
                     (Occurrence::Required, None, _) => quote! { out.own(#namespace, #start, &self.#name, #end); },
@@ -792,9 +792,9 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
                 && context.is_own(&of.base)
             {
                 let namespace = context.namespace(&element.namespace);
-                let value = match field.held {
-                    Held::Boxed => quote! { &**value },
-                    Held::InPlace | Held::Recursive => quote! { value },
+                let value = match field.storage {
+                    Storage::Boxed => quote! { &**value },
+                    Storage::InPlace | Storage::Recursive => quote! { value },
                 };
                 let write = quote! { out.own_within(#namespace, #start, #value, #end); };
                 return match occurrence {
@@ -803,10 +803,10 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
                     Occurrence::Repeated => quote! { for value in &self.#name { #write } },
                 };
             }
-            match (occurrence, field.held) {
-                (Occurrence::Required, Held::Boxed) => quote! { out.element(#start, &*self.#name, #end); },
+            match (occurrence, field.storage) {
+                (Occurrence::Required, Storage::Boxed) => quote! { out.element(#start, &*self.#name, #end); },
                 (Occurrence::Required, _) => quote! { out.element(#start, &self.#name, #end); },
-                (Occurrence::Optional, Held::Boxed) => quote! { out.optional_boxed(#start, &self.#name, #end); },
+                (Occurrence::Optional, Storage::Boxed) => quote! { out.optional_boxed(#start, &self.#name, #end); },
                 (Occurrence::Optional, _) => quote! { out.optional(#start, &self.#name, #end); },
                 (Occurrence::Repeated, _) if field.streams => quote! { out.items(#start, &self.#name, #end); },
                 (Occurrence::Repeated, _) => quote! { out.repeated(#start, &self.#name, #end); },

@@ -6,8 +6,8 @@ use super::{Any, AnyType, is_of_names};
 use crate::deviations::Deviations;
 use crate::encoded::{Encoding, SOAP11, SOAP12, is_of_references};
 use crate::error::Error;
+use crate::fragment::unlimited;
 use crate::from_xml::{Decoder, FromXml};
-use crate::kept::unlimited;
 use crate::schema::{ANY_ELEMENT, Attributes, Element, XSD_NAMESPACE};
 use crate::to_xml::{Encoder, ToXml};
 

@@ -1,13 +1,13 @@
 //! Checks that a type of a program extends another one (XSD Part 1 §3.4.6). The check runs at compile time.
 
-use super::alike::{are_of, find, is_as_often, is_same, is_type};
+use super::equality::{are_of, find, has_same_occurrence, is_same, is_type};
 use super::{
-    AttributeDeclaration, ComplexDefinition, ContentDefinition, Declaration, Definition, ElementDeclaration, Kind,
-    Members, ParticleDeclaration, TermDeclaration,
+    AttributeDeclaration, ComplexDefinition, ContentDefinition, Declaration, Definition, ElementDeclaration, Members,
+    ParticleDeclaration, TermDeclaration, TypeKind,
 };
 
 /// The maximum length of a chain of types that extend each other. A cycle has no end.
-const MOST_IN_A_ROW: usize = 64;
+const MAX_BASES: usize = 64;
 
 /// The messages for a type that doesn't extend another one.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +37,7 @@ pub const fn extends(own: &Declaration, base: &Declaration, not: &NotExtended) {
 /// Checks that a type extends `base`, directly or indirectly. Panics with the message otherwise, which is a compile error in
 /// a constant.
 pub const fn is_derived_from(own: &Declaration, base: &Declaration, message: &str) {
-    if !leads_to(own, base) {
+    if !has_base(own, base) {
         panic!("{}", message)
     }
 }
@@ -50,7 +50,7 @@ const fn problem(own: &Declaration, base: &Declaration, not: &NotExtended) -> Op
         return Some(not.no_enum);
     }
     let (Some(own_name), Some(base_name)) = (own.name, base.name) else { return Some(not.no_enum) };
-    if is_type(own_name, base_name) || leads_to(base, own) {
+    if is_type(own_name, base_name) || has_base(base, own) {
         return Some(not.itself);
     }
     if !is_same(own_name.namespace, base_name.namespace) {
@@ -78,10 +78,10 @@ const fn problem(own: &Declaration, base: &Declaration, not: &NotExtended) -> Op
 }
 
 /// Whether a type extends `base`, directly or indirectly. Also true if the chain of bases is too long or a cycle.
-const fn leads_to(own: &Declaration, base: &Declaration) -> bool {
+const fn has_base(own: &Declaration, base: &Declaration) -> bool {
     let Some(name) = base.name else { return false };
     let (mut of, mut row) = (own, 0);
-    while row < MOST_IN_A_ROW {
+    while row < MAX_BASES {
         let Definition::Complex(ComplexDefinition { base: Some(next), .. }) = &of.definition else { return false };
         if let Some(of_next) = next.name
             && is_type(of_next, name)
@@ -128,7 +128,7 @@ const fn begins_with(mut own: Members, mut first: Members) -> bool {
 }
 
 const fn is_same_particle(own: &ParticleDeclaration, base: &ParticleDeclaration) -> bool {
-    is_as_often((own.min_occurs, own.max_occurs), (base.min_occurs, base.max_occurs))
+    has_same_occurrence((own.min_occurs, own.max_occurs), (base.min_occurs, base.max_occurs))
         && match (&own.term, &base.term) {
             (TermDeclaration::Element(own), TermDeclaration::Element(base)) => is_same_element(own, base),
             (TermDeclaration::Any(own), TermDeclaration::Any(base)) => are_of(own, base),
@@ -151,15 +151,14 @@ const fn is_same_element(own: &ElementDeclaration, base: &ElementDeclaration) ->
         && is_same_type(&own.kind, &base.kind)
 }
 
-const fn is_same_type(own: &Kind, base: &Kind) -> bool {
+const fn is_same_type(own: &TypeKind, base: &TypeKind) -> bool {
     match (own, base) {
-        (Kind::Simple(own), Kind::Simple(base)) => is_same(own, base),
-        (Kind::List(own), Kind::List(base)) => is_same_type(own, base),
-        (Kind::Restriction(own, _), Kind::Restriction(base, _)) | (Kind::Named(own), Kind::Named(base)) => {
-            is_type(*own, *base)
-        }
+        (TypeKind::Simple(own), TypeKind::Simple(base)) => is_same(own, base),
+        (TypeKind::List(own), TypeKind::List(base)) => is_same_type(own, base),
+        (TypeKind::Restriction(own, _), TypeKind::Restriction(base, _))
+        | (TypeKind::Named(own), TypeKind::Named(base)) => is_type(*own, *base),
         // An anonymous type is declared anew wherever it is used, so only the content is compared.
-        (Kind::Unnamed(own), Kind::Unnamed(base)) => is_same_content(own, base),
+        (TypeKind::Unnamed(own), TypeKind::Unnamed(base)) => is_same_content(own, base),
         _ => false,
     }
 }
@@ -212,7 +211,7 @@ mod tests {
         Box::leak(values.into_boxed_slice())
     }
 
-    fn kept(declaration: Declaration) -> &'static Declaration {
+    fn leaked_declaration(declaration: Declaration) -> &'static Declaration {
         Box::leak(Box::new(declaration))
     }
 
@@ -240,7 +239,7 @@ mod tests {
         let said = attributes.iter().map(|of| (of.default, of.is_fixed, of.documentation)).collect();
         let names = attributes.iter().map(|of| schema::Attribute::new(of.namespace, of.name)).collect();
         let names = Box::leak(Box::new(schema::Attributes::new(leaked(names))));
-        AttributeUses { row: row(types), names, said: leaked(said) }
+        AttributeUses { row: row(types), names, details: leaked(said) }
     }
 
     fn complex(name: &'static str, attributes: Attributes, content: ContentDefinition) -> Declaration {
@@ -278,8 +277,8 @@ mod tests {
 
     /// Declares an enum of a type and those that extend it.
     fn extended(itself: Declaration) -> &'static Declaration {
-        let extended = Declaration::extended::<()>(Some(kept(itself)), &[], false);
-        kept(Declaration { name: itself.name, ..extended })
+        let extended = Declaration::extended::<()>(Some(leaked_declaration(itself)), &[], false);
+        leaked_declaration(Declaration { name: itself.name, ..extended })
     }
 
     fn changed(of: Declaration, change: impl FnOnce(&mut ComplexDefinition)) -> Declaration {
@@ -289,7 +288,10 @@ mod tests {
     }
 
     /// Returns the message for a type with the members `own` that extends one with the members `base`.
-    fn said(own: (Attributes, ContentDefinition), base: (Attributes, ContentDefinition)) -> Option<&'static str> {
+    fn extension_error(
+        own: (Attributes, ContentDefinition),
+        base: (Attributes, ContentDefinition),
+    ) -> Option<&'static str> {
         problem(&complex("Own", own.0, own.1), extended(complex("Base", base.0, base.1)), &NOT)
     }
 
@@ -297,7 +299,7 @@ mod tests {
     fn a_type_has_the_attributes_of_the_one_that_it_extends() {
         let attribute = |is_required| attribute::<i32>("a", is_required);
         let nothing = || sequence(Vec::new());
-        let all = |own: Attributes, base: Attributes| said((own, nothing()), (base, nothing()));
+        let all = |own: Attributes, base: Attributes| extension_error((own, nothing()), (base, nothing()));
         let more = self::attribute::<String>("b", true);
         let default = AttributeDeclaration { default: Some("1"), ..attribute(false) };
         let fixed = AttributeDeclaration { is_fixed: true, ..default };
@@ -328,19 +330,21 @@ mod tests {
 
     #[test]
     fn a_type_begins_with_the_elements_of_the_one_that_it_extends() {
-        let of = |own: Particles, base: Particles| said((Vec::new(), sequence(own)), (Vec::new(), sequence(base)));
+        let of = |own: Particles, base: Particles| {
+            extension_error((Vec::new(), sequence(own)), (Vec::new(), sequence(base)))
+        };
         let [a, b] = [element("a"), element("b")];
         assert_eq!(of(vec![a, b], vec![a]), None);
         assert_eq!(of(vec![a], vec![]), None);
         assert_eq!(of(vec![b, a], vec![a]), Some("elements"));
         assert_eq!(of(vec![a], vec![a, b]), Some("elements"));
-        static LISTED: Kind = Kind::Listed(&[("enumeration", "x")]);
+        static LISTED: TypeKind = TypeKind::Listed(&[("enumeration", "x")]);
         let named = |name| {
-            with(element_of::<String>("a"), |of| of.kind = Kind::Restriction(TypeName::new("urn:a", name), &LISTED))
+            with(element_of::<String>("a"), |of| of.kind = TypeKind::Restriction(TypeName::new("urn:a", name), &LISTED))
         };
         let around = |name| {
             let inner = complex("", Vec::new(), sequence(vec![element(name)]));
-            with(a, |of| of.kind = Kind::Unnamed(kept(inner)))
+            with(a, |of| of.kind = TypeKind::Unnamed(leaked_declaration(inner)))
         };
         let default = with(a, |of| of.default = Some("1"));
         let any = |namespaces| ParticleDeclaration { term: TermDeclaration::Any(namespaces), ..a };
@@ -393,7 +397,7 @@ mod tests {
             (text(), sequence(vec![]), Some("text")),
             (sequence(vec![]), text(), Some("text")),
         ] {
-            assert_eq!(said((Vec::new(), own), (Vec::new(), base)), expected, "{own:?} {base:?}");
+            assert_eq!(extension_error((Vec::new(), own), (Vec::new(), base)), expected, "{own:?} {base:?}");
         }
     }
 
@@ -420,13 +424,13 @@ mod tests {
         let based = |of, on| changed(of, |of| of.base = Some(on));
         let first = extended(base);
         let second = extended(based(complex("Second", Vec::new(), nothing()), first));
-        let third = kept(based(complex("Third", Vec::new(), nothing()), second));
+        let third = leaked_declaration(based(complex("Third", Vec::new(), nothing()), second));
         assert!(
-            leads_to(third, first) && leads_to(third, second) && !leads_to(second, third) && !leads_to(first, first)
+            has_base(third, first) && has_base(third, second) && !has_base(second, third) && !has_base(first, first)
         );
         assert_eq!(problem(&complex("Base", Vec::new(), nothing()), second, &NOT), Some("itself"));
         let mut last = first;
-        for _ in 0..=MOST_IN_A_ROW {
+        for _ in 0..=MAX_BASES {
             last = extended(based(complex("Next", Vec::new(), nothing()), last));
         }
         assert_eq!(problem(&own, last, &NOT), Some("itself"));

@@ -1,8 +1,8 @@
 //! Compares a type of a program with the type of a contract that it replaces. The comparison runs at compile time.
 
-use super::alike::{are_of, find, is_as_often, is_same, is_type};
+use super::equality::{are_of, find, has_same_occurrence, is_same, is_type};
 use super::{AttributeUses, TermDeclaration};
-use super::{ComplexDefinition, ContentDefinition, Declaration, Definition, Kind, Members, ParticleDeclaration};
+use super::{ComplexDefinition, ContentDefinition, Declaration, Definition, Members, ParticleDeclaration, TypeKind};
 use crate::schema::{Namespaces, TypeName, ValueConstraint};
 
 /// A complex type of a contract. The messages state what the type of the program lacks or has in addition.
@@ -34,7 +34,7 @@ pub struct ExpectedAttribute {
     /// Whether the attribute is required.
     pub is_required: bool,
     /// The type of the value.
-    pub kind: ExpectedKind,
+    pub kind: ExpectedTypeKind,
     /// The default or fixed value.
     pub constraint: Option<ValueConstraint>,
     /// The message if the type of the program doesn't have this attribute.
@@ -45,7 +45,7 @@ pub struct ExpectedAttribute {
 #[derive(Debug)]
 pub enum ExpectedContent {
     /// A value of a simple type.
-    Text(ExpectedKind),
+    Text(ExpectedTypeKind),
     /// A sequence of these elements.
     Sequence(&'static [ExpectedElement]),
     /// An `<all>` group of these elements.
@@ -64,7 +64,7 @@ pub struct ExpectedElement {
     /// Whether it may be nil.
     pub is_nillable: bool,
     /// The type of the value.
-    pub kind: ExpectedKind,
+    pub kind: ExpectedTypeKind,
     /// The default or fixed value.
     pub constraint: Option<ValueConstraint>,
     /// The message if the type of the program doesn't have this element.
@@ -82,9 +82,9 @@ pub enum ExpectedName {
 
 /// The type of a value.
 #[derive(Debug)]
-pub enum ExpectedKind {
+pub enum ExpectedTypeKind {
     /// A simple type, or a complex type that another type of the program replaces.
-    Is(Kind),
+    Is(TypeKind),
     /// Any simple type. The type in the program doesn't declare which one it is.
     Simple,
     /// A complex type that has no type of its own in the program.
@@ -189,14 +189,17 @@ const fn is_particle(own: &ParticleDeclaration, expected: &ExpectedElement) -> b
         (TermDeclaration::Any(own), ExpectedName::Any(expected)) => are_of(own, expected),
         _ => false,
     };
-    is_as_often((own.min_occurs, own.max_occurs), (expected.min_occurs, expected.max_occurs)) && is_it
+    has_same_occurrence((own.min_occurs, own.max_occurs), (expected.min_occurs, expected.max_occurs)) && is_it
 }
 
-const fn is_of(own: &Kind, expected: &ExpectedKind) -> bool {
+const fn is_of(own: &TypeKind, expected: &ExpectedTypeKind) -> bool {
     match (own, expected) {
-        (Kind::Unnamed(own), ExpectedKind::Within(expected)) => misfit(own, expected).is_none(),
-        (own, ExpectedKind::Is(expected)) => is_kind(own, expected),
-        (Kind::Simple(_) | Kind::Listed(_) | Kind::List(_) | Kind::Restriction(..), ExpectedKind::Simple) => true,
+        (TypeKind::Unnamed(own), ExpectedTypeKind::Within(expected)) => misfit(own, expected).is_none(),
+        (own, ExpectedTypeKind::Is(expected)) => is_kind(own, expected),
+        (
+            TypeKind::Simple(_) | TypeKind::Listed(_) | TypeKind::List(_) | TypeKind::Restriction(..),
+            ExpectedTypeKind::Simple,
+        ) => true,
         _ => false,
     }
 }
@@ -210,15 +213,15 @@ const fn is_constraint(value: Option<&str>, is_fixed: bool, expected: &Option<Va
     }
 }
 
-const fn is_kind(own: &Kind, expected: &Kind) -> bool {
+const fn is_kind(own: &TypeKind, expected: &TypeKind) -> bool {
     match (own, expected) {
-        (Kind::Restriction(_, own), expected) => is_kind(own, expected),
-        (Kind::Simple(own), Kind::Simple(expected)) => is_same(own, expected),
+        (TypeKind::Restriction(_, own), expected) => is_kind(own, expected),
+        (TypeKind::Simple(own), TypeKind::Simple(expected)) => is_same(own, expected),
         // A string can hold every listed value.
-        (Kind::Simple(own), Kind::Listed(_)) => is_same(own, "xs:string"),
-        (Kind::Listed(own), Kind::Listed(expected)) => are_within(own, expected) && are_within(expected, own),
-        (Kind::List(own), Kind::List(expected)) => is_kind(own, expected),
-        (Kind::Named(own), Kind::Named(expected)) => is_type(*own, *expected),
+        (TypeKind::Simple(own), TypeKind::Listed(_)) => is_same(own, "xs:string"),
+        (TypeKind::Listed(own), TypeKind::Listed(expected)) => are_within(own, expected) && are_within(expected, own),
+        (TypeKind::List(own), TypeKind::List(expected)) => is_kind(own, expected),
+        (TypeKind::Named(own), TypeKind::Named(expected)) => is_type(*own, *expected),
         _ => false,
     }
 }

@@ -132,7 +132,7 @@ impl Members {
     pub const NONE: Members = Members { row: <()>::ROW, first: 0, elements: &[], documentation: &[] };
 
     pub(super) const fn of<T: Declared>() -> Self {
-        Members { row: T::MEMBERS.0, first: 0, elements: T::MEMBERS.1, documentation: T::SAID_OF_MEMBERS }
+        Members { row: T::MEMBERS.0, first: 0, elements: T::MEMBERS.1, documentation: T::MEMBER_DOCUMENTATION }
     }
 
     /// Returns the number of particles.
@@ -183,19 +183,19 @@ impl Members {
 }
 
 /// The default of an attribute, whether it is fixed, and the documentation.
-pub type AttributeSaid = (Option<&'static str>, bool, &'static str);
+pub type AttributeDetails = (Option<&'static str>, bool, &'static str);
 
 /// The attributes of a type. Their names are in a table.
 #[derive(Clone, Copy, Debug)]
 pub struct AttributeUses {
     pub(super) row: &'static Row,
     pub(super) names: &'static Attributes,
-    pub(super) said: &'static [AttributeSaid],
+    pub(super) details: &'static [AttributeDetails],
 }
 
 impl AttributeUses {
     pub(super) const fn of<T: Declared>() -> Self {
-        AttributeUses { row: T::ATTRIBUTES.0, names: T::ATTRIBUTES.1, said: T::SAID_OF_ATTRIBUTES }
+        AttributeUses { row: T::ATTRIBUTES.0, names: T::ATTRIBUTES.1, details: T::ATTRIBUTE_DETAILS }
     }
 
     /// Returns the number of attributes.
@@ -213,7 +213,7 @@ impl AttributeUses {
         let Some(particle) = self.row.get(number) else { return None };
         let TermDeclaration::Element(of) = &particle.term else { return None };
         let (default, is_fixed, documentation) =
-            if number < self.said.len() { self.said[number] } else { (None, false, "") };
+            if number < self.details.len() { self.details[number] } else { (None, false, "") };
         let name = &self.names.declared[number];
         Some(AttributeDeclaration {
             namespace: name.namespace,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use castile_budget::{Allowance, Reservation};
 use castile_xml::{Limits, Memory};
 
-use super::cut::{Cut, Step};
+use super::split::{Splitter, Step};
 use super::{Document, FREE, Options, Repeats, read};
 use crate::schema::Element;
 use crate::{Error, ErrorKind, FromXml};
@@ -61,7 +61,7 @@ impl<D: Document, R: Read> Source<D, R> {
         Items {
             source,
             chunk: vec![0; CHUNK].into(),
-            cut: Cut::new(steps, None, options.limits),
+            splitter: Splitter::new(steps, None, options.limits),
             element,
             limits: options.limits,
             reservation: options.reservation(),
@@ -77,7 +77,7 @@ impl<D: Document, R: Read> Source<D, R> {
 pub struct Items<D, T, R> {
     source: R,
     chunk: Box<[u8]>,
-    cut: Cut,
+    splitter: Splitter,
     element: &'static Element,
     limits: Limits,
     reservation: Result<Arc<Reservation>, Error>,
@@ -114,7 +114,7 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
             return Ok(None);
         }
         loop {
-            if let Some(item) = self.cut.pop()? {
+            if let Some(item) = self.splitter.pop()? {
                 let reservation = self.reservation.as_ref().map_err(Clone::clone)?;
                 let allowance = Allowance::of(reservation.clone(), FREE);
                 let value = item.read(self.element, self.limits, allowance, &mut self.memory);
@@ -134,16 +134,16 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
         let length = loop {
             match self.source.read(&mut self.chunk) {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                read => break read.map_err(unread)?,
+                read => break read.map_err(source_error)?,
             }
         };
         // A reader may return a wrong length, larger than the buffer. That is treated as the end.
         match self.chunk.get(..length) {
             Some([]) | None => {
                 self.state = State::Read;
-                self.cut.end();
+                self.splitter.end();
             }
-            Some(bytes) => self.cut.push(bytes),
+            Some(bytes) => self.splitter.push(bytes),
         }
         Ok(())
     }
@@ -157,18 +157,19 @@ impl<D: Document, T: FromXml, R: Read> Items<D, T, R> {
             return Err(error);
         }
         loop {
-            while self.cut.pop()?.is_some() {}
+            while self.splitter.pop()?.is_some() {}
             if self.state == State::Read {
                 break;
             }
             self.fill()?;
         }
         let reservation = self.reservation.as_ref().map_err(Clone::clone)?;
-        read(self.cut.rest(), Some(self.element), self.limits, reservation).map_err(|error| self.cut.of_rest(error))
+        read(self.splitter.rest(), Some(self.element), self.limits, reservation)
+            .map_err(|error| self.splitter.of_rest(error))
     }
 }
 
 /// Converts an error of the document's source.
-fn unread(error: io::Error) -> Error {
+fn source_error(error: io::Error) -> Error {
     Error::new(ErrorKind::Io(error.kind()), 0, format!("the document can't be read: {error}"))
 }

@@ -37,7 +37,7 @@ pub(crate) struct Graph<'a> {
     /// Buffers and caches for further readers.
     pub(super) memories: Vec<Memory>,
     /// For each shape of start tags, the last one that was read for a value of a fixed type, as a template, with its place.
-    pub(super) alike: Vec<Option<(Place, Template<'a>)>>,
+    pub(super) templates: Vec<Option<(TemplateKey, Template<'a>)>>,
     /// The nodes of shared values, by the offset of the element and the type.
     pub(super) shared: HashMap<(usize, TypeId), Box<dyn Any + Send + Sync>>,
     /// The offset of the element whose start tag was read last, if it has an id.
@@ -45,7 +45,7 @@ pub(crate) struct Graph<'a> {
     /// The reference that was followed last: the offsets of its element and of its attribute, and its value.
     pub(super) last: Option<(usize, usize, &'a str)>,
     /// How many bytes may still be read through references, or be added by them or by missing items.
-    pub(super) room: usize,
+    pub(super) remaining_expansion: usize,
 }
 
 /// A reference that is being followed.
@@ -53,14 +53,14 @@ pub(super) struct Step {
     /// The offsets of the reference and of its attribute.
     pub(super) from: usize,
     pub(super) attribute: usize,
-    pub(super) place: u32,
+    pub(super) number: u32,
     /// How many bytes of the target were counted before it was read.
     pub(super) counted: usize,
 }
 
 /// The place in which tags of one shape are read in the same way: the number of the parent, and the address of the element
 /// description.
-pub(super) type Place = (u32, usize);
+pub(super) type TemplateKey = (u32, usize);
 
 impl<'a> Graph<'a> {
     #[cold]
@@ -70,11 +70,11 @@ impl<'a> Graph<'a> {
             open: Vec::new(),
             spare: Vec::new(),
             memories: reader.other_memories(),
-            alike: Vec::new(),
+            templates: Vec::new(),
             shared: HashMap::new(),
             identified: None,
             last: None,
-            room: reader.length().saturating_add(expansion(reader)),
+            remaining_expansion: reader.length().saturating_add(expansion(reader)),
         })
     }
 
@@ -94,14 +94,14 @@ impl<'a> Graph<'a> {
         self.shared.insert((offset, type_id), node);
     }
 
-    pub(super) fn extent(&self, place: u32) -> Option<Extent<'a>> {
-        self.ids.as_ref()?.extent(place)
+    pub(super) fn extent(&self, number: u32) -> Option<Extent<'a>> {
+        self.ids.as_ref()?.extent(number)
     }
 
     /// Returns the template for a tag of the same shape in the same place.
-    pub(super) fn alike_at(&self, extent: Extent<'a>, element: &'static Element) -> Option<&Template<'a>> {
-        let (place, alike) = self.alike.get(usize::from(extent.shape).checked_sub(1)?)?.as_ref()?;
-        (*place == place_of(extent, element)).then_some(alike)
+    pub(super) fn template_for(&self, extent: Extent<'a>, element: &'static Element) -> Option<&Template<'a>> {
+        let (number, alike) = self.templates.get(usize::from(extent.shape).checked_sub(1)?)?.as_ref()?;
+        (*number == template_key(extent, element)).then_some(alike)
     }
 
     /// Returns the target of a reference.
@@ -112,19 +112,22 @@ impl<'a> Graph<'a> {
                 return Ok(target);
             }
             let elements = ids.complete(allowance)?;
-            self.open.iter_mut().for_each(|step| step.place = elements.number(step.place));
+            self.open.iter_mut().for_each(|step| step.number = elements.number(step.number));
             self.spare.iter_mut().for_each(|(parent, _)| *parent = elements.number(*parent));
-            self.alike.iter_mut().flatten().for_each(|((parent, _), _)| *parent = elements.number(*parent));
+            self.templates.iter_mut().flatten().for_each(|((parent, _), _)| *parent = elements.number(*parent));
         }
     }
 }
 
-pub(super) fn place_of(extent: Extent<'_>, element: &'static Element) -> Place {
+pub(super) fn template_key(extent: Extent<'_>, element: &'static Element) -> TemplateKey {
     (extent.parent, std::ptr::from_ref(element).addr())
 }
 
 impl fmt::Debug for Graph<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Graph").field("shared", &self.shared.len()).field("room", &self.room).finish_non_exhaustive()
+        f.debug_struct("Graph")
+            .field("shared", &self.shared.len())
+            .field("room", &self.remaining_expansion)
+            .finish_non_exhaustive()
     }
 }

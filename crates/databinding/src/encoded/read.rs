@@ -53,14 +53,14 @@ impl Typed {
 }
 
 /// Where the value of an element is, according to its start tag.
-enum Said<'a> {
+enum ValueLocation<'a> {
     Nil,
     /// In the element. `as_plain`: its attributes add nothing to the contract.
-    Here {
+    Inline {
         as_plain: bool,
     },
     /// In another element.
-    Elsewhere(Reference<'a>),
+    Reference(Reference<'a>),
 }
 
 impl<'a> Decoder<'a> {
@@ -130,11 +130,11 @@ impl<'a> Decoder<'a> {
         }
         let index = table.iter().position(|element| self.is_at_cached_start(element))?;
         // The tag cached in a slot may have any name: that of the target of a reference, or one that a client chose.
-        self.comes_by_name(&table[index]).then_some(Some(index))
+        self.is_next_by_name(&table[index]).then_some(Some(index))
     }
 
     /// Whether the next start tag, which was recognised as one of `element`, has its name.
-    fn comes_by_name(&self, element: &'static Element) -> bool {
+    fn is_next_by_name(&self, element: &'static Element) -> bool {
         if let Some(Next::Start(tag)) = self.next {
             return tag.name.local() == element.name;
         }
@@ -179,7 +179,7 @@ impl<'a> Decoder<'a> {
     #[inline]
     fn encoded<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
         if self.next.is_none()
-            && let Some(value) = T::known(self, element)
+            && let Some(value) = T::cached(self, element)
         {
             return value.map(Some);
         }
@@ -189,9 +189,9 @@ impl<'a> Decoder<'a> {
     #[inline(never)]
     fn unknown_encoded<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
         let reference = match self.open_encoded(element, Typed::of::<T>(element))? {
-            Said::Here { .. } => return T::content(self, element).map(Some),
-            Said::Nil => return Ok(None),
-            Said::Elsewhere(reference) => reference,
+            ValueLocation::Inline { .. } => return T::content(self, element).map(Some),
+            ValueLocation::Nil => return Ok(None),
+            ValueLocation::Reference(reference) => reference,
         };
         self.referred(&reference, element)
     }
@@ -255,10 +255,10 @@ impl<'a> Decoder<'a> {
     fn independent_by_rules<T: FromXml>(&mut self, element: &'static Element) -> Result<Option<T>, Error> {
         self.reader.use_cached_tags();
         let offset = self.reader.innermost_tag().map_or(0, |(offset, _)| offset);
-        match self.said(offset, element, Typed { is_fixed: false, ..Typed::of::<T>(element) }, false)? {
-            Said::Here { .. } => T::content(self, element).map(Some),
-            Said::Nil => Ok(None),
-            Said::Elsewhere(reference) => {
+        match self.value_location(offset, element, Typed { is_fixed: false, ..Typed::of::<T>(element) }, false)? {
+            ValueLocation::Inline { .. } => T::content(self, element).map(Some),
+            ValueLocation::Nil => Ok(None),
+            ValueLocation::Reference(reference) => {
                 let place = self.find(&reference)?;
                 self.follow(place, &reference, element, Typed::of::<T>(element), |decoder| T::content(decoder, element))
             }
@@ -284,9 +284,9 @@ impl<'a> Decoder<'a> {
         read: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         match self.open_encoded(element, Typed::ANY)? {
-            Said::Here { .. } => read(self).map(Some),
-            Said::Nil => Ok(None),
-            Said::Elsewhere(reference) => {
+            ValueLocation::Inline { .. } => read(self).map(Some),
+            ValueLocation::Nil => Ok(None),
+            ValueLocation::Reference(reference) => {
                 let place = self.find(&reference)?;
                 self.follow(place, &reference, element, Typed::ANY, read)
             }
@@ -303,59 +303,59 @@ impl<'a> Decoder<'a> {
         read: impl FnOnce(&mut Self) -> Result<T, Error>,
     ) -> Result<Option<T>, Error> {
         let typed = Typed { is_fixed: typed.is_fixed && self.item_type.is_none(), ..typed };
-        let (outer, opened) = self.go_to(place, reference, element, typed.is_fixed)?;
+        let (outer, opened) = self.enter_target(place, reference, element, typed.is_fixed)?;
         let offset = self.start_of(place);
-        if let Opened::Unknown(tag) = &opened {
-            self.look_at_name(*tag, element, typed);
+        if let Opened::Uncached(tag) = &opened {
+            self.apply_type_name(*tag, element, typed);
         }
         let said = match opened {
-            Opened::Alike => {
+            Opened::Template => {
                 self.nil = false;
                 self.note_identity(Some(offset));
-                Said::Here { as_plain: true }
+                ValueLocation::Inline { as_plain: true }
             }
-            Opened::Known => self.said(offset, element, Typed { is_fixed: false, ..typed }, true)?,
-            Opened::Unknown(_) => self.said(offset, element, Typed { is_fixed: false, ..typed }, false)?,
+            Opened::Cached => self.value_location(offset, element, Typed { is_fixed: false, ..typed }, true)?,
+            Opened::Uncached(_) => self.value_location(offset, element, Typed { is_fixed: false, ..typed }, false)?,
         };
         let value = match said {
-            Said::Here { as_plain } => {
-                if !matches!(opened, Opened::Alike) {
+            ValueLocation::Inline { as_plain } => {
+                if !matches!(opened, Opened::Template) {
                     if typed.is_fixed && as_plain {
-                        self.note_alike(place, element);
+                        self.store_template(place, element);
                     }
                     self.reader.extend_cached_tags();
                 }
                 Some(read(self)?)
             }
-            Said::Nil => None,
+            ValueLocation::Nil => None,
             // `find` has followed the references up to the final target.
-            Said::Elsewhere(_) => return Err(self.never_ends(reference)),
+            ValueLocation::Reference(_) => return Err(self.circular_reference(reference)),
         };
-        self.come_back(outer)?;
+        self.leave_target(outer)?;
         Ok(value)
     }
 
     /// Looks at the name of a reference's target. An independent element may be called like its type (SOAP 1.1 §5.3), which
     /// determines the conversion of its text.
-    fn look_at_name(&mut self, tag: StartTag<'a>, element: &'static Element, typed: Typed) {
+    fn apply_type_name(&mut self, tag: StartTag<'a>, element: &'static Element, typed: Typed) {
         let namespace = self.reader.namespace(tag.namespace);
         if !matches!(namespace, SOAP11 | SOAP12) || typed.is_any {
             return;
         }
         let Some(rules) = is_simple(element, typed.name.as_ref(), Rules::Encoded) else { return };
-        let judged = self.judge(element, typed.name.as_ref(), rules, namespace, tag.name.local());
+        let judged = self.check_named_type(element, typed.name.as_ref(), rules, namespace, tag.name.local());
         if let Some(reading) = judged.reading {
             self.item_type = Some(ItemType::Simple(reading));
         }
     }
 
     /// Reads the next start tag. If the element is nil or refers to another one, reads the whole element.
-    fn open_encoded(&mut self, element: &'static Element, typed: Typed) -> Result<Said<'a>, Error> {
+    fn open_encoded(&mut self, element: &'static Element, typed: Typed) -> Result<ValueLocation<'a>, Error> {
         match self.peek()? {
             Next::Start(tag) => {
                 self.next = None;
                 let is_known = self.recognised == element.identity();
-                self.said(tag.offset, element, typed, is_known)
+                self.value_location(tag.offset, element, typed, is_known)
             }
             Next::End { offset } => Err(self.ends_early(offset, element)),
         }
@@ -363,27 +363,27 @@ impl<'a> Decoder<'a> {
 
     /// Returns where the value is, according to the start tag at `offset`, which was read last. `is_known` means that it was
     /// recognised as a cached one. Attributes that don't belong to the encoding are ignored.
-    fn said(
+    fn value_location(
         &mut self,
         offset: usize,
         element: &'static Element,
         typed: Typed,
         is_known: bool,
-    ) -> Result<Said<'a>, Error> {
+    ) -> Result<ValueLocation<'a>, Error> {
         self.nil = false;
         self.note_identity(None);
         let item_type = self.item_type.take();
         if self.reader.is_plain() && item_type.is_none() {
             self.reader.cache_start(element.slot_id());
-            return Ok(Said::Here { as_plain: true });
+            return Ok(ValueLocation::Inline { as_plain: true });
         }
-        let (mut nil, mut reference, mut said_type) = (None, None, None);
+        let (mut nil, mut reference, mut type_attribute) = (None, None, None);
         let (mut has_id, mut says_more) = (false, false);
         for (number, name) in self.reader.attribute_locals() {
             let namespace = || self.reader.attribute_namespace(number);
             match name {
                 "type" if namespace() == XSI_NAMESPACE => {
-                    said_type = Some(number);
+                    type_attribute = Some(number);
                     continue;
                 }
                 "nil" if namespace() == XSI_NAMESPACE => nil = Some(number),
@@ -409,17 +409,17 @@ impl<'a> Decoder<'a> {
             })?;
             if is_nil {
                 self.nil_content(element)?;
-                return Ok(Said::Nil);
+                return Ok(ValueLocation::Nil);
             }
         }
         if let Some((to, place)) = reference.and_then(|number| self.reader.attribute_value_cow(number)) {
             let reference = Reference { to, at: offset, attribute: place };
-            self.nothing_beside(&reference, element)?;
+            self.expect_empty(&reference, element)?;
             // The target of the reference is the item.
             self.item_type = item_type;
-            return Ok(Said::Elsewhere(reference));
+            return Ok(ValueLocation::Reference(reference));
         }
-        let as_plain = match said_type {
+        let as_plain = match type_attribute {
             Some(said) if !typed.is_any => self.admit_encoded_type(said, element, typed.name)?,
             Some(_) => true,
             None => match item_type {
@@ -437,11 +437,11 @@ impl<'a> Decoder<'a> {
         if is_as_plain && as_plain {
             self.reader.cache_start_as_plain(element.slot_id());
         }
-        Ok(Said::Here { as_plain })
+        Ok(ValueLocation::Inline { as_plain })
     }
 
     /// Reads up to the end of an element that refers to another one, and so must be empty.
-    fn nothing_beside(&mut self, reference: &Reference<'a>, element: &'static Element) -> Result<(), Error> {
+    fn expect_empty(&mut self, reference: &Reference<'a>, element: &'static Element) -> Result<(), Error> {
         if self.reader.end_of_empty() {
             return Ok(());
         }

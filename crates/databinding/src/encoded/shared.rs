@@ -39,52 +39,52 @@ type Node<T> = OnceLock<T>;
 
 enum Handle<T> {
     /// `None` only while dropping.
-    Holds(Option<Arc<Node<T>>>),
-    LooksBack(Weak<Node<T>>),
+    Strong(Option<Arc<Node<T>>>),
+    Weak(Weak<Node<T>>),
 }
 
 impl<T> Shared<T> {
     /// Creates a value without other references to it.
     pub fn new(value: T) -> Self {
-        Shared::holding(Arc::new(OnceLock::from(value)))
+        Shared::strong(Arc::new(OnceLock::from(value)))
     }
 
     /// Creates a value that refers to itself. `make` gets a weak reference to it.
     pub fn cyclic(make: impl FnOnce(Shared<T>) -> T) -> Self {
         let node = Arc::new(OnceLock::new());
-        let value = make(Shared::looking_back(&node));
+        let value = make(Shared::weak(&node));
         // This always succeeds: a weak reference can't set the value.
         let _ = node.set(value);
-        Shared::holding(node)
+        Shared::strong(node)
     }
 
-    fn holding(node: Arc<Node<T>>) -> Self {
-        Shared(Handle::Holds(Some(node)))
+    fn strong(node: Arc<Node<T>>) -> Self {
+        Shared(Handle::Strong(Some(node)))
     }
 
-    fn looking_back(node: &Arc<Node<T>>) -> Self {
-        Shared(Handle::LooksBack(Arc::downgrade(node)))
+    fn weak(node: &Arc<Node<T>>) -> Self {
+        Shared(Handle::Weak(Arc::downgrade(node)))
     }
 
     /// Returns the value if this is a strong reference, or `None` if it is weak.
     pub fn get(&self) -> Option<&T> {
         match &self.0 {
-            Handle::Holds(node) => node.as_deref().and_then(OnceLock::get),
-            Handle::LooksBack(_) => None,
+            Handle::Strong(node) => node.as_deref().and_then(OnceLock::get),
+            Handle::Weak(_) => None,
         }
     }
 
     /// Returns a strong reference, or `None` if no strong reference is left.
     pub fn upgrade(&self) -> Option<Shared<T>> {
-        self.node().map(Shared::holding)
+        self.node().map(Shared::strong)
     }
 
     /// Returns a weak reference, for use inside the value.
     pub fn downgrade(&self) -> Shared<T> {
         match &self.0 {
-            Handle::Holds(Some(node)) => Shared::looking_back(node),
-            Handle::Holds(None) => Shared(Handle::LooksBack(Weak::new())),
-            Handle::LooksBack(node) => Shared(Handle::LooksBack(Weak::clone(node))),
+            Handle::Strong(Some(node)) => Shared::weak(node),
+            Handle::Strong(None) => Shared(Handle::Weak(Weak::new())),
+            Handle::Weak(node) => Shared(Handle::Weak(Weak::clone(node))),
         }
     }
 
@@ -95,23 +95,23 @@ impl<T> Shared<T> {
 
     fn node(&self) -> Option<Arc<Node<T>>> {
         match &self.0 {
-            Handle::Holds(node) => node.clone(),
-            Handle::LooksBack(node) => node.upgrade(),
+            Handle::Strong(node) => node.clone(),
+            Handle::Weak(node) => node.upgrade(),
         }
     }
 
     fn address(&self) -> usize {
         match &self.0 {
-            Handle::Holds(node) => node.as_ref().map_or(0, |node| Arc::as_ptr(node).addr()),
-            Handle::LooksBack(node) => node.as_ptr().addr(),
+            Handle::Strong(node) => node.as_ref().map_or(0, |node| Arc::as_ptr(node).addr()),
+            Handle::Weak(node) => node.as_ptr().addr(),
         }
     }
 
     /// Whether there may be other references to the value.
     fn is_shared(&self) -> bool {
         match &self.0 {
-            Handle::Holds(Some(node)) => Arc::strong_count(node) > 1 || Arc::weak_count(node) > 0,
-            Handle::Holds(None) | Handle::LooksBack(_) => true,
+            Handle::Strong(Some(node)) => Arc::strong_count(node) > 1 || Arc::weak_count(node) > 0,
+            Handle::Strong(None) | Handle::Weak(_) => true,
         }
     }
 }
@@ -126,8 +126,8 @@ impl<T> From<T> for Shared<T> {
 impl<T> Clone for Shared<T> {
     fn clone(&self) -> Self {
         match &self.0 {
-            Handle::Holds(node) => Shared(Handle::Holds(node.clone())),
-            Handle::LooksBack(node) => Shared(Handle::LooksBack(Weak::clone(node))),
+            Handle::Strong(node) => Shared(Handle::Strong(node.clone())),
+            Handle::Weak(node) => Shared(Handle::Weak(Weak::clone(node))),
         }
     }
 }
@@ -140,7 +140,7 @@ impl<T: Default> Default for Shared<T> {
 
 impl<T> Drop for Shared<T> {
     fn drop(&mut self) {
-        if let Handle::Holds(node) = &mut self.0
+        if let Handle::Strong(node) = &mut self.0
             && let Some(node) = node.take().and_then(Arc::into_inner)
         {
             deeper::<T, _>(|| drop(node));
@@ -224,14 +224,14 @@ impl<T: FromXml> FromXml for Shared<T> {
     const TYPE: Option<TypeName> = T::TYPE;
 
     /// Never uses the cached tag, since its `id` must be read.
-    fn known(_: &mut Decoder<'_>, _: &'static Element) -> Option<Result<Self, Error>> {
+    fn cached(_: &mut Decoder<'_>, _: &'static Element) -> Option<Result<Self, Error>> {
         None
     }
 
     fn referenced(decoder: &mut Decoder<'_>, _: &'static Element, offset: usize) -> Option<Self> {
         let node = decoder.shared(offset, TypeId::of::<T>())?.downcast_ref::<Arc<Node<T>>>()?;
         // A node without a value is being read: the reference is inside it, and so is weak.
-        Some(if node.get().is_some() { Shared::holding(Arc::clone(node)) } else { Shared::looking_back(node) })
+        Some(if node.get().is_some() { Shared::strong(Arc::clone(node)) } else { Shared::weak(node) })
     }
 
     fn content(decoder: &mut Decoder<'_>, element: &'static Element) -> Result<Self, Error> {
@@ -246,7 +246,7 @@ impl<T: FromXml> FromXml for Shared<T> {
         let value = deeper::<T, _>(|| T::content(decoder, element))?;
         // This is the only place that sets the value.
         let _ = node.set(value);
-        Ok(Shared::holding(node))
+        Ok(Shared::strong(node))
     }
 }
 

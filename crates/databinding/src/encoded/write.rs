@@ -4,7 +4,7 @@ use std::any::Any;
 use std::sync::Arc;
 
 use super::{Encoding, RPC};
-use crate::to_xml::{BETWEEN_LOOKS, Encoder, ToXml};
+use crate::to_xml::{CHECK_INTERVAL, Encoder, ToXml};
 
 impl Encoder {
     /// Sets the version of SOAP encoding for what follows. The default is SOAP 1.1.
@@ -33,7 +33,7 @@ impl Encoder {
     /// Writes an accessor for each value; also the items of an array.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn accessors<T: ToXml>(&mut self, start: &str, values: &[Option<T>], end: &str) {
-        for values in values.chunks(BETWEEN_LOOKS) {
+        for values in values.chunks(CHECK_INTERVAL) {
             if self.is_outgrown() {
                 return;
             }

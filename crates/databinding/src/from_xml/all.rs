@@ -16,7 +16,7 @@ impl Decoder<'_> {
         if self.next.is_some() {
             return Ok(None);
         }
-        T::known(self, &table[index]).transpose()
+        T::cached(self, &table[index]).transpose()
     }
 
     /// Returns which of the elements in `table` is next; `None` if the parent ends.

@@ -13,7 +13,7 @@ use crate::name::ExpandedName;
 use crate::schema::{self, Attributes, Element, TypeName, ValueConstraint, XSI_NAMESPACE, is_same};
 use crate::stack::deeper;
 
-use super::placed::address;
+use super::attribute_positions::address;
 use super::simple::ByType;
 use super::types::{Rules, is_simple};
 use super::{Decoder, FromXml, Lexical, quoted};
@@ -53,7 +53,7 @@ impl Decoder<'_> {
         }
         let declared = &attributes.declared[index];
         let place = self.reader.offset();
-        let found = match self.placed.number(attributes, place, index) {
+        let found = match self.attribute_positions.number(attributes, place, index) {
             Some(number) => number.and_then(|number| self.reader.attribute_value(number)),
             None => self.searched(declared),
         };
@@ -62,7 +62,7 @@ impl Decoder<'_> {
             found => found,
         };
         let Some((text, offset)) = found else { return Ok(None) };
-        let heap = of.heap_of(text);
+        let heap = of.heap_size(text);
         let value = if heap > 0 {
             let text = text.to_owned();
             self.charge(heap)?;
@@ -201,7 +201,9 @@ impl Decoder<'_> {
     /// Returns the attributes that are not declared and match the wildcard.
     pub fn any_attributes(&mut self, attributes: &'static Attributes) -> Vec<AnyAttribute> {
         let offset = self.reader.offset();
-        if self.reader.is_plain() || (self.placed.is_of(attributes, offset) && !self.placed.others) {
+        if self.reader.is_plain()
+            || (self.attribute_positions.is_of(attributes, offset) && !self.attribute_positions.others)
+        {
             return Vec::new();
         }
         let is_other = |attribute: &castile_xml::Attribute<'_>| {
@@ -237,10 +239,10 @@ impl Decoder<'_> {
         if let Some(index) = self.given_type_of(types) {
             return Ok(index);
         }
-        if !self.may_say_type() {
+        if !self.may_have_type_attribute() {
             return Ok(0);
         }
-        match self.said_type_of(types) {
+        match self.named_type_index(types) {
             Ok(None) => Ok(0),
             Ok(Some(index)) => Ok(index),
             Err(error) => self.tolerate_type(error).map(|()| 0),
@@ -256,7 +258,7 @@ impl Decoder<'_> {
         if let Some(index) = self.given_type_of(types) {
             return Ok(index);
         }
-        match self.said_type_of(types) {
+        match self.named_type_index(types) {
             Ok(Some(index)) => return Ok(index),
             Ok(None) => {}
             Err(error) => self.tolerate_type(error)?,
@@ -276,8 +278,9 @@ impl Decoder<'_> {
 
     /// Whether the start tag that was read last may have an `xsi:type`. Its attributes have been located.
     #[inline]
-    fn may_say_type(&self) -> bool {
-        !self.reader.is_plain() && (self.placed.others || self.placed.offset != self.reader.offset())
+    fn may_have_type_attribute(&self) -> bool {
+        !self.reader.is_plain()
+            && (self.attribute_positions.others || self.attribute_positions.offset != self.reader.offset())
     }
 
     /// Checks the start tag that was read last against the type that its `xsi:type` names.
@@ -350,7 +353,7 @@ impl Decoder<'_> {
 
     /// Returns the type that `xsi:type` names.
     pub(crate) fn type_name(&mut self) -> Result<Option<ExpandedName>, Error> {
-        let error = match self.said_type() {
+        let error = match self.named_type() {
             Ok(name) => return Ok(name.map(|(namespace, local)| ExpandedName::new(namespace, local))),
             Err(error) => error,
         };
@@ -358,7 +361,7 @@ impl Decoder<'_> {
     }
 
     /// Returns the index in `types` of the type that `xsi:type` names; for a type that is not in `types` it is their number.
-    fn said_type_of(&self, types: &'static [TypeName]) -> Result<Option<usize>, Error> {
+    fn named_type_index(&self, types: &'static [TypeName]) -> Result<Option<usize>, Error> {
         if let Some((value, _)) = self.type_attribute()
             && let Some((prefix, local)) = value.split_once(':')
             && !prefix.is_empty()
@@ -369,11 +372,11 @@ impl Decoder<'_> {
             return Ok(Some(index));
         }
         let index = |(namespace, local)| index_of(types, namespace, local).unwrap_or(types.len());
-        Ok(self.said_type()?.map(index))
+        Ok(self.named_type()?.map(index))
     }
 
     /// Returns namespace and local name of the type that `xsi:type` names.
-    pub(crate) fn said_type(&self) -> Result<Option<(&str, &str)>, Error> {
+    pub(crate) fn named_type(&self) -> Result<Option<(&str, &str)>, Error> {
         let Some((value, offset)) = self.type_attribute() else { return Ok(None) };
         let text = value.trim_matches([' ', '\t', '\n', '\r']);
         let (prefix, local) = text.split_once(':').unwrap_or(("", text));
@@ -389,8 +392,8 @@ impl Decoder<'_> {
 
     /// Returns the value and the offset of `xsi:type`, if it is present.
     fn type_attribute(&self) -> Option<(&str, usize)> {
-        if self.placed.offset == self.reader.offset() {
-            return self.reader.attribute_value(self.placed.type_name? as usize);
+        if self.attribute_positions.offset == self.reader.offset() {
+            return self.reader.attribute_value(self.attribute_positions.type_name? as usize);
         }
         self.reader.qualified_attribute(XSI_NAMESPACE, "type").map(|found| (found.value, found.offset))
     }
@@ -400,7 +403,7 @@ impl Decoder<'_> {
         element: &'static Element,
         expected: Option<TypeName>,
     ) -> Result<(), Error> {
-        if !self.may_say_type() {
+        if !self.may_have_type_attribute() {
             return Ok(());
         }
         if let Some(rules) = is_simple(element, expected.as_ref(), Rules::Literal) {
@@ -436,54 +439,54 @@ impl Decoder<'_> {
         }
         let offset = self.reader.offset();
         match self.reader.attribute_index(address(attributes)) {
-            Some(placement) => self.placed.restore(attributes, offset, placement),
-            None => self.place_attributes(element, attributes, offset)?,
+            Some(placement) => self.attribute_positions.restore(attributes, offset, placement),
+            None => self.locate_attributes(element, attributes, offset)?,
         }
-        if let Some(number) = self.placed.nil {
-            self.nil = self.is_said_nil(number)?;
+        if let Some(number) = self.attribute_positions.nil {
+            self.nil = self.parse_nil(number)?;
         }
         Ok(())
     }
 
     /// Locates the attributes of a table in the start tag that was read last, and checks the others.
-    fn place_attributes(
+    fn locate_attributes(
         &mut self,
         element: &'static Element,
         attributes: &'static Attributes,
         offset: usize,
     ) -> Result<(), Error> {
-        self.placed.begin(attributes, offset);
+        self.attribute_positions.begin(attributes, offset);
         // The attributes are usually in the order of the table, so each search begins after the previous attribute.
         let (mut unknown, mut next) = (false, 0);
         for (number, namespace, name) in self.reader.attribute_names() {
             if namespace == XSI_NAMESPACE {
-                self.placed.put_own(name, number);
+                self.attribute_positions.put_own(name, number);
             }
             match attributes.position(namespace, name, next) {
                 Some(index) => {
-                    self.placed.put(index, number);
+                    self.attribute_positions.put(index, number);
                     next = index + 1;
                 }
                 None => {
-                    self.placed.others = true;
+                    self.attribute_positions.others = true;
                     unknown |= !is_ours(namespace) && !attributes.allows(namespace);
                 }
             }
         }
         if unknown {
             // An invalid value of `xsi:nil` is reported before unknown attributes.
-            if let Some(number) = self.placed.nil {
-                self.is_said_nil(number)?;
+            if let Some(number) = self.attribute_positions.nil {
+                self.parse_nil(number)?;
             }
             self.unknown_attributes(element, attributes)?;
-        } else if let Some(placement) = self.placed.placement(attributes) {
+        } else if let Some(placement) = self.attribute_positions.to_index(attributes) {
             self.reader.cache_attribute_index(placement);
         }
         Ok(())
     }
 
     /// Whether the start tag that was read last is nil, by the attribute at this position.
-    fn is_said_nil(&self, number: u32) -> Result<bool, Error> {
+    fn parse_nil(&self, number: u32) -> Result<bool, Error> {
         let Some((value, offset)) = self.reader.attribute_value(number as usize) else { return Ok(false) };
         bool::parse(value).map_err(|_| {
             let message = format!("{} is not a valid xs:boolean for xsi:nil", quoted(value));
@@ -507,7 +510,7 @@ impl Decoder<'_> {
     }
 
     /// Whether the start tag that was read last has `xsi:nil="true"`.
-    pub(super) fn says_nil(&self) -> bool {
+    pub(super) fn has_nil_attribute(&self) -> bool {
         let nil = self.reader.qualified_attribute(XSI_NAMESPACE, "nil");
         nil.is_some_and(|nil| bool::parse(nil.value) == Ok(true))
     }

@@ -50,7 +50,7 @@ impl Decoder<'_> {
     /// Charges a vector after it has grown to `capacity` values, and updates `charged`, the capacity that was charged.
     /// Charging after growth is early enough, since memory that was never written to is hardly in use.
     #[cold]
-    pub(crate) fn charge_room(&mut self, charged: &mut usize, capacity: usize, size: usize) -> Result<(), Error> {
+    pub(crate) fn charge_capacity(&mut self, charged: &mut usize, capacity: usize, size: usize) -> Result<(), Error> {
         let more = capacity.saturating_sub(*charged);
         *charged = capacity;
         self.charge(more.saturating_mul(size))

@@ -8,13 +8,13 @@ use castile_xml::{Predicted, Scope, StartTag};
 
 use crate::any::{Any, AnyAttribute, AnyContent, AnyElements};
 use crate::error::{Error, ErrorKind};
+use crate::fragment::{self, Fragment};
 use crate::group::{Group, Mixed};
-use crate::kept::{self, Run};
 use crate::model::{Matcher, Order};
 use crate::schema::{Element, First, Namespaces, Wildcard};
 
 use super::sequence::is_first_full;
-use super::{Decoder, Expected, Next, Piece};
+use super::{ContentPart, Decoder, Expected, Next};
 use crate::encoded::may_refer;
 
 impl<'a> Decoder<'a> {
@@ -72,10 +72,10 @@ impl<'a> Decoder<'a> {
                 Err(error) => return Err(error),
             }
             if is_first_full(&groups) {
-                groups.reserve(self.room(start, groups.len(), size_of::<G>()));
+                groups.reserve(self.capacity_for(start, groups.len(), size_of::<G>()));
             }
             if groups.capacity() != charged {
-                self.charge_room(&mut charged, groups.capacity(), size_of::<G>())?;
+                self.charge_capacity(&mut charged, groups.capacity(), size_of::<G>())?;
             }
         }
         if groups.len() < min as usize {
@@ -270,7 +270,7 @@ impl<'a> Decoder<'a> {
             && let Some(tag) = self.start_of_any(wildcard)?
         {
             let start = tag.offset;
-            let element = kept::Element::rest(&mut self.reader, tag)?;
+            let element = fragment::Element::rest(&mut self.reader, tag)?;
             // The element takes at most three times its length; the text of the document is charged already.
             self.charge(2 * (self.reader.offset() - start))?;
             elements.take(&self.reader, &element, &mut self.copy);
@@ -289,14 +289,14 @@ impl<'a> Decoder<'a> {
     /// # Errors
     /// The element is not well-formed, or its memory is not granted.
     pub fn raw(&mut self, tag: StartTag<'a>) -> Result<Any, Error> {
-        let element = kept::Element::rest(&mut self.reader, tag)?;
+        let element = fragment::Element::rest(&mut self.reader, tag)?;
         // The element takes at most three times its length; the text of the document is charged already.
         self.charge(2 * (self.reader.offset() - tag.offset) + 2 * BLOCK)?;
-        let mut run = Run::default();
-        run.take(&self.reader, &element, &mut self.copy);
-        run.end();
+        let mut fragment = Fragment::default();
+        fragment.append_element(&self.reader, &element, &mut self.copy);
+        fragment.end();
         self.reader.skip_prediction();
-        Ok(Any::from(run))
+        Ok(Any::from(fragment))
     }
 
     // ---- mixed content ----
@@ -308,7 +308,7 @@ impl<'a> Decoder<'a> {
     /// The document is not well-formed.
     pub(crate) fn any_content(&mut self, scope: Option<Scope>) -> Result<AnyContent, Error> {
         static ANY: Wildcard = Wildcard::new(Namespaces::Any);
-        let (mut content, is_encoded) = (Run::default(), self.is_encoded());
+        let (mut content, is_encoded) = (Fragment::default(), self.is_encoded());
         if let Some(scope) = scope {
             content.share(scope);
         }
@@ -319,20 +319,20 @@ impl<'a> Decoder<'a> {
             charged = self.reader.offset();
             while self.next.is_none() {
                 let offset = self.reader.offset();
-                if let Piece::Text(_) = self.piece()? {
+                if let ContentPart::Text(_) = self.content_part()? {
                     let text = self.reader.source(offset..self.reader.offset());
-                    content.take_text(&self.reader, text, self.copy);
-                    if content.scope().is_none() && kept::has_names(text, &self.reader) {
-                        content.share(self.kept_scope()?);
+                    content.append_text(&self.reader, text, self.copy);
+                    if content.scope().is_none() && fragment::has_names(text, &self.reader) {
+                        content.share(self.shared_scope()?);
                     }
                 }
             }
             let Some(tag) = self.start_of_any(&ANY)? else { break };
-            let element = kept::Element::rest(&mut self.reader, tag)?;
+            let element = fragment::Element::rest(&mut self.reader, tag)?;
             if is_encoded && may_refer(element.source) {
-                content.take_written(|xml| self.unroll(tag, xml))?;
+                content.append_written(|xml| self.unroll(tag, xml))?;
             } else {
-                content.take(&self.reader, &element, &mut self.copy);
+                content.append_element(&self.reader, &element, &mut self.copy);
             }
             self.reader.skip_prediction();
         }
@@ -348,11 +348,11 @@ impl<'a> Decoder<'a> {
         is_name: bool,
     ) -> Result<Option<Scope>, Error> {
         let mut values = attributes.iter().map(|attribute| attribute.value.as_str());
-        let has_names = is_name || values.any(|value| kept::has_names(value, &self.reader));
-        if has_names { self.kept_scope().map(Some) } else { Ok(None) }
+        let has_names = is_name || values.any(|value| fragment::has_names(value, &self.reader));
+        if has_names { self.shared_scope().map(Some) } else { Ok(None) }
     }
 
-    fn kept_scope(&mut self) -> Result<Scope, Error> {
+    fn shared_scope(&mut self) -> Result<Scope, Error> {
         self.charge(self.reader.cost_of_scope())?;
         Ok(self.reader.scope())
     }
@@ -383,7 +383,7 @@ impl<'a> Decoder<'a> {
         loop {
             let mut text = String::new();
             while self.next.is_none() {
-                if let Piece::Text(more) = self.piece()? {
+                if let ContentPart::Text(more) = self.content_part()? {
                     text.push_str(&more);
                 }
             }
@@ -392,11 +392,11 @@ impl<'a> Decoder<'a> {
                 self.push(&mut content, of_text(text))?;
             }
             if let Some(order) = order {
-                self.keep_order(order, &mut matcher)?;
+                self.check_order(order, &mut matcher)?;
             }
             match read(self)? {
                 Some(group) => self.push(&mut content, group)?,
-                None if self.lenient.is_some() && self.is_without_place(all)? => {}
+                None if self.lenient.is_some() && self.skip_misplaced(all)? => {}
                 None => return Ok(content),
             }
         }
@@ -405,7 +405,7 @@ impl<'a> Decoder<'a> {
 
 impl Decoder<'_> {
     /// Checks that the next tag is allowed at this position.
-    fn keep_order(&mut self, order: &'static Order, matcher: &mut Matcher) -> Result<(), Error> {
+    fn check_order(&mut self, order: &'static Order, matcher: &mut Matcher) -> Result<(), Error> {
         match &self.next {
             Some(Next::Start(tag)) => {
                 let (namespace, local) = self.name(tag);

@@ -15,7 +15,7 @@ enum Included<T> {
     /// The content, which must be checked.
     Content(T),
     /// A value without the content, which is not checked.
-    Elsewhere(T),
+    Reference(T),
 }
 
 impl<'a> Decoder<'a> {
@@ -52,7 +52,7 @@ impl<'a> Decoder<'a> {
                     self.end_of(element.name)?;
                     return match included {
                         Included::Content(value) => self.included(value, element, facets, tag.offset),
-                        Included::Elsewhere(value) => Ok(value),
+                        Included::Reference(value) => Ok(value),
                     };
                 }
                 Token::StartTag(tag) => self.stray_element(tag, &Expected::words("text or <Include> of XOP"))?,
@@ -76,7 +76,7 @@ impl<'a> Decoder<'a> {
         let href =
             href.ok_or_else(|| fail(ErrorKind::Structure, "<Include> without the attribute \"href\"".to_owned()))?;
         let included = match binary.reference {
-            Some(reference) => Included::Elsewhere((reference.from)(href.value.to_owned())),
+            Some(reference) => Included::Reference((reference.from)(href.value.to_owned())),
             None => {
                 let (allowance, refused) = (&mut self.allowance, &mut self.refused);
                 let mut charge = |bytes| {
@@ -88,7 +88,7 @@ impl<'a> Decoder<'a> {
                 self.is_granted()?;
                 match content.map_err(|problem| fail(ErrorKind::Lexical, problem))? {
                     Some(content) => Included::Content((binary.from)(content)),
-                    None => Included::Elsewhere((binary.from)(Vec::new())),
+                    None => Included::Reference((binary.from)(Vec::new())),
                 }
             }
         };

@@ -94,15 +94,15 @@ impl<'a> Decoder<'a> {
         if let Some(lenient) = &mut self.lenient {
             lenient.plans.push(plan);
         }
-        self.piece()?;
+        self.content_part()?;
         Ok(self.next)
     }
 
     /// Returns the declared element for which the next child stands, if it has another name.
     #[cold]
-    pub(super) fn stands_for(&self) -> Option<&'static Element> {
+    pub(super) fn declared_child(&self) -> Option<&'static Element> {
         let plan = self.lenient.as_ref()?.plans.last()?;
-        if plan.depth + 1 == self.reader.depth() { plan.stands_for() } else { None }
+        if plan.depth + 1 == self.reader.depth() { plan.declared_child() } else { None }
     }
 
     // ---- deviations ----
@@ -145,7 +145,7 @@ impl<'a> Decoder<'a> {
 
     /// Skips the next element, which isn't allowed in mixed content, as a deviation. Returns `false` if an end tag is next.
     #[cold]
-    pub(super) fn is_without_place(&mut self, all: &'static [First]) -> Result<bool, Error> {
+    pub(super) fn skip_misplaced(&mut self, all: &'static [First]) -> Result<bool, Error> {
         let Some(Next::Start(tag)) = self.next else { return Ok(false) };
         let error = self.unexpected(tag, &Expected::first(all));
         self.tolerate(error)?;

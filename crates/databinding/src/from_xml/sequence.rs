@@ -75,10 +75,10 @@ impl Decoder<'_> {
         if self.reader.predicts_other(table[index].name_hash()) {
             return Ok(None);
         }
-        let known = if self.next.is_none() { T::known(self, &table[index]) } else { None };
+        let known = if self.next.is_none() { T::cached(self, &table[index]) } else { None };
         let value = match known {
             Some(value) => value,
-            None => match self.comes(table, index, T::NILLABLE) {
+            None => match self.is_next(table, index, T::NILLABLE) {
                 Ok(true) => self.unknown(&table[index]),
                 Ok(false) => return Ok(None),
                 Err(error) => Err(error),
@@ -127,10 +127,10 @@ impl Decoder<'_> {
             if values.len() <= FIRST_ITEMS
                 && (is_first_full(&values) || self.is_first_of_many(&table[index], values.len()))
             {
-                values.reserve(self.room(start, values.len(), size_of::<T>()));
+                values.reserve(self.capacity_for(start, values.len(), size_of::<T>()));
             }
             if values.capacity() != charged {
-                self.charge_room(&mut charged, values.capacity(), size_of::<T>())?;
+                self.charge_capacity(&mut charged, values.capacity(), size_of::<T>())?;
             }
         }
         match self.check_occurrence(&table[index], values.len()) {
@@ -146,7 +146,7 @@ impl Decoder<'_> {
 
     /// Returns the number of further values for which to reserve capacity. `count` values of `size` bytes were read from
     /// `start` on; further ones are assumed to have the same length in the document.
-    pub(crate) fn room(&mut self, start: usize, count: usize, size: usize) -> usize {
+    pub(crate) fn capacity_for(&mut self, start: usize, count: usize, size: usize) -> usize {
         let length = (self.reader.offset().saturating_sub(start) / count.max(1)).max(1);
         let rest = (self.reader.length() - self.reader.offset()) / length;
         let more = rest.min(FIRST_RESERVE.min(self.reserve) / size.max(1));
@@ -159,7 +159,7 @@ impl Decoder<'_> {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub(super) fn element<T: FromXml>(&mut self, element: &'static Element) -> Result<T, Error> {
         if self.next.is_none()
-            && let Some(value) = T::known(self, element)
+            && let Some(value) = T::cached(self, element)
         {
             return value;
         }
@@ -219,7 +219,12 @@ impl Decoder<'_> {
     // ---- the next element ----
 
     /// Whether `table[index]` is next. Its start tag is not the cached plain one.
-    pub(super) fn comes(&mut self, table: &'static [Element], index: usize, is_nillable: bool) -> Result<bool, Error> {
+    pub(super) fn is_next(
+        &mut self,
+        table: &'static [Element],
+        index: usize,
+        is_nillable: bool,
+    ) -> Result<bool, Error> {
         let element = &table[index];
         match &self.next {
             Some(Next::Start(tag)) if self.lenient.is_none() => return Ok(self.is(tag, element)),
@@ -289,7 +294,7 @@ impl Decoder<'_> {
         let too_many = element.max_occurs.is_some_and(|max| count as u64 > u64::from(max));
         if too_few || too_many {
             if self
-                .cut
+                .extracted
                 .is_some_and(|cut| too_few && cut.slot == element.slot && cut.is(element.namespace, element.name))
             {
                 return Ok(());

@@ -21,7 +21,7 @@ pub trait Lexical<V> {
     fn has_names(&self) -> bool;
 
     /// Returns the maximum heap memory of a text's value in bytes, excluding a copy of the text.
-    fn heap_of(&self, text: &str) -> usize;
+    fn heap_size(&self, text: &str) -> usize;
 
     /// Parses a text. Prefixes in it are resolved in `scope`.
     ///
@@ -56,7 +56,7 @@ impl<T: SimpleType> Lexical<T> for ByType<T> {
     }
 
     #[inline(always)]
-    fn heap_of(&self, text: &str) -> usize {
+    fn heap_size(&self, text: &str) -> usize {
         T::heap_size(text)
     }
 
@@ -131,13 +131,13 @@ impl<'a> Decoder<'a> {
         let offset = self.reader.offset();
         let mut text = Cow::Borrowed("");
         while !self.reader.is_at_end_tag() {
-            if !self.text_piece(element, &mut text)? {
+            if !self.append_text(element, &mut text)? {
                 // The end of an empty-element tag.
                 return self.value_of(of, &text, element.constraint, facets, offset);
             }
         }
         let value = self.value_of(of, &text, element.constraint, facets, offset)?;
-        self.text_piece(element, &mut text)?;
+        self.append_text(element, &mut text)?;
         Ok(value)
     }
 
@@ -176,7 +176,7 @@ impl<'a> Decoder<'a> {
             }
             _ => text,
         };
-        self.charge(of.heap_of(text))?;
+        self.charge(of.heap_size(text))?;
         let value = match of.parse_in(text, &*self.reader) {
             Ok(value) => value,
             Err(problem) => {
@@ -321,13 +321,13 @@ impl<'a> Decoder<'a> {
             self.reader.cache_end(element.slot_id(), true);
             return Ok(text);
         }
-        while self.text_piece(element, &mut text)? {}
+        while self.append_text(element, &mut text)? {}
         Ok(text)
     }
 
     /// Appends the next text. Returns `false` after reading the end tag.
     #[cfg_attr(not(debug_assertions), inline(always))]
-    pub(super) fn text_piece(&mut self, element: &'static Element, text: &mut Cow<'a, str>) -> Result<bool, Error> {
+    pub(super) fn append_text(&mut self, element: &'static Element, text: &mut Cow<'a, str>) -> Result<bool, Error> {
         match self.reader.next()? {
             Token::Text(more) if text.is_empty() => *text = more,
             Token::Text(more) => text.to_mut().push_str(&more),
@@ -401,7 +401,7 @@ impl<'a> Decoder<'a> {
     /// Whether the next element is optional and is nil although it must not be. If so, it is skipped and treated as absent.
     #[cold]
     pub(super) fn is_absent_by_nil(&mut self, element: &'static Element) -> Result<bool, Error> {
-        if element.min_occurs > 0 || element.max_occurs != Some(1) || !self.says_nil() {
+        if element.min_occurs > 0 || element.max_occurs != Some(1) || !self.has_nil_attribute() {
             return Ok(false);
         }
         let error = self.is_nil_here(element);

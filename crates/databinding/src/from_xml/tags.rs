@@ -2,7 +2,7 @@
 
 use castile_xml::{Predicted, StartTag, Token};
 
-use super::{Decoder, Error, ErrorKind, Expected, Next, Piece, quoted};
+use super::{ContentPart, Decoder, Error, ErrorKind, Expected, Next, quoted};
 use crate::schema::{Attributes, Element};
 
 impl<'a> Decoder<'a> {
@@ -131,7 +131,7 @@ impl<'a> Decoder<'a> {
         }
         loop {
             let offset = self.reader.offset();
-            if let Piece::Text(text) = self.piece()?
+            if let ContentPart::Text(text) = self.content_part()?
                 && let Some(error) = self.stray(&text, offset)
             {
                 return Err(error);
@@ -143,7 +143,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Reads a tag into `next`, or reads what is between tags.
-    pub(super) fn piece(&mut self) -> Result<Piece<'a>, Error> {
+    pub(super) fn content_part(&mut self) -> Result<ContentPart<'a>, Error> {
         let offset = self.reader.offset();
         self.recognised = 0;
         self.next = Some(match self.reader.next()? {
@@ -151,11 +151,11 @@ impl<'a> Decoder<'a> {
             // The end of an empty-element tag takes no bytes.
             Token::EndTag(_) if self.reader.offset() == offset => Next::End { offset: self.inside(offset) },
             Token::EndTag(_) => Next::End { offset },
-            Token::Text(text) => return Ok(Piece::Text(text)),
-            Token::Comment(_) | Token::Instruction { .. } => return Ok(Piece::Other),
+            Token::Text(text) => return Ok(ContentPart::Text(text)),
+            Token::Comment(_) | Token::Instruction { .. } => return Ok(ContentPart::Other),
             Token::End => return Err(self.ended()),
         });
-        Ok(Piece::Other)
+        Ok(ContentPart::Other)
     }
 
     /// Whether a tag is one of `element`. If only its namespace differs, that is recorded for messages.
@@ -174,7 +174,7 @@ impl<'a> Decoder<'a> {
     /// Returns namespace and local name of a start tag, or of the element that it stands for in the lenient plan.
     pub(super) fn name<'s>(&'s self, tag: &'s StartTag<'_>) -> (&'s str, &'s str) {
         if self.lenient.is_some()
-            && let Some(element) = self.stands_for()
+            && let Some(element) = self.declared_child()
         {
             return (element.namespace, element.name);
         }

@@ -25,7 +25,7 @@ pub(crate) enum Rules {
     Encoded,
     /// The caller reads content that the schema leaves open, and states the expected type. The caller knows the types of the
     /// contract.
-    Asked,
+    Requested,
 }
 
 /// Whether SOAP encoding has a type of this name: a built-in type, or one of its own.
@@ -35,7 +35,7 @@ pub(crate) fn is_of_encoding(namespace: &str, local: &str) -> bool {
 
 /// How the text of a built-in type is interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum TextForm {
     /// As it is.
     Text,
     Binary(Reading),
@@ -43,22 +43,22 @@ enum Form {
     Name,
 }
 
-impl Form {
+impl TextForm {
     /// Returns the form of a built-in type, or `None` if there is no such type. The encoding of SOAP 1.1 has `base64`
     /// (§5.2.3).
     fn of(name: &str) -> Option<Self> {
         match name {
-            "base64Binary" | "base64" => Some(Form::Binary(Reading::Base64)),
-            "hexBinary" => Some(Form::Binary(Reading::Hex)),
-            "QName" | "NOTATION" => Some(Form::Name),
-            "anyType" | "ur-type" => Some(Form::Text),
-            _ => base_of(name).map(|_| Form::Text),
+            "base64Binary" | "base64" => Some(TextForm::Binary(Reading::Base64)),
+            "hexBinary" => Some(TextForm::Binary(Reading::Hex)),
+            "QName" | "NOTATION" => Some(TextForm::Name),
+            "anyType" | "ur-type" => Some(TextForm::Text),
+            _ => base_of(name).map(|_| TextForm::Text),
         }
     }
 }
 
 /// The result of checking the type named for a simple one.
-pub(crate) struct Judged {
+pub(crate) struct CheckedType {
     /// The error that it is another type.
     pub(crate) error: Option<Error>,
     /// The conversion of the text, if it is not in the form of the element's own type.
@@ -66,13 +66,13 @@ pub(crate) struct Judged {
 }
 
 /// Returns the rules for checking a named type, or `None` if the element isn't known to be of a simple type. They are
-/// `rules`, or [`Rules::Asked`] if a caller asked for the value. `expected` is the type that the Rust type of its values
+/// `rules`, or [`Rules::Requested`] if a caller asked for the value. `expected` is the type that the Rust type of its values
 /// declares.
 #[inline]
 pub(crate) fn is_simple(element: &Element, expected: Option<&TypeName>, rules: Rules) -> Option<Rules> {
     let is_asked = std::ptr::eq(element, &raw const ANY_ELEMENT);
     let is_simple = expected.map_or(element.types.is_some(), TypeName::is_builtin);
-    is_simple.then_some(if is_asked { Rules::Asked } else { rules })
+    is_simple.then_some(if is_asked { Rules::Requested } else { rules })
 }
 
 impl Decoder<'_> {
@@ -88,12 +88,12 @@ impl Decoder<'_> {
         made_of: Option<&TypeName>,
         rules: Rules,
     ) -> Result<bool, Error> {
-        let (namespace, name) = match self.said_type() {
+        let (namespace, name) = match self.named_type() {
             Ok(None) => return Ok(true),
             Ok(Some(said)) => said,
             Err(error) => return self.tolerate_type(error).map(|()| false),
         };
-        let judged = self.judge(element, made_of, rules, namespace, name);
+        let judged = self.check_named_type(element, made_of, rules, namespace, name);
         let is_tolerated = judged.error.is_some();
         if let Some(error) = judged.error {
             self.tolerate_type(error)?;
@@ -132,32 +132,32 @@ impl Decoder<'_> {
     }
 
     /// Determines what a type named for an element of a simple type means for its text.
-    pub(crate) fn judge(
+    pub(crate) fn check_named_type(
         &self,
         element: &Element,
         made_of: Option<&TypeName>,
         rules: Rules,
         namespace: &str,
         name: &str,
-    ) -> Judged {
+    ) -> CheckedType {
         let is_allowed = match element.types {
             Some(types) => types.allow(namespace, name),
             None => made_of.is_some_and(|of| is_same(namespace, XSD_NAMESPACE) && is_derived(name, of.name)),
         };
         if is_allowed {
-            return Judged { error: None, reading: None };
+            return CheckedType { error: None, reading: None };
         }
         let is_builtin = match rules {
             Rules::Literal => is_same(namespace, XSD_NAMESPACE),
-            Rules::Encoded | Rules::Asked => BUILTIN.contains(&namespace),
+            Rules::Encoded | Rules::Requested => BUILTIN.contains(&namespace),
         };
-        let own = made_of.and_then(|of| Form::of(of.name)).unwrap_or(Form::Text);
-        let said = if is_builtin { Form::of(name) } else { None };
+        let own = made_of.and_then(|of| TextForm::of(of.name)).unwrap_or(TextForm::Text);
+        let said = if is_builtin { TextForm::of(name) } else { None };
         let is_readable = match said {
-            Some(Form::Text) => true,
-            Some(Form::Binary(_)) => own != Form::Name,
-            Some(Form::Name) => own == Form::Name,
-            None => rules == Rules::Asked && !is_builtin,
+            Some(TextForm::Text) => true,
+            Some(TextForm::Binary(_)) => own != TextForm::Name,
+            Some(TextForm::Name) => own == TextForm::Name,
+            None => rules == Rules::Requested && !is_builtin,
         };
         let error = (rules == Rules::Literal || !is_readable).then(|| {
             let expected = element.types.map_or_else(
@@ -170,14 +170,16 @@ impl Decoder<'_> {
         });
         let is_float = |name: &str| matches!(name, "float" | "double");
         let reading = match said {
-            Some(said @ Form::Binary(reading)) if said != own && own != Form::Name => Some(reading),
-            Some(Form::Text) if rules != Rules::Literal && made_of.is_some_and(|of| is_float(of.name)) => match name {
-                name if is_float(name) => Some(Reading::Float),
-                name => is_derived(name, "decimal").then_some(Reading::Decimal),
-            },
+            Some(said @ TextForm::Binary(reading)) if said != own && own != TextForm::Name => Some(reading),
+            Some(TextForm::Text) if rules != Rules::Literal && made_of.is_some_and(|of| is_float(of.name)) => {
+                match name {
+                    name if is_float(name) => Some(Reading::Float),
+                    name => is_derived(name, "decimal").then_some(Reading::Decimal),
+                }
+            }
             _ => None,
         };
-        Judged { error, reading }
+        CheckedType { error, reading }
     }
 
     /// Converts a text to the form of the type that messages call `name`. Bytes become that type's binary form, or text,
@@ -192,8 +194,8 @@ impl Decoder<'_> {
     ) -> Result<String, Error> {
         if matches!(reading, Reading::Decimal | Reading::Float) {
             let is_held = match name {
-                f32::NAME => holds(text, reading, text.trim().parse::<f32>().ok().map(f64::from)),
-                _ => holds(text, reading, text.trim().parse::<f64>().ok()),
+                f32::NAME => represents(text, reading, text.trim().parse::<f32>().ok().map(f64::from)),
+                _ => represents(text, reading, text.trim().parse::<f64>().ok()),
             };
             if !is_held {
                 let message = format!("{} is not a valid number for {name}", quoted(text));
@@ -228,7 +230,7 @@ impl Decoder<'_> {
 
 /// Whether a value represents the number in its text: a whole decimal number exactly; any other number within range, so that
 /// it becomes neither infinite nor zero. Fractions are rounded. A text that is not a number is left to the parser.
-fn holds(text: &str, reading: Reading, value: Option<f64>) -> bool {
+fn represents(text: &str, reading: Reading, value: Option<f64>) -> bool {
     let Some(value) = value else { return true };
     let text = text.trim();
     let digits = text.trim_start_matches(['+', '-']);

@@ -1,4 +1,4 @@
-use super::{BETWEEN_LOOKS, Encoder};
+use super::{CHECK_INTERVAL, Encoder};
 use crate::group::Group;
 
 impl Encoder {
@@ -18,7 +18,7 @@ impl Encoder {
     pub fn groups<G: Group>(&mut self, groups: &[G]) {
         let mut rest = groups;
         while !rest.is_empty() && !self.is_outgrown() {
-            let (groups, behind) = rest.split_at(rest.len().min(BETWEEN_LOOKS));
+            let (groups, behind) = rest.split_at(rest.len().min(CHECK_INTERVAL));
             for group in groups {
                 group.write(self);
             }

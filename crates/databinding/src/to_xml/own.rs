@@ -8,7 +8,7 @@ use crate::name::ExpandedName;
 
 /// How deep elements without a namespace may be nested if a default namespace is in scope between them. Their content is
 /// written twice.
-const MOST_REWRITES: u32 = 16;
+const MAX_REWRITES: u32 = 16;
 
 /// Whether the attributes of a start tag contain a declaration of a default namespace.
 fn declares_default(attributes: &[u8]) -> bool {
@@ -64,7 +64,9 @@ impl Encoder {
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn own<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         match T::NAMESPACE {
-            Some(other) if other != namespace => self.foreign(namespace, other, start, &mut element_of(value)),
+            Some(other) if other != namespace => {
+                self.in_other_namespace(namespace, other, start, &mut element_of(value))
+            }
             _ => value.element(self, start, end),
         }
     }
@@ -88,7 +90,7 @@ impl Encoder {
                 let start = self.with_declarations(start, &[(own, "")]);
                 value.element(self, &start, end);
             }
-            Some(own) if own != namespace => self.foreign(namespace, own, start, &mut element_of(value)),
+            Some(own) if own != namespace => self.in_other_namespace(namespace, own, start, &mut element_of(value)),
             _ => value.element(self, start, end),
         }
     }
@@ -97,7 +99,9 @@ impl Encoder {
     #[doc(hidden)]
     pub fn own_root<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         match T::NAMESPACE {
-            Some(other) if other != namespace => self.foreign(namespace, other, start, &mut element_of(value)),
+            Some(other) if other != namespace => {
+                self.in_other_namespace(namespace, other, start, &mut element_of(value))
+            }
             _ => {
                 let start = self.with_declarations(start, &[(namespace, "")]);
                 let was_undeclared = std::mem::take(&mut self.undeclared);
@@ -117,7 +121,7 @@ impl Encoder {
                     if self.is_outgrown() {
                         return;
                     }
-                    self.foreign(namespace, other, start, &mut element_of(value));
+                    self.in_other_namespace(namespace, other, start, &mut element_of(value));
                 }
             }
             _ => self.repeated(start, values, end),
@@ -143,7 +147,7 @@ impl Encoder {
 
     /// Writes an element whose namespace is not that of the elements around it.
     #[doc(hidden)]
-    pub fn own_elsewhere<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
+    pub fn own_in_other_namespace<T: ToXml>(&mut self, namespace: &'static str, start: &str, value: &T, end: &str) {
         if self.is_outgrown() {
             return;
         }
@@ -151,7 +155,7 @@ impl Encoder {
             // There may be a default namespace around the element, and the element has no namespace.
             Some(within) if namespace.is_empty() && within != namespace => {
                 let start = self.with_declarations(start, &[(namespace, "")]);
-                self.in_none(within, &start, &mut element_of(value), end);
+                self.in_no_namespace(within, &start, &mut element_of(value), end);
             }
             _ => self.own_root(namespace, start, value, end),
         }
@@ -178,11 +182,11 @@ impl Encoder {
 
     /// Writes an element of `namespace` whose content has the default namespace `within`.
     #[cold]
-    fn foreign(&mut self, namespace: &str, within: &str, start: &str, value: Value<'_>) {
+    fn in_other_namespace(&mut self, namespace: &str, within: &str, start: &str, value: Value<'_>) {
         let name = start.trim_matches(['<', '>']).split(' ').next().unwrap_or_default();
         let name = name.split_once(':').map_or(name, |(_, local)| local);
         if namespace.is_empty() {
-            return self.in_none(within, &format!("<{name}>"), value, &format!("</{name}>"));
+            return self.in_no_namespace(within, &format!("<{name}>"), value, &format!("</{name}>"));
         }
         // The declarations of the payload may be overridden here.
         self.declares_more = true;
@@ -196,8 +200,8 @@ impl Encoder {
     /// Writes an element without a namespace whose content has the default namespace `within`. The element has no prefix and
     /// so can't declare `within` itself; each of its children does. The encoder assumes a default namespace in the
     /// content.
-    fn in_none(&mut self, within: &str, start: &str, value: Value<'_>, end: &str) {
-        if self.rewrites == MOST_REWRITES {
+    fn in_no_namespace(&mut self, within: &str, start: &str, value: Value<'_>, end: &str) {
+        if self.rewrites == MAX_REWRITES {
             return self.fail_with("elements in no namespace that are nested more than 16 deep");
         }
         self.rewrites += 1;

@@ -12,15 +12,15 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use syn::{ItemTrait, LitStr, Type, Visibility};
 
-use super::{Actions, Method, OfService, Shape, Value, named};
+use super::{Actions, Method, ServiceAttributes, Shape, Value, named};
 use crate::attributes::documentation;
 use crate::declaration::option;
 use crate::expansion::{Expansion, NAMESPACE};
-use crate::fields::held_by;
+use crate::fields::generic_argument;
 
 /// A service to be written as code.
 pub(super) struct Service<'a> {
-    pub(super) of: &'a OfService,
+    pub(super) of: &'a ServiceAttributes,
     pub(super) namespace: LitStr,
     pub(super) name: String,
     pub(super) port_type: String,
@@ -407,7 +407,7 @@ impl Service<'_> {
                 let numbered = || values.iter().enumerate().map(|(number, value)| (bound(number), value));
                 let headers = numbered().filter(|(_, value)| value.is_header).map(|(ident, value)| {
                     let of = &value.of;
-                    match held_by(of, "Option") {
+                    match generic_argument(of, "Option") {
                         Some(held) => quote! { let #ident = castile_request.header::<#held>()?; },
                         None => {
                             quote! { let #ident = ::castile::codegen::required_header::<#of, _, _>(&castile_request)?; }

@@ -21,7 +21,7 @@ pub struct PackageBody {
 enum Segment {
     Bytes(Bytes),
     /// A stream of content, with the number of remaining bytes if that is known.
-    Coming {
+    Stream {
         part: u32,
         body: UnsyncBoxBody<Bytes, BoxError>,
         due: Option<u64>,
@@ -57,7 +57,7 @@ impl Segment {
     fn new(part: u32, content: Content) -> Self {
         match content {
             Content::Bytes(bytes) => Segment::Bytes(bytes),
-            Content::Body(body) => Segment::Coming { part, due: body.size_hint().exact(), body },
+            Content::Body(body) => Segment::Stream { part, due: body.size_hint().exact(), body },
         }
     }
 
@@ -66,7 +66,7 @@ impl Segment {
         match self {
             Segment::Bytes(bytes) if bytes.is_empty() => Poll::Ready(None),
             Segment::Bytes(bytes) => Poll::Ready(Some(Ok(std::mem::take(bytes)))),
-            Segment::Coming { part, body, due } => loop {
+            Segment::Stream { part, body, due } => loop {
                 let wrong = |message: String| Error::new(ErrorKind::Body, message).in_part(*part);
                 let frame = match ready!(Pin::new(&mut *body).poll_frame(cx)) {
                     Some(frame) => frame,
@@ -104,7 +104,7 @@ impl Segment {
     fn size_hint(&self) -> SizeHint {
         match self {
             Segment::Bytes(bytes) => SizeHint::with_exact(bytes.len() as u64),
-            Segment::Coming { body, .. } => body.size_hint(),
+            Segment::Stream { body, .. } => body.size_hint(),
         }
     }
 }

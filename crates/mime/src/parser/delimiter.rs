@@ -12,11 +12,11 @@ use crate::{Error, ErrorKind};
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
     part: u32,
-    place: Place,
+    state: LineState,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Place {
+enum LineState {
     Start,
     Hyphen,
     Padding,
@@ -39,31 +39,31 @@ pub(super) enum Ending {
 impl Line {
     /// Creates the state for the line after the part with this number.
     pub(super) fn new(part: u32) -> Self {
-        Line { part, place: Place::Start }
+        Line { part, state: LineState::Start }
     }
 
     /// Returns whether the body may end here.
     pub(super) fn may_end(&self) -> bool {
-        matches!(self.place, Place::Closed | Place::ClosedCarriageReturn)
+        matches!(self.state, LineState::Closed | LineState::ClosedCarriageReturn)
     }
 
     /// Parses the available part of the line from `input`, which begins at `offset`.
     pub(super) fn read(&mut self, input: &mut Bytes, offset: &mut u64) -> Result<Option<Ending>, Error> {
         while let Some(&byte) = input.first() {
-            let ending = match (self.place, byte) {
-                (Place::Padding | Place::Start, b'\n') => Some(Ending::LineFeed),
-                (Place::CarriageReturn, b'\n') => Some(Ending::CarriageReturn),
-                (Place::Closed | Place::ClosedCarriageReturn, b'\n') => Some(Ending::Close),
+            let ending = match (self.state, byte) {
+                (LineState::Padding | LineState::Start, b'\n') => Some(Ending::LineFeed),
+                (LineState::CarriageReturn, b'\n') => Some(Ending::CarriageReturn),
+                (LineState::Closed | LineState::ClosedCarriageReturn, b'\n') => Some(Ending::Close),
                 _ => None,
             };
             if ending.is_none() {
-                self.place = match (self.place, byte) {
-                    (Place::Start, b'-') => Place::Hyphen,
-                    (Place::Hyphen, b'-') => Place::Closed,
-                    (Place::Start | Place::Padding, b' ' | b'\t') => Place::Padding,
-                    (Place::Start | Place::Padding, b'\r') => Place::CarriageReturn,
-                    (Place::Closed, b' ' | b'\t') => Place::Closed,
-                    (Place::Closed, b'\r') => Place::ClosedCarriageReturn,
+                self.state = match (self.state, byte) {
+                    (LineState::Start, b'-') => LineState::Hyphen,
+                    (LineState::Hyphen, b'-') => LineState::Closed,
+                    (LineState::Start | LineState::Padding, b' ' | b'\t') => LineState::Padding,
+                    (LineState::Start | LineState::Padding, b'\r') => LineState::CarriageReturn,
+                    (LineState::Closed, b' ' | b'\t') => LineState::Closed,
+                    (LineState::Closed, b'\r') => LineState::ClosedCarriageReturn,
                     _ => return Err(self.unexpected(byte, *offset)),
                 };
             }
@@ -78,9 +78,9 @@ impl Line {
 
     #[cold]
     fn unexpected(&self, byte: u8, offset: u64) -> Error {
-        let expected = match self.place {
-            Place::Hyphen => "a second \"-\"",
-            Place::CarriageReturn | Place::ClosedCarriageReturn => "a line feed",
+        let expected = match self.state {
+            LineState::Hyphen => "a second \"-\"",
+            LineState::CarriageReturn | LineState::ClosedCarriageReturn => "a line feed",
             _ => "the end of the line",
         };
         let found = shown(&[byte]);

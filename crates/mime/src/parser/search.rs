@@ -56,7 +56,7 @@ impl Search {
     }
 
     /// Returns how many consumed bytes may be the beginning of the delimiter.
-    pub(super) fn held(&self) -> u64 {
+    pub(super) fn matched_length(&self) -> u64 {
         (self.matched - self.shared) as u64
     }
 

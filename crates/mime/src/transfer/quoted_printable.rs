@@ -7,7 +7,7 @@ use crate::error::shown;
 
 /// The most white space before a possible line end. White space counts only if the line doesn't end after it. No line
 /// of mail may be longer (RFC 5322 §2.1.1).
-const LONGEST_WHITE_SPACE: usize = 998;
+const MAX_WHITE_SPACE: usize = 998;
 
 /// White space at the end of a line is removed, because the transport may have added it. Line ends are unchanged.
 /// Octets that should have been encoded are accepted, because they are unambiguous.
@@ -64,8 +64,8 @@ impl QuotedPrintable {
     fn byte(&mut self, byte: u8, out: &mut Vec<u8>) -> Result<(), String> {
         self.state = match (self.state, byte) {
             (State::Text, b' ' | b'\t') => {
-                if self.white_space.len() == LONGEST_WHITE_SPACE {
-                    return Err(format!("white space of more than {LONGEST_WHITE_SPACE} bytes in quoted-printable"));
+                if self.white_space.len() == MAX_WHITE_SPACE {
+                    return Err(format!("white space of more than {MAX_WHITE_SPACE} bytes in quoted-printable"));
                 }
                 self.white_space.push(byte);
                 State::Text

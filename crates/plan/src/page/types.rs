@@ -5,18 +5,18 @@ use castile_xsd::components::{
     AttributeUse, Compositor, Content, ElementDeclaration, Facet, FacetKind, Owner, Particle, Scope, Term,
     TypeDefinition, Use, ValueConstraint, Variety, Wildcard,
 };
-use castile_xsd::encoded::{Items, Kind, encoding_type};
+use castile_xsd::encoded::{Items, TypeKind, encoding_type};
 use castile_xsd::{ElementId, TypeId};
 
-use super::{MOST_IN_ROW, Writer, shortened};
+use super::{MAX_IN_ROW, Writer, shortened};
 use crate::grown;
 
 /// Maximum number of rows of a type or message.
-const MOST_ROWS: usize = 500;
+const MAX_ROWS: usize = 500;
 /// Maximum depth of anonymous types that are described inline.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Maximum length of the list of a value's facets, in characters.
-const MOST_FACETS: usize = 200;
+const MAX_FACETS: usize = 200;
 
 /// A row of a type's description.
 #[derive(Debug, Default)]
@@ -74,7 +74,7 @@ impl Row {
         };
         let number = self.of.number.map(|number| number.to_string()).unwrap_or_default();
         let documentation = self.documentation.as_deref().unwrap_or_default();
-        let documentation = shortened(&in_one_line(documentation), MOST_IN_ROW);
+        let documentation = shortened(&in_one_line(documentation), MAX_IN_ROW);
         let columns = [
             in_one_line(&self.name),
             self.occurs.clone(),
@@ -197,7 +197,7 @@ impl Writer<'_> {
             push(rows, Row::new(depth, RowKind::Group, "abstract"));
         }
         // The rest of an array is not defined by the contract.
-        if let Kind::Array(Items { type_id, .. }) = Kind::of(schema, type_id) {
+        if let TypeKind::Array(Items { type_id, .. }) = TypeKind::of(schema, type_id) {
             let mut row = Row::element(depth, "item");
             (row.of, row.occurs) = (self.reference(type_id), "0..*".to_owned());
             return push(rows, row);
@@ -227,7 +227,7 @@ impl Writer<'_> {
             if row.of.number.is_some() {
                 push(rows, row);
             }
-            if rows.len() > MOST_ROWS {
+            if rows.len() > MAX_ROWS {
                 break;
             }
         }
@@ -272,7 +272,7 @@ impl Writer<'_> {
         let patterns = schema.patterns(type_id);
         let mut all: Vec<String> =
             facets.chain(patterns.iter().map(|step| format!("pattern {}", step.join("|")))).collect();
-        all.retain(|facet| facet.chars().count() <= MOST_FACETS);
+        all.retain(|facet| facet.chars().count() <= MAX_FACETS);
         all
     }
 
@@ -306,7 +306,7 @@ impl Writer<'_> {
     }
 
     fn particle(&mut self, particle: &Particle, depth: usize, rows: &mut Vec<Row>) {
-        if rows.len() > MOST_ROWS {
+        if rows.len() > MAX_ROWS {
             return;
         }
         let schema = &self.definitions.schema;
@@ -317,7 +317,7 @@ impl Writer<'_> {
                 let row = Row { occurs, ..self.element(*id, depth) };
                 let is_told = row.of.number.is_none() && schema[type_id].as_complex().is_some();
                 push(rows, row);
-                if is_told && type_id.builtin().is_none() && schema[type_id].name().is_none() && depth < DEEPEST {
+                if is_told && type_id.builtin().is_none() && schema[type_id].name().is_none() && depth < MAX_DEPTH {
                     grown(|| self.content_of(type_id, depth + 1, rows));
                 } else if schema[type_id].name().is_none() {
                     for facet in schema.enumeration(type_id) {
@@ -325,7 +325,7 @@ impl Writer<'_> {
                     }
                 }
                 for substitute in schema.substitutes(*id) {
-                    if rows.len() > MOST_ROWS {
+                    if rows.len() > MAX_ROWS {
                         break;
                     }
                     let row = self.element(substitute, depth + 1);
@@ -350,8 +350,8 @@ impl Writer<'_> {
 /// Adds a row, unless the limit is reached.
 fn push(rows: &mut Vec<Row>, row: Row) {
     match rows.len() {
-        0..MOST_ROWS => rows.push(row),
-        MOST_ROWS => rows.push(Row::new(0, RowKind::Group, "and more, see the contract")),
+        0..MAX_ROWS => rows.push(row),
+        MAX_ROWS => rows.push(Row::new(0, RowKind::Group, "and more, see the contract")),
         _ => {}
     }
 }
@@ -372,8 +372,8 @@ fn any(what: &str, wildcard: &Wildcard, depth: usize) -> Row {
 
 fn constraint(value: &ValueConstraint) -> String {
     match value {
-        ValueConstraint::Default(value) => format!("default {}", shortened(value, MOST_FACETS)),
-        ValueConstraint::Fixed(value) => format!("always {}", shortened(value, MOST_FACETS)),
+        ValueConstraint::Default(value) => format!("default {}", shortened(value, MAX_FACETS)),
+        ValueConstraint::Fixed(value) => format!("always {}", shortened(value, MAX_FACETS)),
     }
 }
 

@@ -8,12 +8,12 @@ use castile_xsd::{Builtin, Location, TypeId, candidates};
 
 use super::Planner;
 use crate::names::{Ident, upper};
-use crate::plan::{Base, Content, Extras, Field, Held, Item, Path, Struct, Term};
+use crate::plan::{Base, Content, Extras, Field, Item, Path, Storage, Struct, Term};
 use crate::{Options, TypeOptions};
 
 impl Planner<'_> {
     /// Reads the options for types before anything is planned: names and replacing Rust types.
-    pub(super) fn look_at_types(&mut self, options: &Options) {
+    pub(super) fn read_type_options(&mut self, options: &Options) {
         for (namespace, name) in &options.modules {
             if self.expect_ident(name, &format!("the module of {namespace}")) {
                 self.module_names.insert(namespace.clone(), Ident::new(name));
@@ -25,21 +25,33 @@ impl Planner<'_> {
             {
                 let named = self.named_types_of(name);
                 if named.is_empty() {
-                    self.say(Severity::Error, format!("the type {name} can't be renamed to {own}: it doesn't exist"));
+                    self.report_contract(
+                        Severity::Error,
+                        format!("the type {name} can't be renamed to {own}: it doesn't exist"),
+                    );
                 } else if named.iter().any(|id| id.builtin().is_some()) {
                     let why = "use `rust` to replace it by a Rust type";
-                    self.say(Severity::Error, format!("{name} is built in and can't be renamed to {own}: {why}"));
+                    self.report_contract(
+                        Severity::Error,
+                        format!("{name} is built in and can't be renamed to {own}: {why}"),
+                    );
                 }
                 self.type_names.extend(named.into_iter().map(|id| (id, own.clone())));
             }
             if let Some(rust) = rust {
                 if syn::parse_str::<syn::Path>(rust).is_err() {
-                    self.say(Severity::Error, format!("{rust}, which replaces {name}, is not the path of a type"));
+                    self.report_contract(
+                        Severity::Error,
+                        format!("{rust}, which replaces {name}, is not the path of a type"),
+                    );
                     continue;
                 }
                 let named = self.named_types_of(name);
                 if named.is_empty() {
-                    self.say(Severity::Error, format!("{rust} can't replace the type {name}: it doesn't exist"));
+                    self.report_contract(
+                        Severity::Error,
+                        format!("{rust} can't replace the type {name}: it doesn't exist"),
+                    );
                 }
                 for id in named {
                     let is_simple = self.schema[id].as_simple().is_some();
@@ -51,7 +63,7 @@ impl Planner<'_> {
     }
 
     /// Checks the requested names after all modules and types have names.
-    pub(super) fn look_at_names(&mut self, options: &Options) {
+    pub(super) fn check_names(&mut self, options: &Options) {
         for (namespace, name) in &options.modules {
             let others = self.modules.iter().skip(1).map(|other| (&*other.namespace, &other.ident));
             let others: Vec<_> = others.filter(|(other, _)| other != namespace).collect();
@@ -75,7 +87,7 @@ impl Planner<'_> {
                     }
                 }
             };
-            self.say(Severity::Error, format!("the module of {namespace} can't be named {name}: {why}"));
+            self.report_contract(Severity::Error, format!("the module of {namespace} can't be named {name}: {why}"));
             if let Some(diagnostic) = self.diagnostics.last_mut() {
                 diagnostic.note = note;
             }
@@ -132,7 +144,10 @@ impl Planner<'_> {
     fn expect_ident(&mut self, name: &str, of: &str) -> bool {
         let is_ident = syn::parse_str::<proc_macro2::Ident>(name).is_ok();
         if !is_ident {
-            self.say(Severity::Error, format!("{of} can't be named {name}, which is not a valid Rust name"));
+            self.report_contract(
+                Severity::Error,
+                format!("{of} can't be named {name}, which is not a valid Rust name"),
+            );
         }
         is_ident
     }
@@ -141,12 +156,18 @@ impl Planner<'_> {
     pub(super) fn extras(&mut self, options: &Options, items: &mut [Item]) -> HashMap<Path, Extras> {
         for derive in options.derives.iter().chain(options.of_types.values().flat_map(|of| &of.derives)) {
             if syn::parse_str::<syn::Path>(derive).is_err() {
-                self.say(Severity::Error, format!("{derive}, which types should derive, is not the path of a macro"));
+                self.report_contract(
+                    Severity::Error,
+                    format!("{derive}, which types should derive, is not the path of a macro"),
+                );
             }
         }
         for attribute in options.attributes.iter().chain(options.of_types.values().flat_map(|of| &of.attributes)) {
             if syn::parse_str::<syn::Meta>(attribute).is_err() {
-                self.say(Severity::Error, format!("{attribute}, which types should have, is not an attribute"));
+                self.report_contract(
+                    Severity::Error,
+                    format!("{attribute}, which types should have, is not an attribute"),
+                );
             }
         }
         let mut of_paths: HashMap<Path, Vec<&TypeOptions>> = HashMap::new();
@@ -161,7 +182,7 @@ impl Planner<'_> {
             let generated: HashSet<&Path> = items.iter().map(Item::path).collect();
             paths.retain(|path| generated.contains(path));
             if paths.is_empty() {
-                self.say(Severity::Error, format!("no generated type has the name {name}"));
+                self.report_contract(Severity::Error, format!("no generated type has the name {name}"));
             }
             for path in paths {
                 let all = of_paths.entry(path).or_default();
@@ -178,7 +199,7 @@ impl Planner<'_> {
                     continue;
                 }
                 if let Err(why) = rename(item, member, name) {
-                    self.say(Severity::Error, format!("{what} can't be named {name}: {why}"));
+                    self.report_contract(Severity::Error, format!("{what} can't be named {name}: {why}"));
                 }
             }
         }
@@ -285,10 +306,10 @@ fn without(items: &mut [Item], of: &str) -> HashSet<Path> {
     for item in items {
         let path = item.path().clone();
         let has_wildcard = item.fields().iter().any(|field| matches!(field.term, Term::Any(_)));
-        if holds(item, of) || has_wildcard && of == "Hash" {
+        if has_value_without(item, of) || has_wildcard && of == "Hash" {
             open.push(path.clone());
         }
-        let inner: Vec<(Path, Option<&mut Held>)> = item.references_mut();
+        let inner: Vec<(Path, Option<&mut Storage>)> = item.references_mut();
         for (inner, _) in inner {
             holders.entry(inner).or_default().push(path.clone());
         }
@@ -302,7 +323,7 @@ fn without(items: &mut [Item], of: &str) -> HashSet<Path> {
 }
 
 /// Returns true if a type itself contains values, not of the contract, that don't implement `Eq` or `Hash`.
-fn holds(item: &Item, of: &str) -> bool {
+fn has_value_without(item: &Item, of: &str) -> bool {
     let mut elements = item.fields().iter().filter_map(|field| match &field.term {
         Term::Element { value, .. } => Some(&value.base),
         Term::Group(_) | Term::Any(_) => None,

@@ -85,7 +85,7 @@ impl Planner<'_> {
 
     fn find_facets_in_words(&self, type_id: TypeId) -> String {
         /// The maximum length of a description. Longer ones are left out, because the contract is easier to read.
-        const MOST: usize = 200;
+        const MAX_LENGTH: usize = 200;
         let all = self.schema.facets(type_id);
         let of_kind = |kind| all.iter().find(|facet| facet.kind == kind).map(|facet: &&Facet| facet.value.trim());
         let unit = match (&self.schema[type_id], self.schema.builtin(type_id).name()) {
@@ -119,7 +119,7 @@ impl Planner<'_> {
         if !values.is_empty() {
             said.push(format!("one of {}", values.join(", ")));
         }
-        said.retain(|words| words.len() <= MOST);
+        said.retain(|words| words.len() <= MAX_LENGTH);
         said.join(", ")
     }
 }

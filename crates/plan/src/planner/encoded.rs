@@ -7,13 +7,13 @@ use std::rc::Rc;
 use castile_wsdl::{BindingMessage, BindingOperation, Part, PartContent};
 use castile_xsd::TypeId;
 use castile_xsd::components::Content as SchemaContent;
-use castile_xsd::encoded::{self, Items, Kind, encoding_type};
+use castile_xsd::encoded::{self, Items, TypeKind, encoding_type};
 
 use super::{Key, Planner};
 use crate::names::Scope;
 use crate::plan::{
-    Accessor, Base, Derived, DerivedVariant, Element, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Held,
-    Item, Path, Payload, Root, TypeName,
+    Accessor, Base, Derived, DerivedVariant, Element, EncodedArray, EncodedRole, EncodedStruct, EncodedValue, Item,
+    Path, Payload, Root, Storage, TypeName,
 };
 
 const XSD: &str = "http://www.w3.org/2001/XMLSchema";
@@ -47,7 +47,7 @@ impl Planner<'_> {
                 ident,
                 element,
                 value,
-                held: Held::InPlace,
+                storage: Storage::InPlace,
                 is_repeated: false,
                 is_optional: false,
                 start: String::new(),
@@ -92,26 +92,26 @@ impl Planner<'_> {
     fn encoded_value(&mut self, type_id: TypeId, owner: &str) -> EncodedValue {
         let schema = self.schema;
         let mut value = EncodedValue { base: Base::AnyType, is_shared: false, type_name: None, facets: None };
-        match Kind::of(self.schema, type_id) {
-            Kind::Any => {}
-            Kind::Simple => {
+        match TypeKind::of(self.schema, type_id) {
+            TypeKind::Any => {}
+            TypeKind::Simple => {
                 let type_id = simple_of(self, type_id);
                 value.base = self.simple(type_id);
                 value.facets = self.facets(type_id);
                 value.type_name = Some(self.simple_type_name(type_id));
             }
-            Kind::Literal => {
+            TypeKind::Literal => {
                 value.base = self.complex_type(type_id);
                 let is_abstract = schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract);
                 if !is_abstract && self.derived_types(type_id, Default::default()).is_empty() {
                     value.type_name = self.type_name(type_id);
                 }
             }
-            Kind::Array(items) => {
+            TypeKind::Array(items) => {
                 value.base = self.encoded_array(type_id, items, owner);
                 value.type_name = self.type_name(type_id);
             }
-            Kind::Struct(members) => {
+            TypeKind::Struct(members) => {
                 value.is_shared = self.is_circular(type_id);
                 let derived = self.derived_types(type_id, Default::default());
                 let is_abstract = schema[type_id].as_complex().is_some_and(|complex| complex.is_abstract);
@@ -156,7 +156,7 @@ impl Planner<'_> {
                 ident,
                 element: self.accessor_element(name, declaration.type_id, &value),
                 value,
-                held: Held::InPlace,
+                storage: Storage::InPlace,
                 is_repeated: particle.is_repeated(),
                 is_optional: particle.is_optional(),
                 start: String::new(),
@@ -198,8 +198,8 @@ impl Planner<'_> {
         let mut variants = Vec::new();
         for id in own.into_iter().chain(derived) {
             let Some(name) = self.type_name(id) else { continue };
-            let base = match Kind::of(self.schema, id) {
-                Kind::Struct(members) => self.encoded_struct(id, members, &name.name),
+            let base = match TypeKind::of(self.schema, id) {
+                TypeKind::Struct(members) => self.encoded_struct(id, members, &name.name),
                 _ => self.encoded_literal(id),
             };
             self.namespaces.push(name.namespace.clone());
@@ -207,7 +207,7 @@ impl Planner<'_> {
                 ident: names.variant(&name.name),
                 documentation: format!("A value of the type `{}`.", name.name),
                 base,
-                held: Held::InPlace,
+                storage: Storage::InPlace,
                 tag: Some(String::new()),
                 name,
             });
@@ -272,7 +272,7 @@ impl Planner<'_> {
             documentation,
             item,
             value,
-            held: Held::InPlace,
+            storage: Storage::InPlace,
             item_type,
             ranks,
             rank,
@@ -287,7 +287,7 @@ impl Planner<'_> {
     /// For an item, the value may be an array of the innermost type.
     fn accessor_element(&mut self, name: &str, type_id: TypeId, value: &EncodedValue) -> Element {
         self.namespaces.push(String::new());
-        let is_simple = value.type_name.is_some() && Kind::of(self.schema, type_id) == Kind::Simple;
+        let is_simple = value.type_name.is_some() && TypeKind::of(self.schema, type_id) == TypeKind::Simple;
         let types = if is_simple { self.named_types(simple_of(self, type_id)) } else { None };
         let facets = value.facets.clone();
         Element { namespace: String::new(), name: name.to_owned(), slot: self.slot(), constraint: None, facets, types }
@@ -312,9 +312,9 @@ impl Planner<'_> {
     }
 
     fn item_type_name(&self, type_id: TypeId) -> TypeName {
-        match Kind::of(self.schema, type_id) {
-            Kind::Simple => self.simple_type_name(simple_of(self, type_id)),
-            Kind::Array(_) => self
+        match TypeKind::of(self.schema, type_id) {
+            TypeKind::Simple => self.simple_type_name(simple_of(self, type_id)),
+            TypeKind::Array(_) => self
                 .type_name(type_id)
                 .unwrap_or_else(|| TypeName { namespace: ENCODING.to_owned(), name: "Array".to_owned() }),
             _ => self
@@ -331,7 +331,7 @@ impl Planner<'_> {
             return *known;
         }
         let mut seen = HashSet::new();
-        let mut open = self.leads_to(type_id).to_vec();
+        let mut open = self.contained_types(type_id).to_vec();
         let mut is_circular = false;
         while let Some(next) = open.pop() {
             if next == type_id {
@@ -339,7 +339,7 @@ impl Planner<'_> {
                 break;
             }
             if seen.insert(next) {
-                open.extend(self.leads_to(next).iter());
+                open.extend(self.contained_types(next).iter());
             }
         }
         self.circular.insert(type_id, is_circular);
@@ -347,22 +347,22 @@ impl Planner<'_> {
     }
 
     /// Returns the types that a value contains.
-    fn leads_to(&mut self, type_id: TypeId) -> Rc<[TypeId]> {
-        if let Some(known) = self.leads_to.get(&type_id) {
+    fn contained_types(&mut self, type_id: TypeId) -> Rc<[TypeId]> {
+        if let Some(known) = self.contained_types.get(&type_id) {
             return known.clone();
         }
         let mut types = Vec::new();
         for id in std::iter::once(type_id).chain(self.derived_types(type_id, Default::default())) {
-            match Kind::of(self.schema, id) {
-                Kind::Struct(members) => {
+            match TypeKind::of(self.schema, id) {
+                TypeKind::Struct(members) => {
                     types.extend(members.iter().map(|member| self.schema[member.element].type_id));
                 }
-                Kind::Array(items) => types.push(items.type_id),
-                Kind::Simple | Kind::Any | Kind::Literal => {}
+                TypeKind::Array(items) => types.push(items.type_id),
+                TypeKind::Simple | TypeKind::Any | TypeKind::Literal => {}
             }
         }
         let types: Rc<[TypeId]> = types.into();
-        self.leads_to.insert(type_id, types.clone());
+        self.contained_types.insert(type_id, types.clone());
         types
     }
 }

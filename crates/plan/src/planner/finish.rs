@@ -13,7 +13,7 @@ use crate::plan::{
 use crate::tags::Tags;
 
 use super::Planner;
-use super::below::Below;
+use super::namespaces::NamespaceSets;
 
 /// The types of `castile::datatypes` that have a default value, such as zero or an empty text.
 const DATATYPES_WITH_DEFAULT: [&str; 11] = [
@@ -49,12 +49,12 @@ pub(super) fn finish(
     let attribute_namespaces = std::mem::take(&mut planner.attribute_namespaces);
     let more = attribute_namespaces.iter().filter(|namespace| *namespace != XML_NAMESPACE).cloned();
     let namespaces = by_use(namespaces.into_iter().chain(more).collect());
-    let values_are_names = items.iter().any(holds_names);
+    let values_are_names = items.iter().any(has_names);
     let tags = Tags::new(namespaces.clone(), &attribute_namespaces, values_are_names);
     for item in &mut items {
         add_tags(item, &tags);
     }
-    let below = Below::new(&items);
+    let below = NamespaceSets::new(&items);
     let set_tags = |root: &mut Root, base: &Base, planner: &mut Planner<'_>| {
         let Element { namespace, name, .. } = &root.element;
         if matches!(base, Base::Item(path) if own.contains_key(path)) {
@@ -114,7 +114,7 @@ fn own_start(namespace: &str, name: &str) -> String {
 }
 
 /// Returns true if values of a type may be qualified names, or have them in attributes or elements of a simple type.
-fn holds_names(item: &Item) -> bool {
+fn has_names(item: &Item) -> bool {
     let mut elements = item.fields().iter().filter_map(|field| match &field.term {
         Term::Element { value, .. } => Some(&value.base),
         Term::Group(_) | Term::Any(_) => None,

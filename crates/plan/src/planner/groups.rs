@@ -9,7 +9,7 @@ use super::particles::{Group, Node, NodeTerm, Origin};
 use super::{Key, Planner};
 use crate::names::{Ident, Scope};
 use crate::plan::{
-    Choice, Content, Field, Held, Item, Made, Occurrence, Particle, ParticleKind, Path, Role, Struct, Term,
+    Choice, Content, Field, Item, Made, Occurrence, Particle, ParticleKind, Path, Role, Storage, Struct, Term,
 };
 use crate::stack::grown;
 
@@ -36,7 +36,7 @@ impl Planner<'_> {
             NodeTerm::Group(group) => match group.origin {
                 Origin::Definition(id) => self.schema[id].name.local(),
                 Origin::Head(id) => self.schema[id].name.local(),
-                Origin::Place | Origin::Step(..) => group.compositor.name(),
+                Origin::Inline | Origin::Step(..) => group.compositor.name(),
             },
         }
     }
@@ -60,7 +60,7 @@ impl Planner<'_> {
             field.streams = field.occurrence() == Occurrence::Repeated && self.is_streamed(node, owner);
             fields.push(field);
         }
-        self.tell_apart(&mut fields, group.compositor, location);
+        self.disambiguate(&mut fields, group.compositor, location);
         match group.compositor {
             Compositor::All if fields.iter().all(|field| field.element().is_some()) => Content::All(fields),
             _ => Content::Sequence(fields),
@@ -95,7 +95,16 @@ impl Planner<'_> {
             }
         };
         let (min_occurs, max_occurs) = (node.min, node.max);
-        Field { ident, documentation, min_occurs, max_occurs, term, held: Held::InPlace, streams: false, adapter: None }
+        Field {
+            ident,
+            documentation,
+            min_occurs,
+            max_occurs,
+            term,
+            storage: Storage::InPlace,
+            streams: false,
+            adapter: None,
+        }
     }
 
     /// Returns true if this element was requested as a stream.
@@ -117,7 +126,7 @@ impl Planner<'_> {
                     format!("The element `{}`, or a member of its substitution group.", declaration.name.local())
                 })
             }
-            Origin::Place | Origin::Step(..) => match group.compositor {
+            Origin::Inline | Origin::Step(..) => match group.compositor {
                 Compositor::Choice => "One of several.".to_owned(),
                 Compositor::Sequence | Compositor::All => "Elements that belong together.".to_owned(),
             },
@@ -130,7 +139,7 @@ impl Planner<'_> {
         let outside = self.module;
         let in_place = |owner: &str| format!("{owner} {}", field.to_string().trim_start_matches("r#"));
         let path = match group.origin {
-            Origin::Place => self.item(&in_place(owner)),
+            Origin::Inline => self.item(&in_place(owner)),
             origin => {
                 if let Some(path) = self.paths.get(&key) {
                     return path.clone();
@@ -149,7 +158,7 @@ impl Planner<'_> {
                         Some(Path { module, ident }) => (*module, in_place(ident.as_str())),
                         None => (self.module, in_place(owner)),
                     },
-                    Origin::Place => (self.module, in_place(owner)),
+                    Origin::Inline => (self.module, in_place(owner)),
                 };
                 self.module = module;
                 let path = self.item(&name);
@@ -235,7 +244,7 @@ impl Planner<'_> {
     }
 
     /// Plans the enum for the pieces of mixed content. It has all elements that may occur, in any order.
-    pub(super) fn pieces(&mut self, group: &Group, owner: &str) -> Path {
+    pub(super) fn mixed_content(&mut self, group: &Group, owner: &str) -> Path {
         let path = self.item(&format!("{owner} content"));
         let mut nodes: Vec<Node> = Vec::new();
         let mut any: Option<NamespaceConstraint> = None;
@@ -333,7 +342,7 @@ impl Planner<'_> {
         match group.origin {
             Origin::Definition(id) => self.schema[id].location,
             Origin::Head(id) => self.schema[id].location,
-            Origin::Place | Origin::Step(..) => group.nodes.iter().find_map(of_node).unwrap_or(self.location),
+            Origin::Inline | Origin::Step(..) => group.nodes.iter().find_map(of_node).unwrap_or(self.location),
         }
     }
 
@@ -341,7 +350,7 @@ impl Planner<'_> {
     /// where they end.
     ///
     /// If the number doesn't determine it either, the schema violates unique particle attribution (XSD Part 1 §3.8.6).
-    fn tell_apart(&mut self, fields: &mut [Field], compositor: Compositor, location: Location) {
+    fn disambiguate(&mut self, fields: &mut [Field], compositor: Compositor, location: Location) {
         let follows = who_follows(fields, compositor);
         for index in 0..fields.len() {
             let Some(element) = fields[index].element() else { continue };

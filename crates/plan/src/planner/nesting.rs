@@ -6,11 +6,11 @@
 
 use std::collections::HashMap;
 
-use crate::plan::{Held, Item, Path, Role, Struct};
+use crate::plan::{Item, Path, Role, Storage, Struct};
 
 /// Maximum nesting of types before a pointer is needed. Debug builds use up to 12 KiB of stack per level, and
 /// `Recursive` ensures 192 KiB.
-const MOST_LEVELS: usize = 16;
+const MAX_LEVELS: usize = 16;
 
 /// Determines which values are stored in a `Recursive`.
 ///
@@ -22,11 +22,11 @@ pub(super) fn nest(items: &mut [Item]) -> Vec<usize> {
     graph.cut_depth(&order);
     for (item, edges) in items.iter_mut().zip(&graph.edges) {
         let references = item.references_mut().into_iter().filter(|(path, _)| graph.numbers.contains_key(path));
-        for ((_, held), edge) in references.zip(edges) {
-            if let Some(held) = held
+        for ((_, storage), edge) in references.zip(edges) {
+            if let Some(storage) = storage
                 && edge.is_cut
             {
-                *held = Held::Recursive;
+                *storage = Storage::Recursive;
             }
         }
     }
@@ -57,8 +57,8 @@ impl Graph {
             items.iter().enumerate().map(|(number, item)| (item.path().clone(), number)).collect();
         let edges = items.iter_mut().map(|item| {
             let references = item.references_mut().into_iter();
-            let edges = references.filter_map(|(path, held)| {
-                Some(Edge { to: *numbers.get(&path)?, may_be_cut: held.is_some(), is_cut: false })
+            let edges = references.filter_map(|(path, storage)| {
+                Some(Edge { to: *numbers.get(&path)?, may_be_cut: storage.is_some(), is_cut: false })
             });
             edges.collect()
         });
@@ -140,7 +140,7 @@ impl Graph {
         for &number in order {
             let mut inner = 0;
             for edge in &mut self.edges[number] {
-                edge.is_cut |= edge.may_be_cut && levels[edge.to] >= MOST_LEVELS;
+                edge.is_cut |= edge.may_be_cut && levels[edge.to] >= MAX_LEVELS;
                 if !edge.is_cut {
                     inner = inner.max(levels[edge.to]);
                 }

@@ -12,8 +12,8 @@ use castile_xsd::{ElementId, Location, TypeId};
 use super::Planner;
 use crate::names::{Ident, Scope};
 use crate::plan::{
-    Base, Content, Element, FaultVariant, Faults, Field, Held, Item, Made, Message, Nil, Operation, Path, Payload,
-    Role, Root, RootType, Struct, Term, TypedRoot, Value,
+    Base, Content, Element, FaultVariant, Faults, Field, Item, Made, Message, Nil, Operation, Path, Payload, Role,
+    Root, RootType, Storage, Struct, Term, TypedRoot, Value,
 };
 
 /// The names of an operation, assigned in the order of the contract whether or not it is needed.
@@ -150,7 +150,12 @@ impl Planner<'_> {
 
     /// Reports operations that a server can't tell apart by their requests. `addressed` states whether WS-Addressing
     /// actions can be used.
-    pub(super) fn tell_operations_apart(&mut self, operations: &[Operation], addressed: bool, location: Location) {
+    pub(super) fn report_ambiguous_operations(
+        &mut self,
+        operations: &[Operation],
+        addressed: bool,
+        location: Location,
+    ) {
         let mut first: HashMap<_, &Operation> = HashMap::new();
         for operation in operations {
             let Some(payload) = operation.request.payload.to_a_server() else { continue };
@@ -348,7 +353,7 @@ impl Planner<'_> {
             min_occurs: 1,
             max_occurs: Some(1),
             term,
-            held: Held::InPlace,
+            storage: Storage::InPlace,
             streams: false,
             adapter: None,
         }
@@ -488,7 +493,7 @@ impl Planner<'_> {
             let (name, documentation) = self.block_name(&block);
             let (base, root) = self.block_value(&block);
             let ident = names.variant(&name);
-            variants.push(FaultVariant { ident, action: None, documentation, base, held: Held::InPlace, root });
+            variants.push(FaultVariant { ident, action: None, documentation, base, storage: Storage::InPlace, root });
         }
         if variants.is_empty() {
             return None;
@@ -521,7 +526,7 @@ impl Planner<'_> {
                 None => format!("The fault `{}`.", fault.name),
             },
             base,
-            held: Held::InPlace,
+            storage: Storage::InPlace,
             root,
         })
     }

@@ -9,20 +9,20 @@ use crate::plan::{Base, Content, Item, Occurrence, Path, Payload, Rule, Service,
 
 /// The types of the program, and the items that aren't generated because only these types lead to them.
 #[derive(Default)]
-pub(super) struct Own {
+pub(super) struct OwnTypes {
     pub(super) types: HashMap<Path, Box<str>>,
     pub(super) unwritten: HashSet<Path>,
 }
 
 /// Maximum nesting of types without a replacement in a replaced type, and maximum number of elements, attributes and
 /// listed values in them, counted at each occurrence.
-const MOST_WITHIN: usize = 8;
-const MOST_COMPARED: usize = 10_000;
+const MAX_NESTED: usize = 8;
+const MAX_COMPARED: usize = 10_000;
 
 impl Planner<'_> {
     /// Finds the items that types of the program replace, and reports types that can't be replaced.
-    pub(super) fn own(&mut self, items: &[Item], services: &[Service], documents: &[TypedRoot]) -> Own {
-        let mut own = Own::default();
+    pub(super) fn own(&mut self, items: &[Item], services: &[Service], documents: &[TypedRoot]) -> OwnTypes {
+        let mut own = OwnTypes::default();
         let mut named: Vec<_> = std::mem::take(&mut self.own_types).into_iter().collect();
         named.sort_unstable_by_key(|(id, _)| *id);
         let known: HashMap<&Path, &Item> = items.iter().map(|item| (item.path(), item)).collect();
@@ -52,16 +52,16 @@ impl Planner<'_> {
             return own;
         }
         let bodies = bodies(services);
-        let mut left = MOST_COMPARED;
+        let mut left = MAX_COMPARED;
         let mut all: Vec<_> = own.types.iter().collect();
         all.sort_unstable();
         for (path, rust) in all {
             let why = match bodies.contains(path) {
                 true => Some("it is the whole body of a message".to_owned()),
-                false => known.get(path).and_then(|item| unsaid(item, &known, &own.types, 0, &mut left)),
+                false => known.get(path).and_then(|item| inexpressible(item, &known, &own.types, 0, &mut left)),
             };
             if let Some(why) = why {
-                self.say(Severity::Error, format!("{rust} can't replace {}: {why}", path.ident));
+                self.report_contract(Severity::Error, format!("{rust} can't replace {}: {why}", path.ident));
             }
         }
         let fields = items.iter().filter(|item| !own.types.contains_key(item.path())).flat_map(Item::fields);
@@ -72,7 +72,10 @@ impl Planner<'_> {
             _ => None,
         });
         for (element, rust) in streamed.collect::<Vec<_>>() {
-            self.say(Severity::Error, format!("the values of {element} are a stream, and can't be of the type {rust}"));
+            self.report_contract(
+                Severity::Error,
+                format!("the values of {element} are a stream, and can't be of the type {rust}"),
+            );
         }
         let within = reached(&known, own.types.keys().cloned().collect(), &HashMap::new());
         let roots = items.iter().map(Item::path).filter(|path| !within.contains(path)).cloned();
@@ -97,7 +100,7 @@ fn listed(base: &Base, known: &HashMap<&Path, &Item>) -> usize {
 }
 
 /// Returns why a type of a program can't express what is in an item.
-fn unsaid(
+fn inexpressible(
     item: &Item,
     known: &HashMap<&Path, &Item>,
     own: &HashMap<Path, Box<str>>,
@@ -107,7 +110,7 @@ fn unsaid(
     let Item::Struct(Struct { path, content, attributes, .. }) = item else {
         return Some(format!("{} is not a struct", item.path().ident));
     };
-    if depth > MOST_WITHIN {
+    if depth > MAX_NESTED {
         return Some(format!("{} is nested too deep in it: replace it by a type of the program, too", path.ident));
     }
     let fields = match content {
@@ -136,7 +139,7 @@ fn unsaid(
             && !own.contains_key(inner)
             && let Some(item) = known.get(inner)
             && !matches!(item, Item::Enumeration(_) | Item::Union(_))
-            && let Some(why) = unsaid(item, known, own, depth + 1, left)
+            && let Some(why) = inexpressible(item, known, own, depth + 1, left)
         {
             return Some(why);
         }

@@ -30,7 +30,7 @@ pub(super) struct Group {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Origin {
     /// It is written inline.
-    Place,
+    Inline,
     /// A part of the content that a type itself declares. Derived types have it, too.
     Step(TypeId, usize),
     /// A named group.
@@ -78,7 +78,7 @@ pub(super) fn content(schema: &Schema, steps: &[(TypeId, &Particle)]) -> Group {
             node => node.into_iter().collect(),
         };
         for (index, part) in parts.iter_mut().enumerate() {
-            if let NodeTerm::Group(Group { origin: origin @ Origin::Place, .. }) = &mut part.term {
+            if let NodeTerm::Group(Group { origin: origin @ Origin::Inline, .. }) = &mut part.term {
                 *origin = Origin::Step(*type_id, index);
             }
         }
@@ -95,16 +95,16 @@ pub(super) fn content(schema: &Schema, steps: &[(TypeId, &Particle)]) -> Group {
         });
         let nodes: Vec<Node> = groups.flatten().collect();
         if nodes.iter().all(|node| node.max == Some(1)) {
-            return Group { compositor: Compositor::All, nodes, origin: Origin::Place };
+            return Group { compositor: Compositor::All, nodes, origin: Origin::Inline };
         }
         // XSD 1.1 also allows repeated elements in `all`. Such content becomes a repeated choice, which keeps the order
         // of elements.
         let nodes = nodes.into_iter().map(|node| Node { min: 1, max: Some(1), ..node }).collect();
-        let choice = Group { compositor: Compositor::Choice, nodes, origin: Origin::Place };
+        let choice = Group { compositor: Compositor::Choice, nodes, origin: Origin::Inline };
         let choice = Node { min: 0, max: None, term: NodeTerm::Group(choice) };
-        return Group { compositor: Compositor::Sequence, nodes: vec![choice], origin: Origin::Place };
+        return Group { compositor: Compositor::Sequence, nodes: vec![choice], origin: Origin::Inline };
     }
-    Group { compositor: Compositor::Sequence, nodes, origin: Origin::Place }
+    Group { compositor: Compositor::Sequence, nodes, origin: Origin::Inline }
 }
 
 /// Returns the node for a particle, or `None` if only empty content matches.
@@ -116,7 +116,7 @@ fn node(schema: &Schema, particle: &Particle) -> Option<Node> {
     match &particle.term {
         Term::Element(id) => Some(Node { min, max, term: element(schema, *id) }),
         Term::Wildcard(wildcard) => Some(Node { min, max, term: NodeTerm::Any(wildcard.clone()) }),
-        Term::Group(group) => self::group(schema, group, Origin::Place, min, max),
+        Term::Group(group) => self::group(schema, group, Origin::Inline, min, max),
         Term::GroupReference(id) => self::group(schema, &schema[*id].group, Origin::Definition(*id), min, max),
     }
 }

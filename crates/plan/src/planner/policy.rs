@@ -63,7 +63,7 @@ fn attribute(extension: &Extension, local: &str) -> Option<String> {
 
 /// Returns the first result of `find` for the tags of an extension.
 fn tags<T>(extension: &Extension, find: impl Fn(&Reader<'_>, StartTag<'_>) -> Option<T>) -> Option<T> {
-    let document = standing_alone(extension);
+    let document = self_contained(extension);
     let mut reader = Reader::new(document.as_bytes(), Limits::default()).ok()?;
     let mut is_wrapper = true;
     loop {
@@ -81,7 +81,7 @@ fn tags<T>(extension: &Extension, find: impl Fn(&Reader<'_>, StartTag<'_>) -> Op
 }
 
 /// Returns the extension in an element that declares the prefixes in scope.
-fn standing_alone(extension: &Extension) -> String {
+fn self_contained(extension: &Extension) -> String {
     let mut document = "<scope".to_owned();
     for (prefix, namespace) in &extension.namespaces {
         let mut value = Vec::new();

@@ -9,27 +9,27 @@ use crate::plan::{
     TypedRoot, Value,
 };
 
-use super::own::Own;
+use super::own::OwnTypes;
 
 /// Maximum number of references followed for all documents and responses. Beyond it no items are found.
-const MOST_REFERENCES: usize = 1_000_000;
+const MAX_REFERENCES: usize = 1_000_000;
 /// Maximum number of names on the paths to repeated elements, in total. Beyond it no items are found.
-const MOST_NAMES: usize = 50_000;
+const MAX_NAMES: usize = 50_000;
 
 /// The remaining limits.
-struct Left {
+struct Remaining {
     references: usize,
     names: usize,
 }
 
 /// The path to an element, from its parent upwards.
-struct Way<'p> {
+struct ElementPath<'p> {
     name: (&'p str, &'p str),
-    outer: Option<Rc<Way<'p>>>,
+    outer: Option<Rc<ElementPath<'p>>>,
     length: usize,
 }
 
-impl Way<'_> {
+impl ElementPath<'_> {
     fn length(way: &Option<Rc<Self>>) -> usize {
         way.as_ref().map_or(0, |way| way.length)
     }
@@ -45,14 +45,14 @@ impl Way<'_> {
 
 /// Finds repeated elements. In a document these are all whose complex type no other element in it has. In a response
 /// they are those requested as streams. Content of types of the program is left out.
-pub(super) fn repeats(items: &[Item], services: &[Service], documents: &[TypedRoot], own: &Own) -> Vec<Repeats> {
+pub(super) fn repeats(items: &[Item], services: &[Service], documents: &[TypedRoot], own: &OwnTypes) -> Vec<Repeats> {
     let items: HashMap<&Path, &Item> =
         items.iter().map(|item| (item.path(), item)).filter(|(path, _)| !own.types.contains_key(*path)).collect();
-    let mut left = Left { references: MOST_REFERENCES, names: MOST_NAMES };
+    let mut remaining = Remaining { references: MAX_REFERENCES, names: MAX_NAMES };
     let mut found = Vec::new();
     for document in documents {
         if let Base::Item(path) = &document.base {
-            found.extend(below(&items, path, &document.of, &mut left, |_| true));
+            found.extend(below(&items, path, &document.of, &mut remaining, |_| true));
         }
     }
     let mut known = HashSet::new();
@@ -60,7 +60,7 @@ pub(super) fn repeats(items: &[Item], services: &[Service], documents: &[TypedRo
     for response in operations.filter_map(|operation| operation.response.as_ref()) {
         let (Payload::Element(root), Base::Item(path)) = (&response.payload, &response.base) else { continue };
         if !root.is_encoded && known.insert(path) {
-            found.extend(below(&items, path, &RootType::Own(path.clone()), &mut left, |one| one.streams));
+            found.extend(below(&items, path, &RootType::Own(path.clone()), &mut remaining, |one| one.streams));
         }
     }
     found
@@ -81,13 +81,13 @@ fn below(
     items: &HashMap<&Path, &Item>,
     root: &Path,
     of: &RootType,
-    left: &mut Left,
+    remaining: &mut Remaining,
     is_wanted: impl Fn(&Found<'_>) -> bool,
 ) -> Vec<Repeats> {
-    let Some(references) = references(items, root, &mut left.references) else { return Vec::new() };
+    let Some(references) = references(items, root, &mut remaining.references) else { return Vec::new() };
     let is_once = |path: &Path| references.get(path) == Some(&1);
     let mut made = Vec::new();
-    let mut open: Vec<(&Path, Option<Rc<Way<'_>>>)> = Vec::new();
+    let mut open: Vec<(&Path, Option<Rc<ElementPath<'_>>>)> = Vec::new();
     open.extend((!references.contains_key(root)).then_some((root, None)));
     while let Some((path, through)) = open.pop() {
         let Some(Item::Struct(Struct { content: Content::Sequence(fields) | Content::All(fields), .. })) =
@@ -110,18 +110,20 @@ fn below(
             }
             match repeats {
                 Some(true) if is_wanted(&found) => {
-                    let Some(names) = left.names.checked_sub(1 + Way::length(&through)) else { return made };
-                    left.names = names;
+                    let Some(names) = remaining.names.checked_sub(1 + ElementPath::length(&through)) else {
+                        return made;
+                    };
+                    remaining.names = names;
                     made.push(Repeats {
                         of: of.clone(),
-                        through: Way::names(&through),
+                        through: ElementPath::names(&through),
                         element: (*element).clone(),
                         value: (*value).clone(),
                     });
                 }
                 Some(false) => {
                     let name = (&*element.namespace, &*element.name);
-                    let way = Way { name, length: 1 + Way::length(&through), outer: through.clone() };
+                    let way = ElementPath { name, length: 1 + ElementPath::length(&through), outer: through.clone() };
                     open.push((inner, Some(Rc::new(way))));
                 }
                 _ => {}
@@ -132,7 +134,7 @@ fn below(
 }
 
 /// Counts the references to each type below a root. Returns `None` if the limit is exceeded.
-fn references(items: &HashMap<&Path, &Item>, root: &Path, left: &mut usize) -> Option<HashMap<Path, usize>> {
+fn references(items: &HashMap<&Path, &Item>, root: &Path, remaining: &mut usize) -> Option<HashMap<Path, usize>> {
     let mut found: HashMap<Path, usize> = HashMap::new();
     let mut open = vec![root.clone()];
     let mut entered: HashSet<Path> = HashSet::new();
@@ -142,11 +144,11 @@ fn references(items: &HashMap<&Path, &Item>, root: &Path, left: &mut usize) -> O
         }
         let Some(item) = items.get(&path) else { continue };
         item.each_reference(&mut |inner| {
-            *left = left.saturating_sub(1);
+            *remaining = remaining.saturating_sub(1);
             *found.entry(inner.clone()).or_default() += 1;
             open.push(inner.clone());
         });
-        if *left == 0 {
+        if *remaining == 0 {
             return None;
         }
     }

@@ -7,21 +7,21 @@
 use std::collections::HashMap;
 
 use crate::plan::{
-    Attribute, Base, Content, Field, Held, Item, Nil, Occurrence, Path, Presence, RootType, Service, Struct, Term,
+    Attribute, Base, Content, Field, Item, Nil, Occurrence, Path, Presence, RootType, Service, Storage, Struct, Term,
     TypedRoot,
 };
 
 /// Maximum size in bytes before fields of complex types are boxed, largest first. Fields of simple types are not boxed,
 /// so a type with very many of them is larger.
-const MOST: usize = 1024;
+const MAX_SIZE: usize = 1024;
 /// Maximum size in bytes of an unboxed variant, which is the limit of clippy's `large_enum_variant`.
-const MOST_IN_VARIANT: usize = 200;
+const MAX_VARIANT_SIZE: usize = 200;
 
 const POINTER: usize = 8;
 
 /// Boxes large fields and variants. In `order`, each item must follow those that its values contain. Returns the size
 /// of each type.
-pub(super) fn hold(
+pub(super) fn box_large_fields(
     items: &mut [Item],
     order: &[usize],
     services: &mut [Service],
@@ -33,21 +33,21 @@ pub(super) fn hold(
         let item = &mut items[number];
         let path = item.path().clone();
         let Some(known) = sizes.of_item(item) else { continue };
-        found.push((path.clone(), known.held.size));
-        sizes.known.insert(path, known);
+        found.push((path.clone(), known.actual.size));
+        sizes.layouts.insert(path, known);
     }
     let headers = services.iter().flat_map(|service| &service.headers);
     for root in headers.chain(documents) {
         if let RootType::Wrapper(ident) = &root.of {
-            let size = sizes.base(&root.base).held.size;
+            let size = sizes.base(&root.base).actual.size;
             found.push((Path { module: 0, ident: ident.clone() }, size));
         }
     }
     for service in services {
         for faults in service.operations.iter_mut().filter_map(|operation| operation.faults.as_mut()) {
             let variants = faults.variants.iter_mut();
-            let variants = variants.map(|variant| variant_of(sizes.base(&variant.base), &mut variant.held));
-            let size = enumeration(variants.collect()).held.size;
+            let variants = variants.map(|variant| variant_of(sizes.base(&variant.base), &mut variant.storage));
+            let size = enumeration(variants.collect()).actual.size;
             found.push((Path { module: 0, ident: faults.ident.clone() }, size));
         }
     }
@@ -114,85 +114,87 @@ impl Layout {
 
 /// The layouts of a type's values.
 #[derive(Clone, Copy, Debug)]
-struct Known {
+struct TypeLayout {
     /// The actual layout.
-    held: Layout,
+    actual: Layout,
     /// The layout without any boxes. Boxing is decided by it, so that a box inside a value doesn't affect the types
     /// around it.
     whole: Layout,
 }
 
-impl From<Layout> for Known {
+impl From<Layout> for TypeLayout {
     fn from(layout: Layout) -> Self {
-        Known { held: layout, whole: layout }
+        TypeLayout { actual: layout, whole: layout }
     }
 }
 
-impl Known {
-    fn map(self, change: impl Fn(Layout) -> Layout) -> Known {
-        Known { held: change(self.held), whole: change(self.whole) }
+impl TypeLayout {
+    fn map(self, change: impl Fn(Layout) -> Layout) -> TypeLayout {
+        TypeLayout { actual: change(self.actual), whole: change(self.whole) }
     }
 
-    fn optional(self) -> Known {
+    fn optional(self) -> TypeLayout {
         self.map(Layout::or_none)
     }
 }
 
 /// A field or an accessor.
 struct Slot<'a> {
-    of: Known,
-    held: &'a mut Held,
+    of: TypeLayout,
+    storage: &'a mut Storage,
     may_be_boxed: bool,
 }
 
 impl Slot<'_> {
     fn is_in_place(&self) -> bool {
-        self.may_be_boxed && *self.held == Held::InPlace
+        self.may_be_boxed && *self.storage == Storage::InPlace
     }
 
     fn layout(&self) -> Layout {
-        if *self.held == Held::Boxed { BOX.or_none() } else { self.of.held }
+        if *self.storage == Storage::Boxed { BOX.or_none() } else { self.of.actual }
     }
 }
 
 /// Boxes large fields, and then the largest of the others until the struct is small enough. `rest` is the part without
 /// fields.
-fn structure(mut slots: Vec<Slot<'_>>, rest: Known) -> Known {
+fn structure(mut slots: Vec<Slot<'_>>, rest: TypeLayout) -> TypeLayout {
     let whole = Layout::all_of(slots.iter().map(|slot| slot.of.whole).chain([rest.whole]));
     for slot in &mut slots {
-        if slot.is_in_place() && slot.of.whole.size > MOST {
-            *slot.held = Held::Boxed;
+        if slot.is_in_place() && slot.of.whole.size > MAX_SIZE {
+            *slot.storage = Storage::Boxed;
         }
     }
     loop {
-        let held = Layout::all_of(slots.iter().map(Slot::layout).chain([rest.held]));
+        let storage = Layout::all_of(slots.iter().map(Slot::layout).chain([rest.actual]));
         let in_place = slots.iter().filter(|slot| slot.is_in_place());
-        let largest = in_place.map(|slot| slot.of.held.size).max().filter(|size| *size > POINTER);
-        let Some(largest) = largest.filter(|_| held.size > MOST) else { return Known { held, whole } };
+        let largest = in_place.map(|slot| slot.of.actual.size).max().filter(|size| *size > POINTER);
+        let Some(largest) = largest.filter(|_| storage.size > MAX_SIZE) else {
+            return TypeLayout { actual: storage, whole };
+        };
         // Fields of the same size are treated the same.
-        for slot in slots.iter_mut().filter(|slot| slot.is_in_place() && slot.of.held.size == largest) {
-            *slot.held = Held::Boxed;
+        for slot in slots.iter_mut().filter(|slot| slot.is_in_place() && slot.of.actual.size == largest) {
+            *slot.storage = Storage::Boxed;
         }
     }
 }
 
 /// Boxes a variant if it is large. Returns its layout.
-fn variant_of(of: Known, held: &mut Held) -> Known {
-    if *held == Held::InPlace && of.whole.size > MOST_IN_VARIANT {
-        *held = Held::Boxed;
+fn variant_of(of: TypeLayout, storage: &mut Storage) -> TypeLayout {
+    if *storage == Storage::InPlace && of.whole.size > MAX_VARIANT_SIZE {
+        *storage = Storage::Boxed;
     }
-    if *held == Held::Boxed { BOX.into() } else { of }
+    if *storage == Storage::Boxed { BOX.into() } else { of }
 }
 
-fn enumeration(variants: Vec<Known>) -> Known {
-    Known {
-        held: Layout::one_of(variants.iter().map(|variant| variant.held)),
+fn enumeration(variants: Vec<TypeLayout>) -> TypeLayout {
+    TypeLayout {
+        actual: Layout::one_of(variants.iter().map(|variant| variant.actual)),
         whole: Layout::one_of(variants.iter().map(|variant| variant.whole)),
     }
 }
 
 /// Returns the layout of a collection of values of a particle.
-fn many(field: &Field) -> Known {
+fn many(field: &Field) -> TypeLayout {
     match field.term {
         Term::Element { .. } | Term::Group(_) => TEXT.into(),
         Term::Any(_) => ANY_ELEMENTS.into(),
@@ -207,27 +209,27 @@ fn is_complex(base: &Base) -> bool {
 /// The layouts of the types processed so far.
 #[derive(Default)]
 struct Sizes {
-    known: HashMap<Path, Known>,
+    layouts: HashMap<Path, TypeLayout>,
 }
 
 impl Sizes {
     /// Returns the layout of an item, or `None` if it is not a type.
-    fn of_item(&self, item: &mut Item) -> Option<Known> {
+    fn of_item(&self, item: &mut Item) -> Option<TypeLayout> {
         Some(match item {
             Item::Struct(planned) => self.of_struct(planned),
             Item::Choice(planned) => {
                 let variants = planned.variants.iter_mut();
                 let variants = variants.map(|variant| match variant.occurrence() {
                     Occurrence::Repeated => many(variant),
-                    Occurrence::Required | Occurrence::Optional => variant_of(self.one(variant), &mut variant.held),
+                    Occurrence::Required | Occurrence::Optional => variant_of(self.one(variant), &mut variant.storage),
                 });
                 enumeration(variants.chain(planned.text.is_some().then(|| TEXT.into())).collect())
             }
             Item::Derived(planned) => {
                 let variants = planned.variants.iter_mut();
-                let variants = variants.map(|variant| match variant.held {
-                    Held::Recursive => RECURSIVE.into(),
-                    _ => variant_of(self.base(&variant.base), &mut variant.held),
+                let variants = variants.map(|variant| match variant.storage {
+                    Storage::Recursive => RECURSIVE.into(),
+                    _ => variant_of(self.base(&variant.base), &mut variant.storage),
                 });
                 enumeration(variants.chain([ANY_TYPE.into()]).collect())
             }
@@ -235,16 +237,16 @@ impl Sizes {
             Item::Union(planned) => enumeration(planned.members.iter().map(|member| self.base(&member.base)).collect()),
             Item::EncodedStruct(planned) => {
                 let accessors = planned.accessors.iter_mut().map(|accessor| {
-                    let of = match (accessor.is_repeated, accessor.value.is_shared, accessor.held) {
+                    let of = match (accessor.is_repeated, accessor.value.is_shared, accessor.storage) {
                         (true, _, _) => TEXT.into(),
                         (false, true, _) => self.base(&Base::Shared(Box::new(Base::Nothing))).optional(),
-                        (false, false, Held::Recursive) => Known::from(RECURSIVE).optional(),
+                        (false, false, Storage::Recursive) => TypeLayout::from(RECURSIVE).optional(),
                         // Each value of a struct in SOAP encoding may be nil.
                         (false, false, _) => self.base(&accessor.value.base).optional(),
                     };
                     let may_be_boxed =
                         !accessor.is_repeated && !accessor.value.is_shared && is_complex(&accessor.value.base);
-                    Slot { of, held: &mut accessor.held, may_be_boxed }
+                    Slot { of, storage: &mut accessor.storage, may_be_boxed }
                 });
                 structure(accessors.collect(), Layout { align: 1, ..Layout::default() }.into())
             }
@@ -255,11 +257,11 @@ impl Sizes {
         })
     }
 
-    fn of_struct(&self, planned: &mut Struct) -> Known {
+    fn of_struct(&self, planned: &mut Struct) -> TypeLayout {
         let attributes = planned.attributes.iter().filter_map(|attribute| self.attribute(attribute));
         let any_attributes = planned.any_attributes.iter().map(|_| TEXT);
         let content = match &planned.content {
-            Content::Simple { value, .. } => Some(self.base(value).held),
+            Content::Simple { value, .. } => Some(self.base(value).actual),
             Content::Mixed { .. } => Some(TEXT),
             Content::Sequence(_) | Content::All(_) => None,
         };
@@ -275,13 +277,13 @@ impl Sizes {
                 Term::Group(_) => is_one,
                 Term::Any(_) => false,
             };
-            Slot { of: self.field(field), held: &mut field.held, may_be_boxed }
+            Slot { of: self.field(field), storage: &mut field.storage, may_be_boxed }
         });
         structure(slots.collect(), rest.into())
     }
 
     fn attribute(&self, attribute: &Attribute) -> Option<Layout> {
-        let of = self.base(&attribute.base).held;
+        let of = self.base(&attribute.base).actual;
         match attribute.presence {
             Presence::Required | Presence::Default(_) => Some(of),
             Presence::Optional => Some(of.or_none()),
@@ -290,7 +292,7 @@ impl Sizes {
     }
 
     /// Returns the layout of an unboxed field.
-    fn field(&self, field: &Field) -> Known {
+    fn field(&self, field: &Field) -> TypeLayout {
         match field.occurrence() {
             Occurrence::Required => self.one(field),
             Occurrence::Optional => self.one(field).optional(),
@@ -299,13 +301,13 @@ impl Sizes {
     }
 
     /// Returns the layout of one value of a particle.
-    fn one(&self, field: &Field) -> Known {
+    fn one(&self, field: &Field) -> TypeLayout {
         let nil = match &field.term {
             Term::Element { value, .. } => value.nil,
             Term::Group(_) | Term::Any(_) => Nil::Never,
         };
         let of = match &field.term {
-            _ if field.held == Held::Recursive => RECURSIVE.into(),
+            _ if field.storage == Storage::Recursive => RECURSIVE.into(),
             Term::Element { value, .. } => self.base(&value.base),
             Term::Group(path) => self.item(path),
             Term::Any(_) => ANY.into(),
@@ -318,7 +320,7 @@ impl Sizes {
         }
     }
 
-    fn base(&self, base: &Base) -> Known {
+    fn base(&self, base: &Base) -> TypeLayout {
         let layout = match base {
             Base::Primitive(name) => match *name {
                 "bool" => layout(1, 1, Spare::Many),
@@ -348,8 +350,8 @@ impl Sizes {
         layout.into()
     }
 
-    fn item(&self, path: &Path) -> Known {
-        self.known.get(path).copied().unwrap_or_else(|| RECURSIVE.into())
+    fn item(&self, path: &Path) -> TypeLayout {
+        self.layouts.get(path).copied().unwrap_or_else(|| RECURSIVE.into())
     }
 }
 
@@ -374,12 +376,12 @@ mod tests {
         let sizes = Sizes::default();
         macro_rules! check {
             ($base:ident: $($type:ident),*) => {
-                $(assert_eq!(sizes.base(&Base::$base(stringify!($type))).held, real::<datatypes::$type>(), stringify!($type));)*
+                $(assert_eq!(sizes.base(&Base::$base(stringify!($type))).actual, real::<datatypes::$type>(), stringify!($type));)*
             };
         }
         macro_rules! check_primitives {
             ($($type:ident),*) => {
-                $(assert_eq!(sizes.base(&Base::Primitive(stringify!($type))).held, real::<$type>(), stringify!($type));)*
+                $(assert_eq!(sizes.base(&Base::Primitive(stringify!($type))).actual, real::<$type>(), stringify!($type));)*
             };
         }
         check_primitives!(bool, i8, i16, i32, i64, u8, u16, u32, u64, f32, f64, String);
@@ -388,11 +390,11 @@ mod tests {
         check!(Datatype: Nmtokens, Name, NcName, Id, Idref, Idrefs, Entity, Entities);
         check!(Datatype: Integer, NonPositiveInteger, NegativeInteger, NonNegativeInteger, PositiveInteger);
         let list = Base::List(Box::new(Base::Primitive("i32")));
-        assert_eq!(sizes.base(&list).held, real::<datatypes::List<i32>>());
-        assert_eq!(sizes.base(&Base::AnyType).held, real::<AnyType>());
-        assert_eq!(sizes.base(&Base::Nothing).held, real::<()>());
-        assert_eq!(sizes.base(&Base::Raw).held, real::<Raw>());
-        assert_eq!(sizes.base(&Base::Shared(Box::new(list))).held, real::<Shared<i32>>());
+        assert_eq!(sizes.base(&list).actual, real::<datatypes::List<i32>>());
+        assert_eq!(sizes.base(&Base::AnyType).actual, real::<AnyType>());
+        assert_eq!(sizes.base(&Base::Nothing).actual, real::<()>());
+        assert_eq!(sizes.base(&Base::Raw).actual, real::<Raw>());
+        assert_eq!(sizes.base(&Base::Shared(Box::new(list))).actual, real::<Shared<i32>>());
         assert_eq!((TEXT, ANY), (real::<Vec<u8>>(), real::<Any>()));
         assert_eq!(ANY_ELEMENTS, real::<AnyElements>());
         assert_eq!((BOX, RECURSIVE), (real::<Box<i32>>(), real::<Recursive<i32>>()));
@@ -401,7 +403,7 @@ mod tests {
 
     #[test]
     fn optional_and_nillable_values_have_the_size_that_the_compiler_gives_them() {
-        let of = |name| Sizes::default().base(&Base::Primitive(name)).held;
+        let of = |name| Sizes::default().base(&Base::Primitive(name)).actual;
         assert_eq!(of("i32").or_none(), real::<Option<i32>>());
         assert_eq!(of("u8").or_none().or_none(), real::<Option<Option<u8>>>());
         assert_eq!(BOX.or_none(), real::<Option<Box<i32>>>());

@@ -9,7 +9,7 @@ use castile_xsd::{Builtin, ElementId, TypeId};
 use super::{Key, Planner, particles};
 use crate::names::Scope;
 use crate::plan::{
-    Attribute, Base, Content, Derived, DerivedVariant, Element, Held, Item, Made, Nil, Path, Presence, Role, Struct,
+    Attribute, Base, Content, Derived, DerivedVariant, Element, Item, Made, Nil, Path, Presence, Role, Storage, Struct,
     TypeName, Value, ValueConstraint, Wildcard,
 };
 
@@ -143,7 +143,7 @@ impl Planner<'_> {
                 ident: names.variant(&name.name),
                 documentation: format!("A value of the type `{}`.", name.name),
                 base: self.structure(id, None),
-                held: Held::InPlace,
+                storage: Storage::InPlace,
                 tag: (id != type_id).then(String::new),
                 name,
             });
@@ -213,7 +213,7 @@ impl Planner<'_> {
                 } else {
                     let field = names.lower("content");
                     let attributes = self.attributes(type_id, &mut names);
-                    (Content::Mixed { ident: field, piece: self.pieces(&group, &owner) }, attributes)
+                    (Content::Mixed { ident: field, piece: self.mixed_content(&group, &owner) }, attributes)
                 }
             }
             SchemaContent::Empty | SchemaContent::ElementOnly(_) => {
@@ -315,7 +315,7 @@ impl Planner<'_> {
     /// Returns true if the content of an element may be an attachment, because it declares media types.
     fn streams(&self, declaration: &ElementDeclaration) -> bool {
         self.streams_binaries
-            && says_content_types(&declaration.annotation)
+            && has_content_types(&declaration.annotation)
             && self.schema[declaration.type_id].as_complex().is_none()
             && self.schema.builtin(declaration.type_id) == Builtin::Base64Binary
     }
@@ -325,7 +325,7 @@ impl Planner<'_> {
     fn streams_content(&self, type_id: TypeId, simple: TypeId) -> bool {
         let definition = &self.schema[type_id];
         let is_known = definition.name().is_some_and(|name| name.namespace() == XMIME);
-        let says = definition.as_complex().is_some_and(|complex| says_content_types(&complex.annotation));
+        let says = definition.as_complex().is_some_and(|complex| has_content_types(&complex.annotation));
         self.streams_binaries && (is_known || says) && self.schema.builtin(simple) == Builtin::Base64Binary
     }
 
@@ -369,7 +369,7 @@ impl Planner<'_> {
 /// The namespace of Describing Media Content of Binary Data in XML.
 const XMIME: &str = "http://www.w3.org/2005/05/xmlmime";
 
-fn says_content_types(annotation: &Annotation) -> bool {
+fn has_content_types(annotation: &Annotation) -> bool {
     let mut names = annotation.attributes.iter().map(|(name, _)| name);
     names.any(|name| name.namespace() == XMIME && name.local() == "expectedContentTypes")
 }

@@ -22,7 +22,7 @@ struct Log {
     read: HashSet<String>,
     references: HashMap<(String, Option<String>, String), String>,
     /// The URL of each document that was requested by a URL, or by a location relative to one.
-    asked_by: HashMap<String, String>,
+    requested_by: HashMap<String, String>,
 }
 
 impl<'r> Recorder<'r> {
@@ -38,16 +38,16 @@ impl<'r> Recorder<'r> {
     /// path relative to the contract, so that a bundle doesn't reveal paths of the machine that it was made on.
     #[must_use]
     pub fn bundle(self, main: &str) -> Option<Bundle> {
-        let Log { documents, references, asked_by, .. } = self.log.into_inner();
+        let Log { documents, references, requested_by, .. } = self.log.into_inner();
         let at = documents.iter().position(|(uri, _)| uri == main)?;
         let mut names: HashMap<String, String> = HashMap::new();
         let mut taken: HashMap<String, u32> = HashMap::new();
         let mut bundle = Bundle::new(String::new());
         let order = std::iter::once(at).chain((0..documents.len()).filter(|&index| index != at));
         for (uri, text) in order.map(|index| &documents[index]) {
-            let mut name = match asked_by.get(uri) {
+            let mut name = match requested_by.get(uri) {
                 Some(url) => url.clone(),
-                None => as_xml(&seen_from(main, uri)),
+                None => as_xml(&relative_to(main, uri)),
             };
             let times = taken.entry(name.clone()).or_insert(0);
             *times += 1;
@@ -73,12 +73,12 @@ impl Resolver for Recorder<'_> {
         let uri = self.resolver.locate(request)?;
         let mut log = self.log.borrow_mut();
         let location = request.location.map(str::to_owned);
-        let url = location.as_deref().map(str::trim).and_then(|location| match log.asked_by.get(request.base) {
+        let url = location.as_deref().map(str::trim).and_then(|location| match log.requested_by.get(request.base) {
             Some(base) => Some(join(base, location)),
             None => location.contains("://").then(|| location.to_owned()),
         });
         if let Some(url) = url {
-            log.asked_by.entry(uri.clone()).or_insert(url);
+            log.requested_by.entry(uri.clone()).or_insert(url);
         }
         log.references.insert((request.base.to_owned(), location, request.namespace.to_owned()), uri.clone());
         Some(uri)
@@ -98,8 +98,8 @@ impl Resolver for Recorder<'_> {
         Ok(bytes)
     }
 
-    fn nearly(&self, request: &Request<'_>) -> Option<String> {
-        self.resolver.nearly(request)
+    fn suggest(&self, request: &Request<'_>) -> Option<String> {
+        self.resolver.suggest(request)
     }
 }
 
@@ -110,7 +110,7 @@ fn as_xml(name: &str) -> String {
 }
 
 /// Returns a path relative to the folder of another path. A URL is returned unchanged.
-fn seen_from(main: &str, uri: &str) -> String {
+fn relative_to(main: &str, uri: &str) -> String {
     if uri.contains("://") {
         return uri.to_owned();
     }

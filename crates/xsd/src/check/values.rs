@@ -94,7 +94,7 @@ impl Checker<'_> {
                 self.leave_unchecked(location, &"values of this type are too expensive to read");
                 Read::Unknown
             }
-            Some(_) if scope.is_asked.get() => Read::Unknown,
+            Some(_) if scope.was_queried.get() => Read::Unknown,
             Some(Ok(value)) => Read::Value(value),
             Some(Err(problem)) => Read::Invalid(problem),
         }
@@ -113,12 +113,12 @@ enum Read {
 /// A scope without declarations, which records whether a declaration was requested.
 #[derive(Default)]
 struct Undeclared {
-    is_asked: Cell<bool>,
+    was_queried: Cell<bool>,
 }
 
 impl Scope for Undeclared {
     fn namespace(&self, _: &str) -> Option<&str> {
-        self.is_asked.set(true);
+        self.was_queried.set(true);
         None
     }
 }

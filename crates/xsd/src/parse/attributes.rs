@@ -2,7 +2,7 @@
 
 use castile_xml::tree::Element;
 
-use super::{Kind, Parser};
+use super::{Parser, SymbolSpace};
 use crate::components::{
     ArrayType, AttributeDeclaration, AttributeGroupDefinition, AttributeGroupId, AttributeId, AttributeUse, Owner,
     Scope, TypeId, Use, Wildcard,
@@ -20,7 +20,7 @@ pub(super) struct Attributes {
 }
 
 /// Maximum nesting depth of arrays.
-const MOST_ARRAYS: usize = 16;
+const MAX_ARRAY_DEPTH: usize = 16;
 
 impl Parser<'_> {
     /// Adds `child` to `attributes` and returns true, if it is one of the elements that declare attributes.
@@ -35,7 +35,9 @@ impl Parser<'_> {
                 if child.attribute("ref").is_none() {
                     self.error(child, "<attributeGroup> has no `ref`, expected the name of an attribute group");
                 }
-                attributes.groups.extend(self.reference(child, "ref", Kind::AttributeGroup).map(AttributeGroupId));
+                attributes
+                    .groups
+                    .extend(self.reference(child, "ref", SymbolSpace::AttributeGroup).map(AttributeGroupId));
             }
             "anyAttribute" => {
                 attributes.wildcard = Some(self.wildcard(child));
@@ -50,7 +52,7 @@ impl Parser<'_> {
     fn attribute_use(&mut self, element: Element<'_>) -> Option<AttributeUse> {
         let location = self.location(element);
         let attribute = if element.attribute("ref").is_some() {
-            AttributeId(self.reference(element, "ref", Kind::Attribute)?)
+            AttributeId(self.reference(element, "ref", SymbolSpace::Attribute)?)
         } else {
             let name = self.name_of(element)?;
             let qualified = self.form(element, "form").unwrap_or(self.defaults.qualified_attributes);
@@ -94,7 +96,7 @@ impl Parser<'_> {
         if name.local() == "xmlns" {
             self.error(element, "an attribute can't be called xmlns (no-xmlns)");
         }
-        let mut type_id = self.reference(element, "type", Kind::Type).map(TypeId);
+        let mut type_id = self.reference(element, "type", SymbolSpace::Type).map(TypeId);
         for child in self.children(element) {
             match child.local() {
                 "simpleType" if type_id.is_none() => {
@@ -144,8 +146,8 @@ impl Parser<'_> {
         let item = self.resolve(element, "ref", &value[..at])?;
         // Each level of arrays needs a type of its own.
         let depth = value[at..].matches('[').count();
-        if depth > MOST_ARRAYS {
-            let message = format!("arrayType has arrays {depth} deep, expected at most {MOST_ARRAYS}");
+        if depth > MAX_ARRAY_DEPTH {
+            let message = format!("arrayType has arrays {depth} deep, expected at most {MAX_ARRAY_DEPTH}");
             self.error(element, message);
             return None;
         }

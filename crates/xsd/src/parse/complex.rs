@@ -4,7 +4,7 @@ use castile_xml::tree::Element;
 
 use super::attributes::Attributes;
 use super::context::COMPLEX;
-use super::{Kind, Parser};
+use super::{Parser, SymbolSpace};
 use crate::components::{
     ComplexType, Content, Derivation, ModelGroup, Owner, Particle, SimpleType, Term, TypeDefinition, TypeId, Variety,
 };
@@ -139,7 +139,7 @@ impl Parser<'_> {
         if step.attribute("base").is_none() {
             self.error(step, format!("<{}> has no `base`", step.local()));
         }
-        let base = self.reference(step, "base", Kind::Type).map(TypeId)?;
+        let base = self.reference(step, "base", SymbolSpace::Type).map(TypeId)?;
         Some((step, base, derivation))
     }
 

@@ -2,7 +2,7 @@
 
 use castile_xml::tree::{Element, QNameError, is_ncname};
 
-use super::{Kind, Parser};
+use super::{Parser, SymbolSpace};
 use crate::components::{Annotation, DerivationSet, ValueConstraint};
 use crate::{Diagnostic, ExpandedName, Location, XSD_NAMESPACE, structure};
 
@@ -139,13 +139,19 @@ impl Parser<'_> {
     }
 
     /// Returns the slot of the global component that an attribute of `element` names.
-    pub(super) fn reference(&mut self, element: Element<'_>, attribute: &str, kind: Kind) -> Option<u32> {
+    pub(super) fn reference(&mut self, element: Element<'_>, attribute: &str, kind: SymbolSpace) -> Option<u32> {
         let name = self.resolve(element, attribute, element.attribute(attribute)?)?;
         Some(self.refer(element, attribute, &name, kind))
     }
 
     /// Returns the slot of the global component `name`, and records the reference in an attribute of `element`.
-    pub(super) fn refer(&mut self, element: Element<'_>, attribute: &str, name: &ExpandedName, kind: Kind) -> u32 {
+    pub(super) fn refer(
+        &mut self,
+        element: Element<'_>,
+        attribute: &str,
+        name: &ExpandedName,
+        kind: SymbolSpace,
+    ) -> u32 {
         if let Some((of, redefined, original)) = &self.redefining
             && *of == kind
             && redefined == name
@@ -166,12 +172,12 @@ impl Parser<'_> {
         }
         let components = &mut *self.components;
         match kind {
-            Kind::Type => components.types.refer(name, location),
-            Kind::Element => components.elements.refer(name, location),
-            Kind::Attribute => components.attributes.refer(name, location),
-            Kind::Group => components.groups.refer(name, location),
-            Kind::AttributeGroup => components.attribute_groups.refer(name, location),
-            Kind::Notation => 0,
+            SymbolSpace::Type => components.types.refer(name, location),
+            SymbolSpace::Element => components.elements.refer(name, location),
+            SymbolSpace::Attribute => components.attributes.refer(name, location),
+            SymbolSpace::Group => components.groups.refer(name, location),
+            SymbolSpace::AttributeGroup => components.attribute_groups.refer(name, location),
+            SymbolSpace::Notation => 0,
         }
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use castile_datatypes::quoted;
 use castile_xml::tree::Element;
 
-use super::{Kind, Parser};
+use super::{Parser, SymbolSpace};
 use crate::components::{
     Compositor, ElementId, ModelGroup, NamespaceConstraint, Particle, ProcessContents, Scope, Term, Wildcard,
 };
@@ -64,7 +64,7 @@ impl Parser<'_> {
     /// Parses a local `<element>`: a declaration, or a reference to a global element.
     fn element_particle(&mut self, element: Element<'_>) -> Option<ElementId> {
         if element.attribute("ref").is_some() {
-            return self.reference(element, "ref", Kind::Element).map(ElementId);
+            return self.reference(element, "ref", SymbolSpace::Element).map(ElementId);
         }
         let name = self.name_of(element)?;
         let qualified = self.form(element, "form").unwrap_or(self.defaults.qualified_elements);

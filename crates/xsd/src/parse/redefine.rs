@@ -12,7 +12,7 @@ use crate::{ExpandedName, FileId};
 
 /// A symbol space of global components (§2.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) enum Kind {
+pub(crate) enum SymbolSpace {
     Type,
     Element,
     Attribute,
@@ -21,7 +21,7 @@ pub(crate) enum Kind {
     Notation,
 }
 
-impl Kind {
+impl SymbolSpace {
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Type => "type",
@@ -36,21 +36,21 @@ impl Kind {
 
 impl Components {
     /// Returns the slot of a global name.
-    pub(crate) fn slot(&mut self, kind: Kind, name: &ExpandedName) -> u32 {
+    pub(crate) fn slot(&mut self, kind: SymbolSpace, name: &ExpandedName) -> u32 {
         match kind {
-            Kind::Type => self.types.named(name),
-            Kind::Element => self.elements.named(name),
-            Kind::Attribute => self.attributes.named(name),
-            Kind::Group => self.groups.named(name),
-            Kind::AttributeGroup => self.attribute_groups.named(name),
-            Kind::Notation => 0,
+            SymbolSpace::Type => self.types.named(name),
+            SymbolSpace::Element => self.elements.named(name),
+            SymbolSpace::Attribute => self.attributes.named(name),
+            SymbolSpace::Group => self.groups.named(name),
+            SymbolSpace::AttributeGroup => self.attribute_groups.named(name),
+            SymbolSpace::Notation => 0,
         }
     }
 
-    fn reserve(&mut self, kind: Kind) -> u32 {
+    fn reserve(&mut self, kind: SymbolSpace) -> u32 {
         match kind {
-            Kind::Type => self.types.reserve(),
-            Kind::Group => self.groups.reserve(),
+            SymbolSpace::Type => self.types.reserve(),
+            SymbolSpace::Group => self.groups.reserve(),
             // Only types, groups and attribute groups can be redefined.
             _ => self.attribute_groups.reserve(),
         }
@@ -61,11 +61,11 @@ impl Components {
 #[derive(Debug, Default)]
 pub(crate) struct Redefinitions {
     /// The slots of each redefined name, outermost first. The last slot is that of the original definition.
-    chains: HashMap<(Kind, ExpandedName), Vec<u32>>,
+    chains: HashMap<(SymbolSpace, ExpandedName), Vec<u32>>,
     /// Redefining element → its slot and the slot of the redefined definition.
     by_element: HashMap<(FileId, NodeId), (u32, u32)>,
     /// Slot of an original definition → slot of its redefinition.
-    owners: HashMap<(Kind, u32), u32>,
+    owners: HashMap<(SymbolSpace, u32), u32>,
 }
 
 impl Redefinitions {
@@ -78,9 +78,9 @@ impl Redefinitions {
         components: &mut Components,
     ) {
         let kind = match element.local() {
-            "simpleType" | "complexType" => Kind::Type,
-            "group" => Kind::Group,
-            "attributeGroup" => Kind::AttributeGroup,
+            "simpleType" | "complexType" => SymbolSpace::Type,
+            "group" => SymbolSpace::Group,
+            "attributeGroup" => SymbolSpace::AttributeGroup,
             _ => return,
         };
         let Some(local) = element.attribute("name") else { return };
@@ -100,12 +100,12 @@ impl Redefinitions {
     }
 
     /// Returns the slot for the original definition of a redefined name.
-    pub(super) fn original(&self, kind: Kind, name: &ExpandedName) -> Option<u32> {
+    pub(super) fn original(&self, kind: SymbolSpace, name: &ExpandedName) -> Option<u32> {
         self.chains.get(&(kind, name.clone())).and_then(|chain| chain.last()).copied()
     }
 
     /// Returns the slot of the redefinition that the original definition in `slot` belongs to.
-    pub(super) fn owner(&self, kind: Kind, slot: u32) -> Option<u32> {
+    pub(super) fn owner(&self, kind: SymbolSpace, slot: u32) -> Option<u32> {
         self.owners.get(&(kind, slot)).copied()
     }
 }

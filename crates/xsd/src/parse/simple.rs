@@ -4,7 +4,7 @@ use castile_datatypes::quoted;
 use castile_xml::tree::Element;
 
 use super::context::SIMPLE_FINAL;
-use super::{Kind, Parser};
+use super::{Parser, SymbolSpace};
 use crate::components::{Facet, FacetKind, Owner, SimpleType, TypeId, Variety};
 use crate::{Builtin, ExpandedName};
 
@@ -42,7 +42,7 @@ impl Parser<'_> {
     }
 
     fn restriction(&mut self, step: Element<'_>, id: TypeId, simple: &mut SimpleType) {
-        let mut base = self.reference(step, "base", Kind::Type).map(TypeId);
+        let mut base = self.reference(step, "base", SymbolSpace::Type).map(TypeId);
         for child in self.children(step) {
             match child.local() {
                 "simpleType" if base.is_none() => base = Some(self.anonymous_type(child, Owner::Type(id))),
@@ -60,7 +60,7 @@ impl Parser<'_> {
     }
 
     fn list(&mut self, step: Element<'_>, id: TypeId, simple: &mut SimpleType) {
-        let mut item = self.reference(step, "itemType", Kind::Type).map(TypeId);
+        let mut item = self.reference(step, "itemType", SymbolSpace::Type).map(TypeId);
         for child in self.children(step) {
             match child.local() {
                 "simpleType" if item.is_none() => item = Some(self.anonymous_type(child, Owner::Type(id))),
@@ -78,7 +78,7 @@ impl Parser<'_> {
         let mut members = Vec::new();
         for member in step.attribute("memberTypes").unwrap_or_default().split_ascii_whitespace() {
             if let Some(name) = self.resolve(step, "memberTypes", member) {
-                members.push(TypeId(self.refer(step, "memberTypes", &name, Kind::Type)));
+                members.push(TypeId(self.refer(step, "memberTypes", &name, SymbolSpace::Type)));
             }
         }
         for child in self.children(step) {

@@ -3,14 +3,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Definitions, Kind};
+use super::{Definitions, SymbolSpace};
 use crate::components::{ElementId, TypeId};
 use crate::{Diagnostics, ExpandedName, Location};
 
 /// A name that a second schema defines differently.
 #[derive(Debug)]
 pub(super) struct Clash {
-    pub(super) kind: Kind,
+    pub(super) kind: SymbolSpace,
     pub(super) name: ExpandedName,
     pub(super) slot: u32,
     /// The schema whose definition is used, and the other one.
@@ -54,8 +54,8 @@ impl Definitions {
                     two_versions(one, clashes.len(), diagnostics);
                     for clash in &clashes {
                         match clash.kind {
-                            Kind::Type => drop(versions.types.insert(TypeId(clash.slot))),
-                            Kind::Element => drop(versions.elements.insert(ElementId(clash.slot))),
+                            SymbolSpace::Type => drop(versions.types.insert(TypeId(clash.slot))),
+                            SymbolSpace::Element => drop(versions.elements.insert(ElementId(clash.slot))),
                             _ => {}
                         }
                     }

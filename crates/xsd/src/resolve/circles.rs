@@ -6,12 +6,12 @@ use crate::components::{AttributeGroupId, ElementId, GroupId, ModelGroup, Term, 
 use crate::schema::called;
 use crate::{Builtin, Diagnostics, Schema};
 
-pub(super) fn cut(schema: &mut Schema, diagnostics: &mut Diagnostics) {
-    cut_bases(schema, diagnostics);
-    cut_members(schema, diagnostics);
-    cut_substitutions(schema, diagnostics);
-    cut_attribute_groups(schema, diagnostics);
-    cut_groups(schema, diagnostics);
+pub(super) fn break_circles(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+    break_base_circles(schema, diagnostics);
+    break_member_circles(schema, diagnostics);
+    break_substitution_circles(schema, diagnostics);
+    break_attribute_group_circles(schema, diagnostics);
+    break_group_circles(schema, diagnostics);
 }
 
 /// Returns the edges that close a circle in a graph with numbered nodes. It doesn't recurse, because chains can be
@@ -51,7 +51,7 @@ fn closing_edges(nodes: usize, edges: impl Fn(usize) -> Vec<usize>) -> Vec<(usiz
     closing
 }
 
-fn cut_bases(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+fn break_base_circles(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     let any_type = TypeId::from(Builtin::AnyType).index();
     let bases = |node: usize| match schema.types[node].base().index() {
         _ if node == any_type => Vec::new(),
@@ -61,11 +61,11 @@ fn cut_bases(schema: &mut Schema, diagnostics: &mut Diagnostics) {
         let id = TypeId(slot as u32);
         let message = format!("{} is derived from itself", called(schema, id));
         diagnostics.error(schema[id].location(), message);
-        schema.cut_base(id);
+        schema.reset_base(id);
     }
 }
 
-fn cut_members(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+fn break_member_circles(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     let any_type = TypeId::from(Builtin::AnyType).index();
     let parts = |node: usize| -> Vec<usize> {
         let mut parts: Vec<usize> = match &schema.types[node] {
@@ -97,7 +97,7 @@ fn cut_members(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn cut_substitutions(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+fn break_substitution_circles(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     let heads = |node: usize| schema.elements[node].substitution_group.iter().map(|head| head.index()).collect();
     for (slot, _) in closing_edges(schema.elements.len(), heads) {
         let element = &schema[ElementId(slot as u32)];
@@ -107,7 +107,7 @@ fn cut_substitutions(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn cut_attribute_groups(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+fn break_attribute_group_circles(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     let parts = |node: usize| schema.attribute_groups[node].attribute_groups.iter().map(|part| part.index()).collect();
     for (slot, target) in closing_edges(schema.attribute_groups.len(), parts) {
         let group = &mut schema.attribute_groups[slot];
@@ -117,7 +117,7 @@ fn cut_attribute_groups(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     }
 }
 
-fn cut_groups(schema: &mut Schema, diagnostics: &mut Diagnostics) {
+fn break_group_circles(schema: &mut Schema, diagnostics: &mut Diagnostics) {
     let parts = |node: usize| references(&schema.groups[node].group);
     for (slot, target) in closing_edges(schema.groups.len(), parts) {
         let definition = &mut schema.groups[slot];

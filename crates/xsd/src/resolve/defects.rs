@@ -4,10 +4,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::components::{AttributeGroupId, AttributeUse, Content, ModelGroup, Term, TypeDefinition, Variety};
-use crate::parse::{Extent, Kind};
+use crate::parse::{Extent, SymbolSpace};
 use crate::{Defect, Schema};
 
-type Component = (Kind, u32);
+type Component = (SymbolSpace, u32);
 
 /// Records the defect of each component that has an error or depends on one that does. Such types and elements are
 /// removed from the lists of substitutes. `defects` must be sorted by position.
@@ -40,29 +40,29 @@ pub(super) fn spread(schema: &mut Schema, extents: &[Extent], defects: &[Defect]
         schema.defects.insert(component, defect);
     }
     let known = &schema.defects;
-    schema.derived.values_mut().for_each(|types| types.retain(|id| !known.contains_key(&(Kind::Type, id.0))));
+    schema.derived.values_mut().for_each(|types| types.retain(|id| !known.contains_key(&(SymbolSpace::Type, id.0))));
     schema
         .substitutes
         .values_mut()
-        .for_each(|elements| elements.retain(|id| !known.contains_key(&(Kind::Element, id.0))));
+        .for_each(|elements| elements.retain(|id| !known.contains_key(&(SymbolSpace::Element, id.0))));
 }
 
 /// Returns the components that depend on each component.
 fn dependents(schema: &Schema) -> HashMap<Component, Vec<Component>> {
     let mut edges = Edges { schema, dependents: HashMap::new() };
     for (slot, definition) in (0..).zip(&schema.types) {
-        let own = (Kind::Type, slot);
-        edges.add(own, (Kind::Type, definition.base().0));
+        let own = (SymbolSpace::Type, slot);
+        edges.add(own, (SymbolSpace::Type, definition.base().0));
         match definition {
             TypeDefinition::Simple(simple) => match &simple.variety {
                 Variety::Atomic => {}
-                Variety::List { item } => edges.add(own, (Kind::Type, item.0)),
-                Variety::Union { members } => members.iter().for_each(|id| edges.add(own, (Kind::Type, id.0))),
+                Variety::List { item } => edges.add(own, (SymbolSpace::Type, item.0)),
+                Variety::Union { members } => members.iter().for_each(|id| edges.add(own, (SymbolSpace::Type, id.0))),
             },
             TypeDefinition::Complex(complex) => {
                 match &complex.content {
                     Content::Empty => {}
-                    Content::Simple(id) => edges.add(own, (Kind::Type, id.0)),
+                    Content::Simple(id) => edges.add(own, (SymbolSpace::Type, id.0)),
                     Content::ElementOnly(particle) | Content::Mixed(particle) => edges.term(own, &particle.term),
                 }
                 edges.attributes(own, &complex.attribute_uses, &complex.attribute_groups);
@@ -70,16 +70,16 @@ fn dependents(schema: &Schema) -> HashMap<Component, Vec<Component>> {
         }
     }
     for (slot, element) in (0..).zip(&schema.elements) {
-        edges.add((Kind::Element, slot), (Kind::Type, element.type_id.0));
+        edges.add((SymbolSpace::Element, slot), (SymbolSpace::Type, element.type_id.0));
     }
     for (slot, attribute) in (0..).zip(&schema.attributes) {
-        edges.add((Kind::Attribute, slot), (Kind::Type, attribute.type_id.0));
+        edges.add((SymbolSpace::Attribute, slot), (SymbolSpace::Type, attribute.type_id.0));
     }
     for (slot, definition) in (0..).zip(&schema.groups) {
-        edges.group((Kind::Group, slot), &definition.group);
+        edges.group((SymbolSpace::Group, slot), &definition.group);
     }
     for (slot, group) in (0..).zip(&schema.attribute_groups) {
-        edges.attributes((Kind::AttributeGroup, slot), &group.attribute_uses, &group.attribute_groups);
+        edges.attributes((SymbolSpace::AttributeGroup, slot), &group.attribute_uses, &group.attribute_groups);
     }
     edges.dependents
 }
@@ -96,8 +96,8 @@ impl Edges<'_> {
 
     fn term(&mut self, own: Component, term: &Term) {
         match term {
-            Term::Element(id) => self.add(own, (Kind::Element, id.0)),
-            Term::GroupReference(id) => self.add(own, (Kind::Group, id.0)),
+            Term::Element(id) => self.add(own, (SymbolSpace::Element, id.0)),
+            Term::GroupReference(id) => self.add(own, (SymbolSpace::Group, id.0)),
             Term::Group(group) => self.group(own, group),
             Term::Wildcard(_) => {}
         }
@@ -110,12 +110,12 @@ impl Edges<'_> {
 
     fn attributes(&mut self, own: Component, uses: &[AttributeUse], groups: &[AttributeGroupId]) {
         for one in uses {
-            self.add(own, (Kind::Attribute, one.attribute.0));
+            self.add(own, (SymbolSpace::Attribute, one.attribute.0));
             let item = one.array_type.as_ref().and_then(|array| self.schema.find_type(&array.item));
             if let Some(item) = item {
-                self.add(own, (Kind::Type, item.0));
+                self.add(own, (SymbolSpace::Type, item.0));
             }
         }
-        groups.iter().for_each(|id| self.add(own, (Kind::AttributeGroup, id.0)));
+        groups.iter().for_each(|id| self.add(own, (SymbolSpace::AttributeGroup, id.0)));
     }
 }

@@ -45,7 +45,7 @@ pub(super) fn limit(schema: &mut Schema, diagnostics: &mut Diagnostics) {
         );
         let first = schema.types.get(Builtin::ALL.len()).map(TypeDefinition::location);
         diagnostics
-            .cut(first.unwrap_or(crate::components::NOWHERE), message)
+            .limit_exceeded(first.unwrap_or(crate::components::NOWHERE), message)
             .with_note("this is the limit `total_size`; of a larger contract, no type is read");
         schema.clear();
     }
@@ -105,7 +105,7 @@ fn limit_derivation(schema: &mut Schema, limits: &Limits, diagnostics: &mut Diag
             let id = TypeId(slot as u32);
             let message = format!("{} is derived from others in", called(schema, id));
             too_deep(diagnostics, schema[id].location(), message, limits.derivation);
-            schema.cut_base(id);
+            schema.reset_base(id);
             depths[slot] = 1;
         }
     }
@@ -134,7 +134,7 @@ fn limit_parts(schema: &mut Schema, limits: &Limits, diagnostics: &mut Diagnosti
             let id = TypeId(slot as u32);
             let message = format!("{} is made of lists and unions in", called(schema, id));
             too_deep(diagnostics, schema[id].location(), message, limit);
-            schema.cut_parts(id);
+            schema.remove_content(id);
             depths[slot] = 0;
         }
     }
@@ -269,8 +269,8 @@ impl Sizes {
             let id = TypeId(slot as u32);
             if self.is_too_large(size) {
                 self.too_large(diagnostics, schema[id].location(), &called(schema, id), size);
-                schema.cut_base(id);
-                schema.cut_parts(id);
+                schema.reset_base(id);
+                schema.remove_content(id);
                 sizes[slot] = 1;
             } else {
                 sizes[slot] = size;
@@ -358,7 +358,7 @@ fn schema_steps(schema: &Schema, slot: usize) -> u64 {
 
 impl Schema {
     /// Replaces the base of a type by the ur-type.
-    pub(super) fn cut_base(&mut self, id: TypeId) {
+    pub(super) fn reset_base(&mut self, id: TypeId) {
         match &mut self.types[id.index()] {
             TypeDefinition::Simple(simple) => simple.base = Builtin::AnySimpleType.into(),
             TypeDefinition::Complex(complex) => {
@@ -372,7 +372,7 @@ impl Schema {
     }
 
     /// Removes the content that a type itself declares.
-    fn cut_parts(&mut self, id: TypeId) {
+    fn remove_content(&mut self, id: TypeId) {
         match &mut self.types[id.index()] {
             TypeDefinition::Simple(simple) => {
                 simple.facets.clear();

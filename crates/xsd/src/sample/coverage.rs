@@ -25,7 +25,7 @@ pub(super) enum Decision {
     Branch(TypeId, usize),
     Value(TypeId),
     /// A decision about a value in SOAP encoding.
-    Encoded(Place, Aspect),
+    Encoded(Position, Aspect),
     /// How many items an array has, or a nested array without a name at this depth.
     Items(TypeId, usize),
     /// Whether the array declares its size.
@@ -34,7 +34,7 @@ pub(super) enum Decision {
 
 /// The position of a value in SOAP encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Place {
+pub(super) enum Position {
     /// The part of a call with this index.
     Part(usize),
     /// An accessor of a struct.
@@ -43,12 +43,12 @@ pub(super) enum Place {
     Item(TypeId),
 }
 
-impl Place {
+impl Position {
     /// Returns the declaration of the element, if there is one.
     pub(super) fn element(self) -> Option<ElementId> {
         match self {
-            Place::Accessor(id) => Some(id),
-            Place::Part(_) | Place::Item(_) => None,
+            Position::Accessor(id) => Some(id),
+            Position::Part(_) | Position::Item(_) => None,
         }
     }
 }
@@ -58,7 +58,7 @@ impl Place {
 pub(super) enum Aspect {
     Nil,
     Type,
-    SaysType,
+    TypeAttribute,
     /// Whether the value is written through a reference.
     Reference,
     /// Whether a reference to an earlier value of the same type replaces the value.

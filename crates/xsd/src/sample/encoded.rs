@@ -6,12 +6,12 @@ use std::rc::Rc;
 
 use castile_xml::Writer;
 
-use super::coverage::{Aspect, Decision, Place};
+use super::coverage::{Aspect, Decision, Position};
 use super::values::Text;
 use super::{Error, Samples, Subject, height, writer};
 use crate::builtin::XSI_NAMESPACE;
 use crate::components::{Content, DerivationSet, Particle, ValueConstraint};
-use crate::encoded::{Encoding, Items, Kind, encoding_type};
+use crate::encoded::{Encoding, Items, TypeKind, encoding_type};
 use crate::{Builtin, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 
 const MESSAGES: [&str; 2] = ["http://schemas.xmlsoap.org/soap/envelope/", "http://www.w3.org/2003/05/soap-envelope"];
@@ -24,7 +24,7 @@ pub(super) struct Graph {
     /// The number of values with an id.
     ids: usize,
     /// The id of a value of each type, for further references.
-    known: HashMap<TypeId, String>,
+    ids_by_type: HashMap<TypeId, String>,
     /// Referenced values that will follow the call.
     waiting: VecDeque<Independent>,
 }
@@ -40,7 +40,7 @@ struct Independent {
 /// A value to write: its actual type is `type_id`, and `declared` is expected.
 #[derive(Clone, Copy, Debug)]
 struct Value {
-    place: Place,
+    position: Position,
     declared: TypeId,
     type_id: TypeId,
 }
@@ -78,7 +78,7 @@ impl<'s> Samples<'s> {
         self.begin();
         let mut out = self.outermost(name)?;
         for (number, (name, type_id)) in parts.iter().enumerate() {
-            self.accessor(&mut out, name, Place::Part(number), *type_id, 0)?;
+            self.accessor(&mut out, name, Position::Part(number), *type_id, 0)?;
         }
         out.end()?;
         self.finish(out)
@@ -87,8 +87,8 @@ impl<'s> Samples<'s> {
     pub(super) fn independent(&mut self, name: &ExpandedName, type_id: TypeId) -> Result<String, Error> {
         self.begin();
         let mut out = self.outermost(name)?;
-        let place = Place::Part(0);
-        let value = Value { place, declared: type_id, type_id: self.type_of(place, type_id, 0)? };
+        let position = Position::Part(0);
+        let value = Value { position, declared: type_id, type_id: self.type_of(position, type_id, 0)? };
         self.encode(&mut out, value, 0)?;
         out.end()?;
         self.finish(out)
@@ -136,29 +136,29 @@ impl<'s> Samples<'s> {
         &mut self,
         out: &mut Writer,
         name: &str,
-        place: Place,
+        position: Position,
         declared: TypeId,
         depth: usize,
     ) -> Result<(), Error> {
         self.step(1)?;
         out.start("", name)?;
         self.elements += 1;
-        if let Some(fixed) = self.fixed(place) {
+        if let Some(fixed) = self.fixed(position) {
             self.step_of_text(&fixed)?;
             out.text(&fixed)?;
             return Ok(out.end()?);
         }
-        let is_text = matches!(*self.kind(declared), Kind::Simple);
+        let is_text = matches!(*self.kind(declared), TypeKind::Simple);
         let is_nil = match self.is_enough(depth) {
             true => !is_text,
             // A nil value hides its content, so it is chosen less often.
-            false => self.coverage.choose(Decision::Encoded(place, Aspect::Nil), 3) == 1,
+            false => self.coverage.choose(Decision::Encoded(position, Aspect::Nil), 3) == 1,
         };
         if is_nil {
             out.attribute(XSI_NAMESPACE, "nil", "true")?;
             return Ok(out.end()?);
         }
-        let value = Value { place, declared, type_id: self.type_of(place, declared, depth)? };
+        let value = Value { position, declared, type_id: self.type_of(position, declared, depth)? };
         if !self.refer(out, value, depth)? {
             self.encode(out, value, depth)?;
         }
@@ -166,13 +166,13 @@ impl<'s> Samples<'s> {
     }
 
     /// Returns the kind of a type, from a cache.
-    fn kind(&mut self, type_id: TypeId) -> Rc<Kind> {
+    fn kind(&mut self, type_id: TypeId) -> Rc<TypeKind> {
         let schema = self.schema;
-        self.kinds.entry(type_id).or_insert_with(|| Rc::new(Kind::of(schema, type_id))).clone()
+        self.kinds.entry(type_id).or_insert_with(|| Rc::new(TypeKind::of(schema, type_id))).clone()
     }
 
-    fn fixed(&self, place: Place) -> Option<String> {
-        let Place::Accessor(id) = place else { return None };
+    fn fixed(&self, position: Position) -> Option<String> {
+        let Position::Accessor(id) = position else { return None };
         match &self.schema[id].value_constraint {
             Some(ValueConstraint::Fixed(value)) => Some(value.clone()),
             _ => None,
@@ -180,14 +180,14 @@ impl<'s> Samples<'s> {
     }
 
     /// Chooses the type of a value. A struct may have a type derived from the declared one.
-    fn type_of(&mut self, place: Place, declared: TypeId, depth: usize) -> Result<TypeId, Error> {
+    fn type_of(&mut self, position: Position, declared: TypeId, depth: usize) -> Result<TypeId, Error> {
         let schema = self.schema;
         let types = match *self.kind(declared) {
-            Kind::Struct(_) | Kind::Literal => height::types_of(schema, declared, DerivationSet::default()),
-            Kind::Simple | Kind::Any | Kind::Array(_) => vec![declared],
+            TypeKind::Struct(_) | TypeKind::Literal => height::types_of(schema, declared, DerivationSet::default()),
+            TypeKind::Simple | TypeKind::Any | TypeKind::Array(_) => vec![declared],
         };
         self.step(types.len())?;
-        let decision = Decision::Encoded(place, Aspect::Type);
+        let decision = Decision::Encoded(position, Aspect::Type);
         self.pick(decision, &types, depth, |_, _| 0).ok_or_else(|| Error {
             message: "a type in SOAP encoding is abstract, and no type is derived from it".to_owned(),
         })
@@ -207,20 +207,20 @@ impl<'s> Samples<'s> {
             Encoding::Soap11 => format!("#{id}"),
             Encoding::Soap12 => id.to_owned(),
         };
-        let again = Decision::Encoded(value.place, Aspect::Again);
-        if let Some(known) = self.graph.known.get(&value.declared)
+        let again = Decision::Encoded(value.position, Aspect::Again);
+        if let Some(known) = self.graph.ids_by_type.get(&value.declared)
             && self.coverage.choose(again, 2) == 1
         {
             out.attribute(namespace, reference, &link(known))?;
             return Ok(true);
         }
-        if self.coverage.choose(Decision::Encoded(value.place, Aspect::Reference), 2) == 1 {
+        if self.coverage.choose(Decision::Encoded(value.position, Aspect::Reference), 2) == 1 {
             return Ok(false);
         }
         let own = format!("id{}", self.graph.ids);
         self.graph.ids += 1;
         if self.can_be_shared(value.declared) {
-            self.graph.known.insert(value.declared, own.clone());
+            self.graph.ids_by_type.insert(value.declared, own.clone());
         }
         if encoding == Encoding::Soap12 {
             out.attribute(namespace, id, &own)?;
@@ -235,9 +235,9 @@ impl<'s> Samples<'s> {
     /// reader treats as shared.
     fn can_be_shared(&mut self, type_id: TypeId) -> bool {
         match &*self.kind(type_id) {
-            Kind::Simple | Kind::Struct(_) => true,
-            Kind::Array(items) => matches!(*self.kind(items.type_id), Kind::Simple),
-            Kind::Any | Kind::Literal => false,
+            TypeKind::Simple | TypeKind::Struct(_) => true,
+            TypeKind::Array(items) => matches!(*self.kind(items.type_id), TypeKind::Simple),
+            TypeKind::Any | TypeKind::Literal => false,
         }
     }
 
@@ -250,10 +250,10 @@ impl<'s> Samples<'s> {
         let kind = self.kind(type_id);
         // The name is used in error messages.
         let name = schema[type_id].name().cloned().unwrap_or_else(|| ExpandedName::new("", "value"));
-        self.say_type(out, value, &kind)?;
+        self.write_type_attribute(out, value, &kind)?;
         match &*kind {
-            Kind::Any => self.any_type(out, value.place.element()),
-            Kind::Simple => {
+            TypeKind::Any => self.any_type(out, value.position.element()),
+            TypeKind::Simple => {
                 let simple = match schema.content(type_id) {
                     Content::Simple(simple) => simple,
                     _ => type_id,
@@ -263,15 +263,15 @@ impl<'s> Samples<'s> {
                     Text::Name(name) => Ok(out.qname(name.namespace(), name.local())?),
                 }
             }
-            Kind::Literal => self.inside(out, &name, None, type_id, depth),
-            Kind::Array(items) => self.array(out, type_id, items, depth),
-            Kind::Struct(accessors) => {
+            TypeKind::Literal => self.inside(out, &name, None, type_id, depth),
+            TypeKind::Array(items) => self.array(out, type_id, items, depth),
+            TypeKind::Struct(accessors) => {
                 for (number, accessor) in accessors.iter().enumerate() {
                     let declaration = &schema[accessor.element];
                     let occurrence = Decision::Occurrence(type_id, number);
                     for _ in 0..self.times(&accessor.particle, occurrence, depth) {
-                        let place = Place::Accessor(accessor.element);
-                        self.accessor(out, declaration.name.local(), place, declaration.type_id, depth + 1)?;
+                        let position = Position::Accessor(accessor.element);
+                        self.accessor(out, declaration.name.local(), position, declaration.type_id, depth + 1)?;
                     }
                 }
                 Ok(())
@@ -294,20 +294,20 @@ impl<'s> Samples<'s> {
 
     /// Writes `xsi:type`, in turn with leaving it out where the type is known. For an array the type may also be
     /// `soapenc:Array`.
-    fn say_type(&mut self, out: &mut Writer, value: Value, kind: &Kind) -> Result<(), Error> {
-        let Value { place, declared, type_id } = value;
+    fn write_type_attribute(&mut self, out: &mut Writer, value: Value, kind: &TypeKind) -> Result<(), Error> {
+        let Value { position, declared, type_id } = value;
         let array = (self.graph.encoding.namespace(), "Array");
         let own = self.name_of(type_id, kind);
         let own = own.as_ref().map(|(namespace, local)| (namespace.as_str(), local.as_str()));
         let mut ways = vec![own];
         match kind {
             // It is written together with the content.
-            Kind::Any => return Ok(()),
-            Kind::Array(_) => ways.extend([Some(array), None]),
+            TypeKind::Any => return Ok(()),
+            TypeKind::Array(_) => ways.extend([Some(array), None]),
             _ if type_id == declared => ways.push(None),
             _ => {}
         }
-        let way = self.coverage.choose(Decision::Encoded(place, Aspect::SaysType), ways.len());
+        let way = self.coverage.choose(Decision::Encoded(position, Aspect::TypeAttribute), ways.len());
         match ways.get(way).copied().flatten() {
             Some(name) => Ok(out.qname_attribute(XSI_NAMESPACE, "type", name)?),
             None => Ok(()),
@@ -316,7 +316,7 @@ impl<'s> Samples<'s> {
 
     /// Returns the name of a type in a message: its own name, the built-in type that an anonymous type is derived from,
     /// or `soapenc:Array`. Returns `None` if it has none of these.
-    fn name_of(&self, type_id: TypeId, kind: &Kind) -> Option<(String, String)> {
+    fn name_of(&self, type_id: TypeId, kind: &TypeKind) -> Option<(String, String)> {
         let owned = |namespace: &str, local: &str| Some((namespace.to_owned(), local.to_owned()));
         let name = self.schema[type_id].name();
         match (name, kind) {
@@ -329,8 +329,8 @@ impl<'s> Samples<'s> {
                 }
             }
             (Some(name), _) => owned(name.namespace(), name.local()),
-            (None, Kind::Simple) => owned(XSD_NAMESPACE, self.schema.builtin(type_id).name()),
-            (None, Kind::Array(_)) => owned(self.graph.encoding.namespace(), "Array"),
+            (None, TypeKind::Simple) => owned(XSD_NAMESPACE, self.schema.builtin(type_id).name()),
+            (None, TypeKind::Array(_)) => owned(self.graph.encoding.namespace(), "Array"),
             (None, _) => None,
         }
     }
@@ -391,7 +391,7 @@ impl<'s> Samples<'s> {
     fn item(&mut self, out: &mut Writer, array: TypeId, items: &Items, depth: usize) -> Result<(), Error> {
         self.step(1)?;
         let Some(last) = items.ranks.rfind('[') else {
-            return self.accessor(out, "item", Place::Item(array), items.type_id, depth);
+            return self.accessor(out, "item", Position::Item(array), items.type_id, depth);
         };
         let inner = Items {
             type_id: items.type_id,

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
 
-use super::steps::MOST_STEPS;
+use super::steps::MAX_STEPS;
 use crate::components::{
     Compositor, Derivation, DerivationSet, ElementDeclaration, NamespaceConstraint, Particle, ProcessContents, Term,
     Wildcard,
@@ -58,7 +58,7 @@ impl<'s> Heights<'s> {
     /// Returns the height of the content of a type.
     pub(super) fn type_(&mut self, type_id: TypeId) -> usize {
         self.find([type_id]);
-        self.known(type_id)
+        self.height_of(type_id)
     }
 
     /// Returns the height of a particle with its minimum occurrence.
@@ -98,11 +98,11 @@ impl<'s> Heights<'s> {
             self.has_declared = true;
             elements.extend(schema.global_elements());
         }
-        elements.iter().for_each(|&id| self.look_at(id));
+        elements.iter().for_each(|&id| self.visit(id));
         elements
     }
 
-    fn look_at(&mut self, id: ElementId) {
+    fn visit(&mut self, id: ElementId) {
         let schema = self.schema;
         let is_possible = || elements_for(schema, id).next().is_some();
         self.possible.entry(id).or_insert_with(is_possible);
@@ -137,7 +137,7 @@ impl<'s> Heights<'s> {
             self.types.insert(type_id, usize::MAX);
         });
         let begun = self.steps();
-        while self.steps() - begun <= MOST_STEPS {
+        while self.steps() - begun <= MAX_STEPS {
             let mut has_changed = false;
             self.wildcards.take();
             for &type_id in order.iter().rev() {
@@ -153,7 +153,7 @@ impl<'s> Heights<'s> {
         }
     }
 
-    fn known(&self, type_id: TypeId) -> usize {
+    fn height_of(&self, type_id: TypeId) -> usize {
         self.types.get(&type_id).copied().unwrap_or_default()
     }
 
@@ -187,7 +187,7 @@ impl<'s> Heights<'s> {
     }
 
     fn of_declared(&self, id: ElementId) -> usize {
-        self.known(self.schema[id].type_id).saturating_add(1)
+        self.height_of(self.schema[id].type_id).saturating_add(1)
     }
 
     fn of_group(&self, compositor: Compositor, particles: &[Particle]) -> usize {

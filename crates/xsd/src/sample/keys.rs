@@ -11,7 +11,7 @@ use std::rc::Rc;
 use castile_datatypes::Value;
 use castile_datatypes::facets::SimpleTypeDefinition;
 
-use super::steps::BYTES_OF_A_STEP;
+use super::steps::BYTES_PER_STEP;
 use super::values::{self, Text, Unprefixed};
 use crate::components::IdentityConstraintCategory as Category;
 use crate::validate::keys::Key;
@@ -19,9 +19,9 @@ use crate::validate::selection::{Constraint, Selection, Target};
 use crate::{ElementId, ExpandedName, Schema, TypeId};
 
 /// How many other values are tried for a field, and how many keys for a reference.
-const TRIED: usize = 64;
+const ATTEMPTS: usize = 64;
 /// The cost of storing a key or a reference.
-const STEPS_OF_A_KEY: usize = 4;
+const STEPS_PER_KEY: usize = 4;
 
 /// The identity constraints in the current instance.
 pub(super) struct Keys<'s> {
@@ -45,7 +45,7 @@ enum State {
     /// Identity constraints are ignored.
     Idle,
     /// Fields are recorded.
-    Looking,
+    Recording,
     /// Values are replaced.
     Replacing,
 }
@@ -133,8 +133,8 @@ impl<'s> Keys<'s> {
     }
 
     /// Starts an instance and records its fields.
-    pub(super) fn look(&mut self) {
-        (self.state, self.written, self.found) = (State::Looking, 0, Found::default());
+    pub(super) fn record(&mut self) {
+        (self.state, self.written, self.found) = (State::Recording, 0, Found::default());
         self.replaced.clear();
     }
 
@@ -151,7 +151,7 @@ impl<'s> Keys<'s> {
     // ---- events of the writer ----
 
     pub(super) fn start(&mut self, name: &ExpandedName, id: Option<ElementId>) {
-        if self.state != State::Looking {
+        if self.state != State::Recording {
             return;
         }
         let schema = self.schema;
@@ -182,7 +182,7 @@ impl<'s> Keys<'s> {
                 self.written += 1;
                 return self.replaced.remove(&number).unwrap_or(Some(text));
             }
-            State::Looking => self.written += 1,
+            State::Recording => self.written += 1,
         }
         self.field(written, Some(number), &text);
         Some(text)
@@ -190,7 +190,7 @@ impl<'s> Keys<'s> {
 
     /// Records a value of the element that is fixed or not written.
     pub(super) fn unwritten(&mut self, type_id: TypeId, text: &str) {
-        if self.state == State::Looking {
+        if self.state == State::Recording {
             let written = Written { attribute: None, type_id, is_fixed: true, is_optional: false };
             self.field(&written, None, &Text::Plain(text.to_owned()));
         }
@@ -198,14 +198,14 @@ impl<'s> Keys<'s> {
 
     /// Records that the element is nil.
     pub(super) fn nil(&mut self) {
-        if self.state == State::Looking {
+        if self.state == State::Recording {
             self.found.selection.element(self.found.names.len() - 1, |_, _| {});
         }
     }
 
     /// Records an attribute that has no declaration.
     pub(super) fn undeclared(&mut self, namespace: &str, local: &str) {
-        if self.state == State::Looking {
+        if self.state == State::Recording {
             let is_broken = &mut self.found.is_broken;
             self.found.selection.attribute(namespace, local, |_, _| *is_broken = true);
         }
@@ -214,9 +214,9 @@ impl<'s> Keys<'s> {
     fn field(&mut self, written: &Written<'_>, number: Option<usize>, text: &Text) {
         let found = &mut self.found;
         let id = found.fields.len();
-        let (mut is_asked, mut is_second) = (false, false);
+        let (mut is_needed, mut is_second) = (false, false);
         let take = |field: &mut Option<usize>, _: &Constraint| {
-            is_asked = true;
+            is_needed = true;
             is_second |= field.replace(id).is_some();
         };
         match written.attribute {
@@ -224,7 +224,7 @@ impl<'s> Keys<'s> {
             None => found.selection.element(found.names.len() - 1, take),
         }
         self.steps += 1;
-        if is_asked {
+        if is_needed {
             found.is_broken |= is_second;
             let value = self.value_of(written.type_id, text);
             let Written { type_id, is_fixed, is_optional, .. } = *written;
@@ -235,7 +235,7 @@ impl<'s> Keys<'s> {
     }
 
     pub(super) fn end(&mut self) {
-        if self.state != State::Looking {
+        if self.state != State::Recording {
             return;
         }
         let depth = self.found.names.len() - 1;
@@ -258,14 +258,14 @@ impl<'s> Keys<'s> {
     /// Returns true if this attribute of the current element must be present: if it is a field of a key, or if it is a
     /// field and has a default.
     pub(super) fn needs_attribute(&self, name: &ExpandedName, has_default: bool) -> bool {
-        let asked = || self.found.selection.asks_for(name.namespace(), name.local());
-        self.state == State::Looking && asked().is_some_and(|is_key| is_key || has_default)
+        let asked = || self.found.selection.is_field_attribute(name.namespace(), name.local());
+        self.state == State::Recording && asked().is_some_and(|is_key| is_key || has_default)
     }
 
     /// Returns how often a child with this name should occur, given the chosen `count`. An element that is a field
     /// occurs at most once, and exactly once if it is a field of a key.
     pub(super) fn occurrence(&mut self, name: &ExpandedName, count: u32) -> u32 {
-        if self.state != State::Looking || self.found.scopes.is_empty() {
+        if self.state != State::Recording || self.found.scopes.is_empty() {
             return count;
         }
         self.steps += self.found.selection.open();
@@ -274,7 +274,7 @@ impl<'s> Keys<'s> {
             let name = names.get(depth).unwrap_or(name);
             (name.namespace(), name.local())
         };
-        match self.found.selection.on_the_way(names.len(), name_at) {
+        match self.found.selection.is_on_path(names.len(), name_at) {
             Some(true) => 1,
             Some(false) => count.min(1),
             None => count,
@@ -291,7 +291,7 @@ impl<'s> Keys<'s> {
             found.is_broken |= constraint.category == Category::Key;
             return;
         };
-        self.steps += STEPS_OF_A_KEY + fields.len();
+        self.steps += STEPS_PER_KEY + fields.len();
         if let Category::Keyref { .. } = constraint.category {
             scope.references.push((target.constraint, fields));
             return;
@@ -333,10 +333,10 @@ impl<'s> Keys<'s> {
             if is_fixed || keys.len() > 1 {
                 continue;
             }
-            for number in 0..2 * TRIED {
+            for number in 0..2 * ATTEMPTS {
                 self.steps += 1;
                 // Enumeration values may be used again, for keys of different scopes.
-                let is_again = number == TRIED;
+                let is_again = number == ATTEMPTS;
                 let Some(text) = self.other(type_id, is_again) else { break };
                 let Some(value) = self.value_of(type_id, &text) else { continue };
                 let before = self.found.fields[field].value.replace(value);
@@ -352,7 +352,7 @@ impl<'s> Keys<'s> {
 
     /// Returns the next text for a type, which may be invalid.
     fn other(&mut self, type_id: TypeId, is_again: bool) -> Option<Text> {
-        self.know(type_id);
+        self.add_type(type_id);
         let other = self.types.get_mut(&type_id)?;
         let number = if is_again { 0 } else { other.next };
         other.next = number + 1;
@@ -363,7 +363,7 @@ impl<'s> Keys<'s> {
         }
     }
 
-    fn know(&mut self, type_id: TypeId) {
+    fn add_type(&mut self, type_id: TypeId) {
         let schema = self.schema;
         self.types.entry(type_id).or_insert_with(|| Other {
             definition: schema.simple_type_definition(type_id).ok().map(Rc::new),
@@ -376,8 +376,8 @@ impl<'s> Keys<'s> {
         match text {
             Text::Name(name) => Some(Value::String(name.to_string())),
             Text::Plain(text) => {
-                self.know(type_id);
-                self.steps += text.len() / BYTES_OF_A_STEP;
+                self.add_type(type_id);
+                self.steps += text.len() / BYTES_PER_STEP;
                 self.types.get(&type_id)?.definition.as_ref()?.read(text, &Unprefixed).ok()
             }
         }
@@ -420,7 +420,7 @@ impl<'s> Keys<'s> {
             self.found.references.push((fields, key));
             return;
         }
-        for &key in keys.iter().cycle().skip(turn % keys.len().max(1)).take(keys.len().min(TRIED)) {
+        for &key in keys.iter().cycle().skip(turn % keys.len().max(1)).take(keys.len().min(ATTEMPTS)) {
             if self.copy(&fields, key) {
                 self.found.references.push((fields, key));
                 return;

@@ -7,8 +7,8 @@ use regex_syntax::hir::{Class, Hir, HirKind};
 const REPEATED: u32 = 64;
 /// Maximum length of a text in bytes, and maximum number of pattern parts visited for it, since some parts give no
 /// text.
-const LONGEST: usize = 4096;
-const MOST_PARTS: usize = 65_536;
+const MAX_LENGTH: usize = 4096;
+const MAX_PARTS: usize = 65_536;
 
 /// Returns a text that matches `regex`, which is in the syntax of the `regex` crate.
 ///
@@ -51,7 +51,7 @@ fn append(hir: &Hir, variant: u32, text: &mut String, parts: &mut usize) {
 }
 
 fn is_enough(text: &str, parts: usize) -> bool {
-    text.len() > LONGEST || parts > MOST_PARTS
+    text.len() > MAX_LENGTH || parts > MAX_PARTS
 }
 
 /// Returns a character of a class, a printable one if possible.

@@ -9,18 +9,18 @@ use crate::definition::pattern_cost;
 use crate::{Builtin, ExpandedName, Schema, TypeId, XSD_NAMESPACE};
 
 /// Maximum number of values of a type.
-const ENOUGH: usize = 24;
+const VALUES_PER_TYPE: usize = 24;
 /// Maximum number of candidates that are validated.
-const TRIED: usize = 1_000;
+const CANDIDATES: usize = 1_000;
 /// Maximum cost of matching candidates against the patterns of a type: the length in bytes, multiplied by the pattern
 /// cost.
-const MOST_MATCHED: u64 = 20_000_000;
+const MAX_MATCHING_COST: u64 = 20_000_000;
 /// Maximum number of texts generated for a pattern.
 const VARIANTS: u32 = 40;
 /// Maximum nesting depth of lists and unions that are visited.
-const DEEPEST: usize = 16;
+const MAX_DEPTH: usize = 16;
 /// Maximum length in characters of a text generated for a length facet.
-const LONGEST: usize = 4096;
+const MAX_LENGTH: usize = 4096;
 
 /// A text, or a name that is written with a prefix in scope.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub(super) fn values(schema: &Schema, type_id: TypeId) -> (Vec<Text>, usize) {
     let Ok(definition) = schema.simple_type_definition(type_id) else { return (Vec::new(), 0) };
     let mut found: Vec<Text> = Vec::new();
     let mut matching = Matching::new(schema, type_id);
-    for candidate in candidates(schema, type_id, 0).into_iter().take(TRIED) {
+    for candidate in candidates(schema, type_id, 0).into_iter().take(CANDIDATES) {
         if !matching.may_try(&candidate) {
             continue;
         }
@@ -63,7 +63,7 @@ pub(super) fn values(schema: &Schema, type_id: TypeId) -> (Vec<Text>, usize) {
             && definition.read(plain, &Unprefixed).is_ok()
         {
             found.push(text);
-            if found.len() == ENOUGH {
+            if found.len() == VALUES_PER_TYPE {
                 break;
             }
         }
@@ -93,7 +93,7 @@ impl Matching {
 
     fn may_try(&mut self, text: &str) -> bool {
         let done = self.done.saturating_add(self.cost.saturating_mul(text.len() as u64));
-        let may_try = done <= MOST_MATCHED;
+        let may_try = done <= MAX_MATCHING_COST;
         if may_try {
             self.done = done;
         }
@@ -149,13 +149,13 @@ fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
     let facets = schema.facets(type_id);
     let of = |kind: FacetKind| facets.iter().filter(move |facet| facet.kind == kind).map(|facet| facet.value.clone());
     let enumeration: Vec<String> = of(FacetKind::Enumeration).collect();
-    if !enumeration.is_empty() || depth == DEEPEST {
+    if !enumeration.is_empty() || depth == MAX_DEPTH {
         return enumeration;
     }
     let number = |kind: FacetKind| of(kind).next().and_then(|value| value.trim().parse::<usize>().ok());
     let length = number(FacetKind::Length);
     let (least, most) = (length.or(number(FacetKind::MinLength)), length.or(number(FacetKind::MaxLength)));
-    let lengths = || [least, most].into_iter().flatten().filter(|&length| length <= LONGEST);
+    let lengths = || [least, most].into_iter().flatten().filter(|&length| length <= MAX_LENGTH);
 
     let mut candidates = Vec::new();
     for alternatives in schema.patterns(type_id) {
@@ -176,15 +176,15 @@ fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
             };
             candidates.extend(lengths().chain([2, 1, 0, 5]).filter_map(list));
         }
-        Variety::Union { members } => candidates.extend(members.into_iter().flat_map(of_type).take(TRIED)),
+        Variety::Union { members } => candidates.extend(members.into_iter().flat_map(of_type).take(CANDIDATES)),
         Variety::Atomic => {
             let builtin = schema.builtin(type_id);
             candidates.extend(bounds(&facets));
             candidates.extend(usual(builtin).iter().map(|&text| text.to_owned()));
             candidates.extend(lengths().flat_map(|length| of_length(builtin, length)));
-            let digits = number(FacetKind::TotalDigits).filter(|&digits| digits <= LONGEST);
+            let digits = number(FacetKind::TotalDigits).filter(|&digits| digits <= MAX_LENGTH);
             candidates.extend(digits.map(|digits| "9".repeat(digits)));
-            let fraction = number(FacetKind::FractionDigits).filter(|&digits| (1..=LONGEST).contains(&digits));
+            let fraction = number(FacetKind::FractionDigits).filter(|&digits| (1..=MAX_LENGTH).contains(&digits));
             candidates.extend(fraction.map(|digits| format!("0.{}", "1".repeat(digits))));
         }
     }
@@ -194,10 +194,10 @@ fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
 /// Returns the valid candidates, to make lists and unions from them.
 fn candidates_of(schema: &Schema, type_id: TypeId, definition: &SimpleTypeDefinition, depth: usize) -> Vec<String> {
     let mut valid = candidates(schema, type_id, depth);
-    valid.truncate(TRIED);
+    valid.truncate(CANDIDATES);
     let mut matching = Matching::new(schema, type_id);
     valid.retain(|text| matching.may_try(text) && definition.read(text, &Unprefixed).is_ok());
-    valid.truncate(ENOUGH);
+    valid.truncate(VALUES_PER_TYPE);
     valid
 }
 
@@ -300,7 +300,7 @@ mod tests {
     #[test]
     fn few_texts_are_held_against_a_pattern_that_counts() {
         for (pattern, least, most) in
-            [("[ab]*a[ab]{4000}", 1, 1), ("[ab]*a[ab]{40000}", 0, 0), ("[a-z]{2,4}", 3, ENOUGH)]
+            [("[ab]*a[ab]{4000}", 1, 1), ("[ab]*a[ab]{40000}", 0, 0), ("[a-z]{2,4}", 3, VALUES_PER_TYPE)]
         {
             let text = format!(
                 "<xs:schema xmlns:xs='http://www.w3.org/2001/XMLSchema'><xs:simpleType name='T'>\

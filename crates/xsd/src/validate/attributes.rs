@@ -3,21 +3,21 @@
 use castile_datatypes::{Value, quoted};
 use castile_xml::{Attribute, Reader};
 
-use super::elements::Run;
+use super::elements::Validation;
 use super::identity::{FieldAttribute, FieldValue};
 use super::types::{IdKind, Type, TypeContent};
 use crate::TypeId;
 use crate::builtin::XSI_NAMESPACE;
 use crate::components::{ProcessContents, ValueConstraint};
 
-impl Run<'_, '_, '_> {
-    /// Validates the attributes of the last start tag. Returns their values if `is_asked`.
+impl Validation<'_, '_, '_> {
+    /// Validates the attributes of the last start tag. Returns their values if `is_needed`.
     pub(super) fn attributes(
         &mut self,
         reader: &Reader<'_>,
         offset: usize,
         type_: &Type,
-        is_asked: bool,
+        is_needed: bool,
     ) -> Vec<FieldAttribute> {
         let mut values = Vec::new();
         let mut seen = Vec::new();
@@ -27,7 +27,7 @@ impl Run<'_, '_, '_> {
                 continue;
             }
             if is_hint(&attribute) {
-                if is_asked {
+                if is_needed {
                     let value = FieldValue::Value(Value::String(attribute.value.to_owned()));
                     values.push(FieldAttribute::new(attribute.namespace, attribute.name.local(), value));
                 }
@@ -55,7 +55,7 @@ impl Run<'_, '_, '_> {
                     }
                 },
             };
-            if is_asked {
+            if is_needed {
                 values.push(FieldAttribute::new(attribute.namespace, attribute.name.local(), value));
             }
         }
@@ -68,7 +68,7 @@ impl Run<'_, '_, '_> {
                 // An absent attribute with a default counts like one in the document.
                 let kind = self.types.id_kind(absent.type_id);
                 self.ids.take(&kind, text, offset, (&mut *self.types, reader), self.problems);
-                if is_asked {
+                if is_needed {
                     let value = self.types.read(absent.type_id, text, reader);
                     let value = value.map_or(FieldValue::Unknown, FieldValue::Value);
                     values.push(FieldAttribute::new(absent.name.namespace(), absent.name.local(), value));

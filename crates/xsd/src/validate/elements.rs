@@ -20,7 +20,7 @@ use crate::components::ValueConstraint;
 use crate::{ElementId, TypeId};
 
 /// The validation of one document.
-pub(super) struct Run<'r, 's, 'd> {
+pub(super) struct Validation<'r, 's, 'd> {
     pub(super) types: &'r mut Types<'s>,
     pub(super) problems: &'r mut Problems,
     pub(super) ids: Ids,
@@ -48,15 +48,15 @@ struct Assessed {
     text_offset: Option<usize>,
     has_children: bool,
     /// Whether text in element-only content was already reported.
-    is_text_told: bool,
+    is_text_reported: bool,
     /// The declarations on a tag with simple content. The value is read at the end tag, when they are no longer in
     /// scope.
     declarations: Vec<(String, String)>,
 }
 
-impl<'r, 's, 'd> Run<'r, 's, 'd> {
+impl<'r, 's, 'd> Validation<'r, 's, 'd> {
     pub(super) fn new(types: &'r mut Types<'s>, problems: &'r mut Problems) -> Self {
-        Run { types, problems, ids: Ids::default(), identity: Identity::default(), frames: Vec::new() }
+        Validation { types, problems, ids: Ids::default(), identity: Identity::default(), frames: Vec::new() }
     }
 
     /// Returns true if the rest of the document need not be validated.
@@ -88,13 +88,13 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
         let declaration = assessed.as_ref().and_then(|assessed| assessed.declaration);
         let constraints = declaration.filter(|&id| !self.types.schema[id].identity_constraints.is_empty());
         let constraints = constraints.map(|id| self.types.constraints(id));
-        let is_asked = constraints.is_some() || !self.identity.is_idle();
+        let is_needed = constraints.is_some() || !self.identity.is_idle();
         let attributes = match &assessed {
-            Some(assessed) => self.attributes(reader, tag.offset, &assessed.type_.clone(), is_asked),
+            Some(assessed) => self.attributes(reader, tag.offset, &assessed.type_.clone(), is_needed),
             None => Vec::new(),
         };
         self.frames.push(Frame { name: tag.name, namespace: tag.namespace, offset: tag.offset, assessed });
-        if is_asked {
+        if is_needed {
             let frames = &self.frames;
             let name = |depth: usize| match frames.get(depth) {
                 Some(frame) => (reader.namespace(frame.namespace), frame.name.local()),
@@ -115,7 +115,7 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
             }
             TypeContent::Simple(_) | TypeContent::Elements { is_mixed: true, .. } => {
                 assessed.text_offset.get_or_insert(offset);
-                if assessed.keeps_text(self.types) {
+                if assessed.needs_text(self.types) {
                     assessed.text.push_str(text);
                 }
                 None
@@ -127,9 +127,9 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
             TypeContent::Empty => Some(("cvc-complex-type.2.1", "found text, where nothing was expected")),
         };
         if let Some((rule, problem)) = problem
-            && !assessed.is_text_told
+            && !assessed.is_text_reported
         {
-            assessed.is_text_told = true;
+            assessed.is_text_reported = true;
             self.problems.add(rule, offset, problem.to_owned());
         }
     }
@@ -149,7 +149,7 @@ impl<'r, 's, 'd> Run<'r, 's, 'd> {
             }
         };
         if !self.identity.is_idle() {
-            let value = if self.identity.is_asked(depth) { value } else { FieldValue::Unknown };
+            let value = if self.identity.is_needed(depth) { value } else { FieldValue::Unknown };
             self.identity.end((depth, frame.offset), &value, is_nillable, self.problems);
         }
     }
@@ -167,7 +167,7 @@ impl Assessed {
     }
 
     /// Returns true if the text is needed at the end of the element.
-    fn keeps_text(&self, types: &Types<'_>) -> bool {
+    fn needs_text(&self, types: &Types<'_>) -> bool {
         self.type_.is_simple() || matches!(self.constraint(types), Some(ValueConstraint::Fixed(_)))
     }
 }

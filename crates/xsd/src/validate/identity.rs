@@ -8,8 +8,8 @@ use castile_datatypes::Value;
 
 use super::keys::{Key, Keys};
 use super::problem::Problems;
-use super::selection::{Constraint, MOST_OPEN, Selection, Target};
-use super::values::MOST_KEPT;
+use super::selection::{Constraint, MAX_OPEN, Selection, Target};
+use super::values::MAX_STORED;
 use crate::ExpandedName;
 use crate::components::IdentityConstraintCategory as Category;
 
@@ -19,7 +19,7 @@ pub(super) struct Identity {
     selection: Selection<Field>,
     /// What was found so far for each scope.
     scopes: Vec<Scope>,
-    kept: usize,
+    stored: usize,
 }
 
 /// What was found within an element that has constraints.
@@ -87,7 +87,7 @@ impl Identity {
             self.scopes.push(Scope { constraints: constraints.clone(), tables, within: HashMap::new() });
         }
         if !self.selection.start((depth, offset), constraints, name) {
-            let message = format!("more than {MOST_OPEN} selected elements are open");
+            let message = format!("more than {MAX_OPEN} selected elements are open");
             problems.add("cvc-identity-constraint", offset, message);
         }
         for one in attributes {
@@ -99,8 +99,8 @@ impl Identity {
     }
 
     /// Returns true if the value of the element at `depth` is needed.
-    pub(super) fn is_asked(&self, depth: usize) -> bool {
-        self.selection.is_asked(depth)
+    pub(super) fn is_needed(&self, depth: usize) -> bool {
+        self.selection.is_field(depth)
     }
 
     /// Handles the end of the element at `depth`, with this value.
@@ -149,9 +149,9 @@ impl Identity {
             }
             return;
         };
-        self.kept += 1;
-        if self.kept > MOST_KEPT {
-            let message = format!("there are more than {MOST_KEPT} keys and references to them");
+        self.stored += 1;
+        if self.stored > MAX_STORED {
+            let message = format!("there are more than {MAX_STORED} keys and references to them");
             problems.add("cvc-identity-constraint", target.offset, message);
             return;
         }

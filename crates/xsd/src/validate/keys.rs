@@ -56,10 +56,10 @@ fn hash<H: Hasher>(value: &Value, state: &mut H) {
 
 /// The keys within an element.
 #[derive(Debug, Default)]
-pub(super) struct Keys(HashMap<Key, Standing>);
+pub(super) struct Keys(HashMap<Key, Multiplicity>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
+enum Multiplicity {
     One,
     /// Two descendants have the key in tables of their own, so a reference leads to neither.
     Several,
@@ -68,12 +68,12 @@ enum Standing {
 impl Keys {
     /// Adds a key. Returns false if it already exists.
     pub(super) fn insert(&mut self, key: Key) -> bool {
-        self.0.insert(key, Standing::One).is_none()
+        self.0.insert(key, Multiplicity::One).is_none()
     }
 
     /// Returns true if exactly one element has this key.
     pub(super) fn has(&self, key: &Key) -> bool {
-        self.0.get(key) == Some(&Standing::One)
+        self.0.get(key) == Some(&Multiplicity::One)
     }
 
     /// Adds the keys within a child (§3.11.5).
@@ -82,7 +82,7 @@ impl Keys {
             std::mem::swap(self, &mut other);
         }
         for (key, standing) in other.0 {
-            self.0.entry(key).and_modify(|known| *known = Standing::Several).or_insert(standing);
+            self.0.entry(key).and_modify(|known| *known = Multiplicity::Several).or_insert(standing);
         }
     }
 

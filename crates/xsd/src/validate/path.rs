@@ -79,7 +79,7 @@ impl Path {
 
     /// Returns true if the steps match `depth` elements from the outermost to the innermost. `name` returns their
     /// names.
-    pub(super) fn leads_to<'n>(&self, depth: usize, name: impl Fn(usize) -> (&'n str, &'n str)) -> bool {
+    pub(super) fn matches<'n>(&self, depth: usize, name: impl Fn(usize) -> (&'n str, &'n str)) -> bool {
         let Some(start) = depth.checked_sub(self.steps.len()) else { return false };
         if start > 0 && !self.is_anywhere {
             return false;
@@ -117,11 +117,11 @@ mod tests {
         ] {
             let names: Vec<&str> = below.split_whitespace().collect();
             let paths = Path::alternatives(path, &namespaces);
-            let is_met = paths.iter().any(|path| path.leads_to(names.len(), |index| ("", names[index])));
+            let is_met = paths.iter().any(|path| path.matches(names.len(), |index| ("", names[index])));
             assert_eq!(is_met, expected, "{path} in {below:?}");
         }
         let [path] = &Path::alternatives("p:a/@p:id", &namespaces)[..] else { panic!() };
-        assert!(path.leads_to(1, |_| ("urn:p", "a")));
+        assert!(path.matches(1, |_| ("urn:p", "a")));
         assert!(path.attribute.as_ref().is_some_and(|test| test.matches("urn:p", "id") && !test.matches("", "id")));
     }
 }

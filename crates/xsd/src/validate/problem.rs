@@ -49,7 +49,7 @@ const WELL_FORMED: &str = "well-formed";
 #[derive(Debug)]
 pub struct Problems {
     found: Vec<Found>,
-    most: usize,
+    max: usize,
 }
 
 #[derive(Debug)]
@@ -64,7 +64,7 @@ impl Problems {
     /// Creates an empty list that stores at most `most` problems.
     #[must_use]
     pub fn new(most: usize) -> Self {
-        Problems { found: Vec::new(), most }
+        Problems { found: Vec::new(), max: most }
     }
 
     /// Adds a problem at a byte offset of the document, with the rule that is broken.
@@ -77,7 +77,7 @@ impl Problems {
     /// Returns true if no more problems are stored.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.found.len() >= self.most
+        self.found.len() >= self.max
     }
 
     /// Adds the problem that the document is not well-formed.

@@ -10,7 +10,7 @@ use crate::ExpandedName;
 use crate::components::{self, IdentityConstraint, IdentityConstraintCategory as Category};
 
 /// Maximum number of open selected elements. Each start tag is matched against the fields of all of them.
-pub(super) const MOST_OPEN: usize = 1_000;
+pub(super) const MAX_OPEN: usize = 1_000;
 
 /// An identity constraint with parsed paths.
 #[derive(Debug)]
@@ -45,7 +45,7 @@ pub(crate) struct Selection<F> {
     /// Open elements that fields matched, innermost last.
     waiting: Vec<Waiting>,
     /// The attributes of the last started element that fields match.
-    attributes: Vec<Asked>,
+    attributes: Vec<PendingAttribute>,
 }
 
 /// An element that has constraints.
@@ -75,7 +75,7 @@ struct Waiting {
 
 /// An attribute that a path of a field matches.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Asked {
+struct PendingAttribute {
     target: usize,
     field: usize,
     path: usize,
@@ -92,12 +92,12 @@ impl<F: Clone + Default> Selection<F> {
     ) -> bool {
         self.scopes.extend(constraints.map(|constraints| Scope { depth, constraints }));
         self.attributes.clear();
-        let leads = |path: &Path, from: usize| path.leads_to(depth - from, |index| name(from + 1 + index));
+        let leads = |path: &Path, from: usize| path.matches(depth - from, |index| name(from + 1 + index));
         let mut is_enough = true;
         for (number, scope) in self.scopes.iter().enumerate() {
             for (index, constraint) in scope.constraints.iter().enumerate() {
                 if constraint.selector.iter().any(|path| leads(path, scope.depth)) {
-                    if self.targets.len() == MOST_OPEN {
+                    if self.targets.len() == MAX_OPEN {
                         is_enough = false;
                         break;
                     }
@@ -112,7 +112,7 @@ impl<F: Clone + Default> Selection<F> {
                 let mut is_element = false;
                 for (at, path) in paths.iter().enumerate().filter(|(_, path)| leads(path, target.depth)) {
                     match path.attribute {
-                        Some(_) => self.attributes.push(Asked { target: number, field: index, path: at }),
+                        Some(_) => self.attributes.push(PendingAttribute { target: number, field: index, path: at }),
                         None => is_element = true,
                     }
                 }
@@ -128,7 +128,7 @@ impl<F: Clone + Default> Selection<F> {
     /// Calls `take` for the fields that lead to this attribute of the last started element.
     pub(crate) fn attribute(&mut self, namespace: &str, local: &str, mut take: impl FnMut(&mut F, &Constraint)) {
         let mut last = None;
-        for &Asked { target, field, path } in &self.attributes {
+        for &PendingAttribute { target, field, path } in &self.attributes {
             let target_of = &mut self.targets[target];
             let constraint = &self.scopes[target_of.scope].constraints[target_of.constraint];
             let test = constraint.fields[field][path].attribute.as_ref();
@@ -149,13 +149,13 @@ impl<F: Clone + Default> Selection<F> {
     }
 
     /// Returns true if a field leads to the element at `depth`.
-    pub(crate) fn is_asked(&self, depth: usize) -> bool {
+    pub(crate) fn is_field(&self, depth: usize) -> bool {
         self.waiting.last().is_some_and(|waiting| waiting.depth == depth)
     }
 
     /// Returns whether this attribute of the last started element is a field: `Some(true)` if it is a field of a key.
-    pub(crate) fn asks_for(&self, namespace: &str, local: &str) -> Option<bool> {
-        let constraint = |asked: &Asked| {
+    pub(crate) fn is_field_attribute(&self, namespace: &str, local: &str) -> Option<bool> {
+        let constraint = |asked: &PendingAttribute| {
             let target = &self.targets[asked.target];
             let constraint = &self.scopes[target.scope].constraints[target.constraint];
             let test = constraint.fields[asked.field][asked.path].attribute.as_ref();
@@ -166,7 +166,7 @@ impl<F: Clone + Default> Selection<F> {
 
     /// Returns whether an element at `depth`, below the open ones, is a field or on the path to one: `Some(true)` for a
     /// key.
-    pub(crate) fn on_the_way<'n>(&self, depth: usize, name: impl Fn(usize) -> (&'n str, &'n str)) -> Option<bool> {
+    pub(crate) fn is_on_path<'n>(&self, depth: usize, name: impl Fn(usize) -> (&'n str, &'n str)) -> Option<bool> {
         let leads = |target: &&Target<F>| {
             let constraint = &self.scopes[target.scope].constraints[target.constraint];
             let name = |index| name(target.depth + 1 + index);

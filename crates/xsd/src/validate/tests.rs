@@ -3,7 +3,7 @@ use crate::Documents;
 use crate::builtin::XSI_NAMESPACE;
 
 /// Returns the problems of a document, validated by a schema with these declarations.
-fn judged(declarations: &str, document: &str) -> Vec<String> {
+fn problems(declarations: &str, document: &str) -> Vec<String> {
     let schema = schema(declarations);
     Validator::new(&schema).validate(document.as_bytes()).iter().map(ToString::to_string).collect()
 }
@@ -56,7 +56,7 @@ fn values_that_are_too_expensive_to_validate_are_reported() {
             .to_owned(),
     ];
     let document = "<r xmlns='urn:t'><a>1</a><b>1</b><c>1 x</c><d>zz</d><e>long</e></r>";
-    let problems = judged(&declarations.concat(), document);
+    let problems = problems(&declarations.concat(), document);
     let expected =
         ["\"1\" can't be validated", "\"1\" can't be validated", "\"x\" is not", "\"zz\" is not", "\"long\" is not"];
     assert_eq!(problems.len(), expected.len(), "{problems:#?}");
@@ -264,7 +264,7 @@ fn errors_state_what_was_expected() {
     let declarations = r###"<xs:element name="r"><xs:complexType><xs:sequence>
         <xs:element name="a" type="xs:int"/><xs:choice minOccurs="0"><xs:element name="b"/><xs:any namespace="##other"/></xs:choice>
         <xs:element name="c" maxOccurs="2"/></xs:sequence><xs:attribute name="n" use="required"/></xs:complexType></xs:element>"###;
-    let told = |document: &str| judged(declarations, document);
+    let told = |document: &str| problems(declarations, document);
     assert_eq!(
         told("<r xmlns='urn:t' n=''><a>1</a><d/></r>"),
         [
@@ -366,9 +366,9 @@ fn ids_are_unique_and_references_lead_to_them() {
     let declarations = r#"<xs:element name="r"><xs:complexType><xs:sequence>
         <xs:element name="i" type="xs:ID" minOccurs="0" maxOccurs="9"/></xs:sequence>
         <xs:attribute name="refs" type="xs:IDREFS"/></xs:complexType></xs:element>"#;
-    assert_eq!(judged(declarations, "<r xmlns='urn:t' refs=' b a'><i> a</i><i>b</i></r>"), [""; 0]);
+    assert_eq!(problems(declarations, "<r xmlns='urn:t' refs=' b a'><i> a</i><i>b</i></r>"), [""; 0]);
     assert_eq!(
-        judged(declarations, "<r xmlns='urn:t' refs='a c'><i>a</i><i>a</i></r>"),
+        problems(declarations, "<r xmlns='urn:t' refs='a c'><i>a</i><i>a</i></r>"),
         [
             "1:18: r: no element has the ID \"c\", to which a reference points [cvc-id.1]",
             "1:40: r/i[2]: the ID \"a\" is already used by another element [cvc-id.2]"
@@ -380,8 +380,8 @@ fn ids_are_unique_and_references_lead_to_them() {
 fn problems_and_sizes_are_limited() {
     let schema = content(&expanded("<xs:sequence>[a*]</xs:sequence>"));
     let document = format!("<r xmlns='urn:t'>{}</r>", "<a x=''/>".repeat(1_000));
-    let count = |validator: Validator<'_>| validator.with_most_problems(7).validate(document.as_bytes()).len();
-    assert_eq!(Validator::new(&schema).validate(document.as_bytes()).len(), MOST_PROBLEMS);
+    let count = |validator: Validator<'_>| validator.with_max_problems(7).validate(document.as_bytes()).len();
+    assert_eq!(Validator::new(&schema).validate(document.as_bytes()).len(), MAX_PROBLEMS);
     assert_eq!(count(Validator::new(&schema)), 7);
     let mut limits = Limits::default();
     limits.message_size = 100;
@@ -429,7 +429,7 @@ fn selected_elements_within_each_other_are_bounded() {
         <xs:unique name="u"><xs:selector xpath=".//*"/><xs:field xpath="@k"/></xs:unique></xs:element>"#;
     let nested = |depth: usize| {
         let within = r#"<a xmlns="urn:t">"#.repeat(depth);
-        judged(declarations, &format!("{within}{}", "</a>".repeat(depth)))
+        problems(declarations, &format!("{within}{}", "</a>".repeat(depth)))
     };
     assert_eq!(nested(40), [""; 0]);
     let problems = nested(50);

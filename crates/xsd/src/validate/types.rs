@@ -17,7 +17,7 @@ use crate::definition::Definitions;
 use crate::{ElementId, ExpandedName, Schema, TypeId};
 
 /// Maximum length of a chain of substitution group heads.
-const MOST_HEADS: usize = 256;
+const MAX_HEADS: usize = 256;
 
 /// The parts requested so far.
 #[derive(Debug)]
@@ -169,7 +169,7 @@ impl<'s> Types<'s> {
 
     /// Reads a value of a simple type.
     pub(super) fn read(&mut self, id: TypeId, text: &str, scope: &dyn Declarations) -> Result<Value, Invalid> {
-        self.definitions.judge(self.schema, id, text, scope)
+        self.definitions.read_of_document(self.schema, id, text, scope)
     }
 
     /// Returns the identity constraints of an element.
@@ -187,12 +187,12 @@ impl<'s> Types<'s> {
         }
         let schema = self.schema;
         let chain = std::iter::successors(schema[member].substitution_group, |&head| schema[head].substitution_group);
-        let heads: Rc<[ElementId]> = chain.take(MOST_HEADS).filter(|&head| self.may_stand_for(member, head)).collect();
+        let heads: Rc<[ElementId]> = chain.take(MAX_HEADS).filter(|&head| self.may_substitute(member, head)).collect();
         self.heads.insert(member, heads.clone());
         heads
     }
 
-    fn may_stand_for(&self, member: ElementId, head: ElementId) -> bool {
+    fn may_substitute(&self, member: ElementId, head: ElementId) -> bool {
         let schema = self.schema;
         let (member_type, head) = (schema[member].type_id, &schema[head]);
         if head.block.substitution {

@@ -11,9 +11,9 @@ use crate::components::Variety;
 use crate::{Builtin, TypeId};
 
 /// Maximum nesting depth of lists and unions that are visited; it equals the limit for reading values.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 /// Maximum number of IDs and references, and of keys, that are stored.
-pub(super) const MOST_KEPT: usize = 1_000_000;
+pub(super) const MAX_STORED: usize = 1_000_000;
 
 impl Types<'_> {
     /// Returns how the values of a type relate to IDs.
@@ -30,11 +30,11 @@ impl Types<'_> {
         let kind = match variety {
             _ if builtin.is_derived_from(Builtin::Id) => IdKind::Id,
             _ if builtin.is_derived_from(Builtin::Idref) => IdKind::Idref,
-            Some(Variety::List { item }) if depth < DEEPEST => match self.id_kind_within(*item, depth + 1) {
+            Some(Variety::List { item }) if depth < MAX_DEPTH => match self.id_kind_within(*item, depth + 1) {
                 kind if matches!(*kind, IdKind::Nothing) => IdKind::Nothing,
                 kind => IdKind::List(kind),
             },
-            Some(Variety::Union { members }) if depth < DEEPEST => {
+            Some(Variety::Union { members }) if depth < MAX_DEPTH => {
                 let kinds: Vec<_> =
                     members.iter().map(|&member| (member, self.id_kind_within(member, depth + 1))).collect();
                 match kinds.iter().any(|(_, kind)| !matches!(**kind, IdKind::Nothing)) {
@@ -53,7 +53,7 @@ impl Types<'_> {
 /// The IDs of a document, and the references without an ID so far.
 #[derive(Debug, Default)]
 pub(super) struct Ids {
-    known: HashSet<Box<str>>,
+    defined: HashSet<Box<str>>,
     references: Vec<(Box<str>, usize)>,
 }
 
@@ -69,18 +69,18 @@ impl Ids {
     ) {
         match kind {
             IdKind::Nothing => {}
-            _ if self.known.len() + self.references.len() >= MOST_KEPT => {
-                let message = format!("there are more than {MOST_KEPT} IDs and references to them");
+            _ if self.defined.len() + self.references.len() >= MAX_STORED => {
+                let message = format!("there are more than {MAX_STORED} IDs and references to them");
                 problems.add("cvc-id", offset, message);
             }
             IdKind::Id => {
-                if !self.known.insert(text.trim().into()) {
+                if !self.defined.insert(text.trim().into()) {
                     let message = format!("the ID \"{}\" is already used by another element", text.trim());
                     problems.add("cvc-id.2", offset, message);
                 }
             }
             IdKind::Idref => {
-                if !self.known.contains(text.trim()) {
+                if !self.defined.contains(text.trim()) {
                     self.references.push((text.trim().into(), offset));
                 }
             }
@@ -101,7 +101,7 @@ impl Ids {
     /// Checks, at the end of the document, that each reference has an ID.
     pub(super) fn finish(self, problems: &mut Problems) {
         for (name, offset) in self.references {
-            if !self.known.contains(&name) {
+            if !self.defined.contains(&name) {
                 problems.add(
                     "cvc-id.1",
                     offset,

@@ -42,7 +42,7 @@ pub(super) fn check(definitions: &Definitions, findings: &mut Findings<'_>) {
             encryption(&whole, findings);
         }
     }
-    if policies.is_cut() {
+    if policies.is_truncated() {
         findings.cut("the policies have too many references to follow");
     }
 }

@@ -87,7 +87,7 @@ impl Contract {
         let (of, is_usable, mut diagnostics) = match kind {
             source::Kind::Schema { .. } => {
                 let (schema, diagnostics) = castile_xsd::read(&path.to_string_lossy(), &files);
-                let is_usable = !schema.is_cut() && schema.global_elements().len() > 0;
+                let is_usable = !schema.is_truncated() && schema.global_elements().len() > 0;
                 (Some(Of::Schema(Box::new(schema))), is_usable, diagnostics)
             }
             source::Kind::Contract => {

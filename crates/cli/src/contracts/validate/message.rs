@@ -108,7 +108,7 @@ pub(super) fn judge(
         }
     };
     let schema = of_envelopes(version);
-    let mut of_envelope = Validator::new(&schema).with_limits(limits()).with_most_problems(asked.most);
+    let mut of_envelope = Validator::new(&schema).with_limits(limits()).with_max_problems(asked.most);
     add(of_envelope.validate_within(&judged.text, |_, _, _| Chosen::Declared));
     if reads {
         add(of_envelope.validate_within(&judged.text, |around, namespace, local| match (around, local) {

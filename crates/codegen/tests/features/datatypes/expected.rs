@@ -106,10 +106,10 @@ impl SimpleType for NumberOrName {
         None
     }
 
-    fn heap_of(text: &str) -> usize {
-        <i32 as SimpleType>::heap_of(text)
-            .max(<::castile::datatypes::QName as SimpleType>::heap_of(text))
-            .max(<::castile::datatypes::Token as SimpleType>::heap_of(text))
+    fn heap_size(text: &str) -> usize {
+        <i32 as SimpleType>::heap_size(text)
+            .max(<::castile::datatypes::QName as SimpleType>::heap_size(text))
+            .max(<::castile::datatypes::Token as SimpleType>::heap_size(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {

@@ -157,11 +157,11 @@ impl SimpleType for SizeOrNumber {
         Err(None)
     }
 
-    fn heap_of(text: &str) -> usize {
-        <Size as SimpleType>::heap_of(text)
-            .max(<i32 as SimpleType>::heap_of(text))
-            .max(<::castile::datatypes::Token as SimpleType>::heap_of(text))
-            .max(<::castile::datatypes::Date as SimpleType>::heap_of(text))
+    fn heap_size(text: &str) -> usize {
+        <Size as SimpleType>::heap_size(text)
+            .max(<i32 as SimpleType>::heap_size(text))
+            .max(<::castile::datatypes::Token as SimpleType>::heap_size(text))
+            .max(<::castile::datatypes::Date as SimpleType>::heap_size(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {

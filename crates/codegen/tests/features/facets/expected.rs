@@ -289,10 +289,10 @@ impl SimpleType for Size {
         <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
     }
 
-    fn heap_of(text: &str) -> usize {
-        <i32 as SimpleType>::heap_of(text)
-            .max(<Color as SimpleType>::heap_of(text))
-            .max(<::castile::datatypes::Date as SimpleType>::heap_of(text))
+    fn heap_size(text: &str) -> usize {
+        <i32 as SimpleType>::heap_size(text)
+            .max(<Color as SimpleType>::heap_size(text))
+            .max(<::castile::datatypes::Date as SimpleType>::heap_size(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -359,10 +359,10 @@ impl SimpleType for SomeSize {
         <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
     }
 
-    fn heap_of(text: &str) -> usize {
-        <i32 as SimpleType>::heap_of(text)
-            .max(<Color as SimpleType>::heap_of(text))
-            .max(<::castile::datatypes::Date as SimpleType>::heap_of(text))
+    fn heap_size(text: &str) -> usize {
+        <i32 as SimpleType>::heap_size(text)
+            .max(<Color as SimpleType>::heap_size(text))
+            .max(<::castile::datatypes::Date as SimpleType>::heap_size(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -587,8 +587,8 @@ impl SimpleType for SizeOrCode {
         <SomeSize as SimpleType>::parse_beyond_facets(text).map(Self::SomeSize)
     }
 
-    fn heap_of(text: &str) -> usize {
-        <SomeSize as SimpleType>::heap_of(text).max(<String as SimpleType>::heap_of(text))
+    fn heap_size(text: &str) -> usize {
+        <SomeSize as SimpleType>::heap_size(text).max(<String as SimpleType>::heap_size(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -691,8 +691,8 @@ impl SimpleType for PercentOrKind {
         None
     }
 
-    fn heap_of(text: &str) -> usize {
-        <i32 as SimpleType>::heap_of(text).max(<::castile::datatypes::QName as SimpleType>::heap_of(text))
+    fn heap_size(text: &str) -> usize {
+        <i32 as SimpleType>::heap_size(text).max(<::castile::datatypes::QName as SimpleType>::heap_size(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -767,8 +767,8 @@ impl SimpleType for ShortKind {
         None
     }
 
-    fn heap_of(text: &str) -> usize {
-        <i32 as SimpleType>::heap_of(text).max(<::castile::datatypes::QName as SimpleType>::heap_of(text))
+    fn heap_size(text: &str) -> usize {
+        <i32 as SimpleType>::heap_size(text).max(<::castile::datatypes::QName as SimpleType>::heap_size(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {
@@ -876,8 +876,8 @@ impl SimpleType for FirstOrSeven {
         None
     }
 
-    fn heap_of(text: &str) -> usize {
-        <i32 as SimpleType>::heap_of(text).max(<::castile::datatypes::QName as SimpleType>::heap_of(text))
+    fn heap_size(text: &str) -> usize {
+        <i32 as SimpleType>::heap_size(text).max(<::castile::datatypes::QName as SimpleType>::heap_size(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {

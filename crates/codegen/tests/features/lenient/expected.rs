@@ -128,8 +128,8 @@ impl SimpleType for PercentOrColor {
         <Color as SimpleType>::parse_beyond_facets(text).map(Self::Color)
     }
 
-    fn heap_of(text: &str) -> usize {
-        <i32 as SimpleType>::heap_of(text).max(<Color as SimpleType>::heap_of(text))
+    fn heap_size(text: &str) -> usize {
+        <i32 as SimpleType>::heap_size(text).max(<Color as SimpleType>::heap_size(text))
     }
 
     fn write(&self, out: &mut Vec<u8>) -> bool {

@@ -103,7 +103,7 @@ impl Decoder<'_> {
         rank: usize,
     ) -> Result<Array<T>, Error> {
         let outer = self.enter(element);
-        let most = shape.most();
+        let most = shape.max_items();
         let mut dimensions = vec![0; rank];
         let mut items = Vec::new();
         while let Next::Start(tag) = self.peek()? {
@@ -151,7 +151,7 @@ impl Decoder<'_> {
         let outer = self.enter(element);
         let outside = self.given.take();
         let mut items: Vec<Option<T>> = Vec::new();
-        let most = shape.most();
+        let most = shape.max_items();
         // Items of another type than the contract's are checked one by one.
         let most_known = if shape.items.is_none() { most.unwrap_or(usize::MAX) } else { 0 };
         let mut charged = 0;
@@ -161,10 +161,10 @@ impl Decoder<'_> {
         let mut again = None;
         loop {
             if items.len() == 1 {
-                items.reserve(self.room(start, 1, size_of::<Option<T>>()));
+                items.reserve(self.capacity_for(start, 1, size_of::<Option<T>>()));
             }
             if items.capacity() != charged {
-                self.charge_room(&mut charged, items.capacity(), size_of::<Option<T>>())?;
+                self.charge_capacity(&mut charged, items.capacity(), size_of::<Option<T>>())?;
             }
             let is_due = self.next.is_none();
             let may_be_known = is_due && next < most_known;
@@ -178,7 +178,7 @@ impl Decoder<'_> {
                     next += 1;
                     continue;
                 }
-                if let Some(value) = T::known(self, &array.item) {
+                if let Some(value) = T::cached(self, &array.item) {
                     put(&mut items, next, Some(value?));
                     next += 1;
                     continue;
@@ -220,7 +220,7 @@ impl Decoder<'_> {
             (None, _) => items.len(),
         };
         self.fill(&mut items, size, array, shape.offset, &mut charged)?;
-        self.charge_room(&mut charged, items.capacity(), size_of::<Option<T>>())?;
+        self.charge_capacity(&mut charged, items.capacity(), size_of::<Option<T>>())?;
         self.leave(element, outer)?;
         self.given = outside;
         Ok(items)
@@ -238,8 +238,8 @@ impl Decoder<'_> {
     ) -> Result<(), Error> {
         let missing = place.saturating_sub(items.len());
         if missing > 0 {
-            self.count_room(missing.saturating_mul(NIL.len() + array.item.name.len()), offset)?;
-            self.take_room(missing.saturating_mul(size_of::<Option<T>>()), offset)?;
+            self.count_expansion(missing.saturating_mul(NIL.len() + array.item.name.len()), offset)?;
+            self.charge_expansion(missing.saturating_mul(size_of::<Option<T>>()), offset)?;
             *charged += missing;
             items.resize_with(place, || None);
         }
@@ -267,7 +267,7 @@ impl Decoder<'_> {
             return Ok(shape);
         }
         // The name of the array's type isn't known here, but it must be a valid name.
-        if let Err(error) = self.said_type() {
+        if let Err(error) = self.named_type() {
             self.tolerate_type(error)?;
         }
         let (mut first, mut wrong) = (None, None);
@@ -309,7 +309,7 @@ impl Decoder<'_> {
         }
         self.check_sizes(&mut shape, rank, element)?;
         if let Some((text, offset)) = first {
-            shape.first = self.place(text, &shape, array, offset)?;
+            shape.first = self.parse_position(text, &shape, array, offset)?;
         }
         if let Some(wrong) = wrong {
             self.tolerate_type(wrong)?;
@@ -376,7 +376,7 @@ impl Decoder<'_> {
         if same_ranks && ranks.is_empty() && !is_same && !(is_builtin(namespace) && (is_any(local) || is_array(local)))
         {
             if let Some(rules) = is_simple(&array.item, of.as_ref(), Rules::Encoded) {
-                let judged = self.judge(&array.item, of.as_ref(), rules, namespace, local);
+                let judged = self.check_named_type(&array.item, of.as_ref(), rules, namespace, local);
                 let error =
                     judged.error.map(|error| Error::new(ErrorKind::Structure, offset, error.message().to_owned()));
                 return Ok((judged.reading.map(ItemType::Simple), error));
@@ -416,12 +416,12 @@ impl Decoder<'_> {
         }
         match self.reader.qualified_attribute(SOAP11, "position") {
             None => Ok(None),
-            Some(position) => self.place(position.value, shape, array, position.offset).map(Some),
+            Some(position) => self.parse_position(position.value, shape, array, position.offset).map(Some),
         }
     }
 
     /// Parses a position in an array: `[3]` or `[1,2]`.
-    fn place(&self, text: &str, shape: &Shape, array: &ArrayType, offset: usize) -> Result<usize, Error> {
+    fn parse_position(&self, text: &str, shape: &Shape, array: &ArrayType, offset: usize) -> Result<usize, Error> {
         let numbers = text.trim().strip_prefix('[').and_then(|text| text.strip_suffix(']'));
         // One number too many is enough to detect an error.
         let numbers: Option<Vec<usize>> =
@@ -451,7 +451,7 @@ impl Decoder<'_> {
 
 impl Shape {
     /// Returns the maximum number of items, if the sizes are given.
-    fn most(&self) -> Option<usize> {
+    fn max_items(&self) -> Option<usize> {
         if self.sizes.is_empty() {
             return None;
         }
@@ -474,7 +474,7 @@ fn put<T>(items: &mut Vec<Option<T>>, place: usize, value: Option<T>) {
 }
 
 /// The maximum number of dimensions that an array may declare. It bounds the work for a message with millions of commas.
-const MOST_DIMENSIONS: usize = 1_000;
+const MAX_DIMENSIONS: usize = 1_000;
 
 /// Parses the sizes of SOAP 1.1: `2,3`. A size may be absent.
 fn sizes11(text: &str) -> Option<Vec<Option<usize>>> {
@@ -494,8 +494,8 @@ fn sizes12(text: &str) -> Option<Vec<Option<usize>>> {
 
 /// Returns all sizes, if all are valid and there aren't too many.
 fn sizes(sizes: impl Iterator<Item = Option<Option<usize>>>) -> Option<Vec<Option<usize>>> {
-    let sizes: Vec<_> = sizes.take(MOST_DIMENSIONS + 1).collect::<Option<_>>()?;
-    (sizes.len() <= MOST_DIMENSIONS).then_some(sizes)
+    let sizes: Vec<_> = sizes.take(MAX_DIMENSIONS + 1).collect::<Option<_>>()?;
+    (sizes.len() <= MAX_DIMENSIONS).then_some(sizes)
 }
 
 fn number(text: &str) -> Option<usize> {
@@ -511,8 +511,8 @@ mod tests {
     fn at_most_as_many_sizes_are_stored_as_arrays_have_dimensions() {
         assert_eq!(sizes11("2,,3"), Some(vec![Some(2), None, Some(3)]));
         assert_eq!(sizes12("* 3"), Some(vec![None, Some(3)]));
-        assert_eq!(sizes11(&",".repeat(MOST_DIMENSIONS - 1)).map(|sizes| sizes.len()), Some(MOST_DIMENSIONS));
-        assert_eq!(sizes11(&",".repeat(MOST_DIMENSIONS)), None);
-        assert_eq!(sizes12(&"1 ".repeat(MOST_DIMENSIONS + 1)), None);
+        assert_eq!(sizes11(&",".repeat(MAX_DIMENSIONS - 1)).map(|sizes| sizes.len()), Some(MAX_DIMENSIONS));
+        assert_eq!(sizes11(&",".repeat(MAX_DIMENSIONS)), None);
+        assert_eq!(sizes12(&"1 ".repeat(MAX_DIMENSIONS + 1)), None);
     }
 }

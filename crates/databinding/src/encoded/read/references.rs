@@ -11,15 +11,15 @@ use castile_datatypes::quoted;
 use castile_xml::ids::{ElementIds, RepeatedReference, Stop, Target};
 use castile_xml::{CachedReader, Memory, Reader, StartTag, Token};
 
-use crate::encoded::graph::{Graph, Step, expansion, place_of};
+use crate::encoded::graph::{Graph, Step, expansion, template_key};
 use crate::error::{Error, ErrorKind};
 use crate::from_xml::Decoder;
 use crate::schema::Element;
 
 /// The maximum number of references that lead to each other before a value.
-const MOST_STEPS: usize = 16;
+const MAX_STEPS: usize = 16;
 /// How many spare readers are kept for siblings, and how many buffers for other readers. Targets are usually siblings.
-const MOST_SPARE: usize = 8;
+const MAX_SPARE: usize = 8;
 
 /// A reference in the document.
 #[derive(Debug)]
@@ -33,10 +33,10 @@ pub(super) struct Reference<'a> {
 /// How the start tag of a target was read.
 pub(super) enum Opened<'a> {
     /// By a template, as a tag without attributes.
-    Alike,
+    Template,
     /// From the cache.
-    Known,
-    Unknown(StartTag<'a>),
+    Cached,
+    Uncached(StartTag<'a>),
 }
 
 /// The reader that was left to follow a reference.
@@ -50,18 +50,18 @@ impl<'a> Decoder<'a> {
     }
 
     /// Counts bytes that are added to the document, and charges them.
-    pub(super) fn take_room(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
-        self.count_room(bytes, offset)?;
+    pub(super) fn charge_expansion(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
+        self.count_expansion(bytes, offset)?;
         // The limit is checked first: a size in a message may exceed any budget, and that is not a shortage of memory.
         self.charge(bytes)
     }
 
     /// Counts bytes that are added to the document.
-    pub(super) fn count_room(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
+    pub(super) fn count_expansion(&mut self, bytes: usize, offset: usize) -> Result<(), Error> {
         let graph = self.graph();
-        match graph.room.checked_sub(bytes) {
+        match graph.remaining_expansion.checked_sub(bytes) {
             Some(room) => {
-                graph.room = room;
+                graph.remaining_expansion = room;
                 Ok(())
             }
             None => {
@@ -100,7 +100,7 @@ impl<'a> Decoder<'a> {
         }
         let fail = |kind, message: String| Error::new(kind, reference.attribute, message);
         let mut to = Cow::Borrowed(&*reference.to);
-        for _ in 0..MOST_STEPS {
+        for _ in 0..MAX_STEPS {
             let Some(graph) = &mut self.graph else { unreachable!("it has the index") };
             let target = match graph.target(&to, &mut self.allowance) {
                 Ok(target) => target,
@@ -109,7 +109,7 @@ impl<'a> Decoder<'a> {
             match target {
                 Target::Element(number) => return Ok(number),
                 Target::Reference(next) => {
-                    self.take_room(next.len(), reference.attribute)?;
+                    self.charge_expansion(next.len(), reference.attribute)?;
                     to = next;
                 }
                 Target::None => {
@@ -129,50 +129,50 @@ impl<'a> Decoder<'a> {
     }
 
     /// Returns the offset of an element.
-    pub(super) fn start_of(&self, place: u32) -> usize {
-        let extent = self.graph.as_ref().and_then(|graph| graph.extent(place));
+    pub(super) fn start_of(&self, number: u32) -> usize {
+        let extent = self.graph.as_ref().and_then(|graph| graph.extent(number));
         extent.map_or(0, |extent| extent.start as usize)
     }
 
     /// Continues after the start tag of a reference's target, which is read as `element`. Returns how the start tag was read.
     /// If the type is fixed, its attributes don't matter.
-    pub(super) fn go_to(
+    pub(super) fn enter_target(
         &mut self,
-        place: u32,
+        number: u32,
         reference: &Reference<'a>,
         element: &'static Element,
         type_is_fixed: bool,
     ) -> Result<(Outer<'a>, Opened<'a>), Error> {
         let depth = self.reader.limits().depth;
         let Some(graph) = &mut self.graph else { unreachable!("it has found the element") };
-        let Some(extent) = graph.extent(place) else { unreachable!("references lead to elements of the index") };
+        let Some(extent) = graph.extent(number) else { unreachable!("references lead to elements of the index") };
         let is_around = |offset: usize| (extent.start as usize..extent.end as usize).contains(&offset);
-        if is_around(reference.at) || graph.open.iter().any(|step| step.place == place || is_around(step.from)) {
-            return Err(self.never_ends(reference));
+        if is_around(reference.at) || graph.open.iter().any(|step| step.number == number || is_around(step.from)) {
+            return Err(self.circular_reference(reference));
         }
         if graph.open.len() >= depth {
             let message = format!("references are nested {depth} deep, which is the limit");
             return Err(Error::new(ErrorKind::Xml(castile_xml::ErrorKind::Limit), reference.attribute, message));
         }
         let counted = (extent.end - extent.start) as usize;
-        graph.open.push(Step { from: reference.at, attribute: reference.attribute, place, counted });
+        graph.open.push(Step { from: reference.at, attribute: reference.attribute, number, counted });
         let spare = graph.spare.iter().rposition(|(parent, _)| *parent == extent.parent);
         let spare = spare.map(|index| graph.spare.swap_remove(index).1);
-        self.take_room(counted, reference.attribute)?;
+        self.charge_expansion(counted, reference.attribute)?;
         let mut reader = match spare {
             Some(reader) => reader,
             None => Box::new(self.reader_in(extent.parent, reference)?),
         };
         reader.seek(extent.start as usize);
         reader.use_cached_tags();
-        let alike = self.graph().alike_at(extent, element).filter(|_| type_is_fixed);
+        let alike = self.graph().template_for(extent, element).filter(|_| type_is_fixed);
         let (tag, known) = (extent.tag as usize, element.slot_id());
         let opened = if alike.is_some_and(|alike| reader.open_like(alike, known, tag, extent.prefix)) {
-            Opened::Alike
+            Opened::Template
         } else if reader.cached_tag(known).is_some() {
-            Opened::Known
+            Opened::Cached
         } else {
-            Opened::Unknown(next_start_tag(&mut reader)?)
+            Opened::Uncached(next_start_tag(&mut reader)?)
         };
         std::mem::swap(&mut self.reader, &mut reader);
         Ok((Outer(reader), opened))
@@ -180,37 +180,37 @@ impl<'a> Decoder<'a> {
 
     /// Stores the start tag that was read last as a template: the value for `element` is in its content, and not in its
     /// attributes. The same holds for tags like it.
-    pub(super) fn note_alike(&mut self, place: u32, element: &'static Element) {
+    pub(super) fn store_template(&mut self, number: u32, element: &'static Element) {
         let Some(graph) = &mut self.graph else { return };
-        let Some(extent) = graph.extent(place) else { return };
+        let Some(extent) = graph.extent(number) else { return };
         let Some(slot) = usize::from(extent.shape).checked_sub(1) else { return };
-        if graph.alike.len() <= slot {
-            graph.alike.resize_with(slot + 1, || None);
+        if graph.templates.len() <= slot {
+            graph.templates.resize_with(slot + 1, || None);
         }
-        graph.alike[slot] = self.reader.template(extent.prefix).map(|alike| (place_of(extent, element), alike));
+        graph.templates[slot] = self.reader.template(extent.prefix).map(|alike| (template_key(extent, element), alike));
     }
 
     /// Continues after a reference, whose target was read.
     ///
     /// # Errors
     /// The target exceeds the limit on added bytes.
-    pub(super) fn come_back(&mut self, outer: Outer<'a>) -> Result<(), Error> {
+    pub(super) fn leave_target(&mut self, outer: Outer<'a>) -> Result<(), Error> {
         let Outer(mut reader) = outer;
         std::mem::swap(&mut self.reader, &mut reader);
         let graph = self.graph();
         let Some(step) = graph.open.pop() else { return Ok(()) };
-        let extent = graph.ids.as_mut().and_then(|ids| ids.note_read(step.place, reader.offset()));
+        let extent = graph.ids.as_mut().and_then(|ids| ids.note_read(step.number, reader.offset()));
         let Some(extent) = extent else { return Ok(()) };
         let length = (extent.end - extent.start) as usize;
         let parent = extent.parent;
-        if graph.spare.len() >= MOST_SPARE {
+        if graph.spare.len() >= MAX_SPARE {
             let (_, first) = graph.spare.remove(0);
-            if graph.memories.len() < MOST_SPARE {
+            if graph.memories.len() < MAX_SPARE {
                 graph.memories.push(first.into_memory());
             }
         }
         graph.spare.push((parent, reader));
-        self.take_room(length.saturating_sub(step.counted), step.attribute)
+        self.charge_expansion(length.saturating_sub(step.counted), step.attribute)
     }
 
     /// Records that a reference was followed to its end.
@@ -235,23 +235,23 @@ impl<'a> Decoder<'a> {
 
     /// Skips the next elements if references have led to them. They were read completely, in the same namespace scope. The
     /// element around them was opened last.
-    pub fn pass_over_followed(&mut self) {
+    pub fn skip_followed(&mut self) {
         let Some(ids) = self.graph.as_ref().and_then(|graph| graph.ids.as_ref()) else { return };
         let at = ids.end_of_read(self.reader.offset());
         self.reader.seek(at);
     }
 
     /// Stores the buffers and caches of other readers in `memory`, for the next document.
-    pub(crate) fn keep_memories(graph: Graph<'a>, memory: &mut Memory) {
+    pub(crate) fn store_memories(graph: Graph<'a>, memory: &mut Memory) {
         let spare = graph.spare.into_iter().map(|(_, reader)| reader.into_memory());
         spare.chain(graph.memories).for_each(|other| memory.add_other_memory(other));
     }
 
     /// Creates a reader that has read the start tags of an element and of all elements around it.
-    fn reader_in(&mut self, place: u32, reference: &Reference<'a>) -> Result<CachedReader<'a>, Error> {
+    fn reader_in(&mut self, number: u32, reference: &Reference<'a>) -> Result<CachedReader<'a>, Error> {
         let mut path = Vec::new();
         let graph = self.graph();
-        let mut next = place;
+        let mut next = number;
         while let Some(extent) = graph.extent(next) {
             path.push(extent.start as usize);
             if extent.parent == next {
@@ -268,14 +268,14 @@ impl<'a> Decoder<'a> {
             }
             let begin = reader.offset();
             next_start_tag(&mut reader)?;
-            self.take_room(reader.offset() - begin, reference.attribute)?;
+            self.charge_expansion(reader.offset() - begin, reference.attribute)?;
         }
         Ok(reader)
     }
 
     /// Returns the error for a value that contains itself, in a type that doesn't allow that.
     #[cold]
-    pub(super) fn never_ends(&self, reference: &Reference<'a>) -> Error {
+    pub(super) fn circular_reference(&self, reference: &Reference<'a>) -> Error {
         let message = format!(
             "a reference to {}, an element that contains the reference: the type doesn't allow values that contain \
              themselves",

@@ -13,9 +13,9 @@ use super::references::{Opened, Reference};
 use crate::any::AnyAttribute;
 use crate::encoded::{SOAP11, SOAP12};
 use crate::error::{Error, ErrorKind};
+use crate::fragment::{self, write_declaration};
 use crate::from_xml::Decoder;
 use crate::from_xml::types::is_of_encoding;
-use crate::kept::{self, write_declaration};
 use crate::schema::{ANY_ELEMENT, XSI_NAMESPACE};
 use crate::stack::deeper;
 
@@ -75,19 +75,19 @@ impl<'a> Decoder<'a> {
         let tag_end = self.reader.offset();
         let default = self.reader.resolve("").unwrap_or_default().to_owned();
         let is_type = name.is_some() && self.is_named_by_type(tag);
-        let element = kept::Element::rest(&mut self.reader, tag)?;
+        let element = fragment::Element::rest(&mut self.reader, tag)?;
         let is_empty = self.reader.offset() == tag_end;
         let end_tag = if is_empty { tag_end } else { self.reader.offset() - element.end_tag_length() };
 
         let mut declarations = String::new();
         let mut taken: Vec<Cow<'_, str>> = element.own().map(Cow::Borrowed).collect();
-        let has_default = element.take_along(&self.reader, |prefix, namespace| {
+        let has_default = element.borrowed_declarations(&self.reader, |prefix, namespace| {
             taken.push(prefix.to_owned().into());
             write_declaration(prefix, namespace, &mut |piece| declarations.push_str(piece));
         });
         let is_called_bare = name.as_ref().is_some_and(|(name, _)| name.namespace.is_empty());
         if (element.is_bare() || is_called_bare) && !has_default {
-            declarations.push_str(kept::NO_NAMESPACE);
+            declarations.push_str(fragment::NO_NAMESPACE);
         }
         if is_type {
             let prefix = free("xsi", &taken);
@@ -104,7 +104,7 @@ impl<'a> Decoder<'a> {
                 (called, Cow::Owned(self.without_ids(attributes)))
             }
         };
-        self.take_room(declarations.len() + called.len(), tag.offset)?;
+        self.charge_expansion(declarations.len() + called.len(), tag.offset)?;
         let end = if is_empty { "/>" } else { ">" };
         out.extend(["<", &called, &declarations, &attributes, end]);
         if is_empty {
@@ -140,10 +140,10 @@ impl<'a> Decoder<'a> {
             self.reader.next()?;
         }
         let place = self.find(reference)?;
-        let (outer, opened) = self.go_to(place, reference, &ANY_ELEMENT, false)?;
-        let Opened::Unknown(tag) = opened else { unreachable!("no tag is learned for an element of any kind") };
+        let (outer, opened) = self.enter_target(place, reference, &ANY_ELEMENT, false)?;
+        let Opened::Uncached(tag) = opened else { unreachable!("no tag is learned for an element of any kind") };
         deeper::<Self, _>(|| self.write_unrolled(tag, Some((name, reference.attribute)), out))?;
-        self.come_back(outer)
+        self.leave_target(outer)
     }
 
     /// Whether an element is named after its type and has no `xsi:type`. Its start tag was read last.

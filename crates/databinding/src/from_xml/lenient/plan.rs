@@ -4,7 +4,7 @@ use castile_xml::{StartTag, Token};
 
 use super::super::tags::is_result;
 use super::super::{Decoder, Error, Expected};
-use super::state::{Child, Extent, Place, Plan};
+use super::state::{Child, Extent, ParticlePosition, Plan};
 use crate::schema::{Content, Element, First};
 
 impl Decoder<'_> {
@@ -12,7 +12,7 @@ impl Decoder<'_> {
     pub(super) fn make(&mut self, plan: &mut Plan, children: &[Extent], end_tag: usize) -> Result<(), Error> {
         plan.is_made = true;
         plan.end_tag = end_tag;
-        self.look_between(children, end_tag)?;
+        self.check_text_between(children, end_tag)?;
         if children.is_empty() {
             return Ok(());
         }
@@ -25,7 +25,7 @@ impl Decoder<'_> {
     }
 
     /// Reports text between the children.
-    fn look_between(&mut self, children: &[Extent], end_tag: usize) -> Result<(), Error> {
+    fn check_text_between(&mut self, children: &[Extent], end_tag: usize) -> Result<(), Error> {
         let starts = children.iter().map(|child| (child.start as usize, child.end as usize));
         let mut from = self.reader.offset();
         for (start, end) in starts.chain([(end_tag, end_tag)]) {
@@ -52,12 +52,12 @@ impl Decoder<'_> {
         table: &'static [Element],
         children: &[Extent],
     ) -> Result<Vec<Child>, Error> {
-        let mut places: Vec<(Place, bool)> = Vec::with_capacity(children.len());
+        let mut places: Vec<(ParticlePosition, bool)> = Vec::with_capacity(children.len());
         let mut total = vec![0_usize; table.len()];
         for child in children {
             let place = self.with_tag(child, |decoder, tag| {
                 let (namespace, local) = (decoder.reader.namespace(tag.namespace), tag.name.local());
-                (place(table, namespace, local), is_result(namespace, local))
+                (position_of(table, namespace, local), is_result(namespace, local))
             })?;
             if let Some((index, _)) = place.0 {
                 total[index] += 1;
@@ -85,11 +85,11 @@ impl Decoder<'_> {
                 }
                 at = at.max(index);
                 seen[index] += 1;
-                let stands_for = if is_exact { None } else { table.get(index) };
-                order.push((index, Child { start: child.start as usize, stands_for }));
+                let declared = if is_exact { None } else { table.get(index) };
+                order.push((index, Child { start: child.start as usize, declared }));
             }
             if !is_right {
-                self.out_of_place(child, |namespace, local| {
+                self.report_misplaced(child, |namespace, local| {
                     let expected = due_words(parent, table, due);
                     match near(table, due, namespace, local) {
                         Some(element) => expected.also(element),
@@ -112,11 +112,11 @@ impl Decoder<'_> {
                 let is_taken = First::takes(first, namespace, local);
                 (is_taken, if is_taken { None } else { similar(first, namespace, local) })
             })?;
-            if let (true, stands_for) | (_, stands_for @ Some(_)) = found {
-                order.push(Child { start, stands_for });
+            if let (true, declared) | (_, declared @ Some(_)) = found {
+                order.push(Child { start, declared });
             }
             if !found.0 {
-                self.out_of_place(child, |_, _| Expected::first(first))?;
+                self.report_misplaced(child, |_, _| Expected::first(first))?;
             }
         }
         Ok(order)
@@ -133,7 +133,7 @@ impl Decoder<'_> {
 
     /// Reports a child that is not the expected one.
     #[cold]
-    fn out_of_place(&mut self, child: &Extent, due: impl FnOnce(&str, &str) -> Expected) -> Result<(), Error> {
+    fn report_misplaced(&mut self, child: &Extent, due: impl FnOnce(&str, &str) -> Expected) -> Result<(), Error> {
         if let Some(lenient) = &mut self.lenient
             && lenient.deviations.is_full()
         {
@@ -150,7 +150,7 @@ impl Decoder<'_> {
 
 /// Returns the position of an element in a sequence. If no element matches exactly, one with the same local name matches if
 /// only one of the two has a namespace (`elementFormDefault`).
-fn place(table: &[Element], namespace: &str, local: &str) -> Place {
+fn position_of(table: &[Element], namespace: &str, local: &str) -> ParticlePosition {
     let exact = table.iter().position(|element| element.is(namespace, local)).map(|index| (index, true));
     exact.or_else(|| table.iter().position(|element| is_similar(element, namespace, local)).map(|index| (index, false)))
 }

@@ -71,16 +71,16 @@ pub(super) struct Plan {
 pub(super) struct Child {
     pub(super) start: usize,
     /// The declared element that it stands for, if it has another name.
-    pub(super) stands_for: Option<&'static Element>,
+    pub(super) declared: Option<&'static Element>,
 }
 
 /// The memory of a plan for each child while it is made, in bytes: the extent, the place, and the child before and after
 /// sorting.
 pub(super) const PER_CHILD: usize =
-    size_of::<Extent>() + size_of::<(Place, bool)>() + size_of::<(usize, Child)>() + size_of::<Child>();
+    size_of::<Extent>() + size_of::<(ParticlePosition, bool)>() + size_of::<(usize, Child)>() + size_of::<Child>();
 
 /// The position of a child in a sequence: the index of its particle, and whether the name matches exactly.
-pub(super) type Place = Option<(usize, bool)>;
+pub(super) type ParticlePosition = Option<(usize, bool)>;
 
 impl Plan {
     pub(super) fn new(depth: usize, element: &'static Element, content: &'static Content) -> Self {
@@ -95,7 +95,7 @@ impl Plan {
     }
 
     /// Returns the declared element for which the current child stands.
-    pub(super) fn stands_for(&self) -> Option<&'static Element> {
-        self.children.get(self.read.checked_sub(1)?)?.stands_for
+    pub(super) fn declared_child(&self) -> Option<&'static Element> {
+        self.children.get(self.read.checked_sub(1)?)?.declared
     }
 }

@@ -9,7 +9,7 @@ use super::super::model::{Leaf, Model};
 use super::super::names::NameId;
 use super::super::types::TypeContent;
 use super::expected::expected;
-use super::{Assessed, Run};
+use super::{Assessed, Validation};
 use crate::builtin::XSI_NAMESPACE;
 use crate::components::{ProcessContents, ValueConstraint};
 use crate::{Builtin, ElementId, ExpandedName, TypeId};
@@ -30,7 +30,7 @@ pub(super) enum Assessment {
     Root,
 }
 
-impl<'d> Run<'_, '_, 'd> {
+impl<'d> Validation<'_, '_, 'd> {
     /// Returns how the parent requires a new child to be validated.
     pub(super) fn assessment(&mut self, reader: &Reader<'d>, tag: StartTag<'d>, name: Option<NameId>) -> Assessment {
         let Some(frame) = self.frames.last_mut() else { return Assessment::Root };
@@ -135,7 +135,7 @@ impl<'d> Run<'_, '_, 'd> {
             Assessment::OfType(_) => None,
             _ => self.types.element(name),
         };
-        let said = self.said_type(reader);
+        let said = self.named_type(reader);
         if declaration.is_none() && said.is_none() {
             let tag_name = tag.name.as_str();
             let problem = match assessment {
@@ -198,12 +198,12 @@ impl<'d> Run<'_, '_, 'd> {
             text: String::new(),
             text_offset: None,
             has_children: false,
-            is_text_told: false,
+            is_text_reported: false,
         })
     }
 
     /// Returns the type in the `xsi:type` of an element, and its offset.
-    fn said_type(&mut self, reader: &Reader<'d>) -> Option<(TypeId, usize)> {
+    fn named_type(&mut self, reader: &Reader<'d>) -> Option<(TypeId, usize)> {
         let is_it = |attribute: &castile_xml::Attribute<'_>| {
             attribute.namespace == XSI_NAMESPACE && attribute.name.local() == "type"
         };

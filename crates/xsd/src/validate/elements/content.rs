@@ -6,7 +6,7 @@ use castile_xml::Reader;
 use super::super::identity::FieldValue;
 use super::super::types::TypeContent;
 use super::expected::expected_only;
-use super::{Assessed, Run};
+use super::{Assessed, Validation};
 use crate::TypeId;
 use crate::components::ValueConstraint;
 
@@ -25,7 +25,7 @@ impl Scope for Ended<'_, '_> {
     }
 }
 
-impl<'d> Run<'_, '_, 'd> {
+impl<'d> Validation<'_, '_, 'd> {
     /// Validates the content of an element between the tags at `start` and `end`.
     pub(super) fn content(
         &mut self,

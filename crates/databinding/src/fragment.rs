@@ -11,23 +11,23 @@ use crate::name::ExpandedName;
 
 /// A sequence of elements, and text between them, stored as it was read.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Run {
+pub(crate) struct Fragment {
     xml: String,
     /// The declarations around all of them. Without it, each element declares all that it uses.
     scope: Option<Scope>,
 }
 
-impl Run {
-    /// Creates a run of one element.
+impl Fragment {
+    /// Creates a fragment of one element.
     pub(crate) fn of(source: &str, scope: Option<&Scope>) -> Self {
-        Run { xml: source.to_owned(), scope: scope.cloned() }
+        Fragment { xml: source.to_owned(), scope: scope.cloned() }
     }
 
-    /// Creates a run of an element that the reader has just read to its end. The declarations that it uses are added.
-    pub(crate) fn alone(element: &Element<'_>, reader: &Reader<'_>) -> Self {
+    /// Creates a fragment of an element that the reader has just read to its end. The declarations that it uses are added.
+    pub(crate) fn of_element(element: &Element<'_>, reader: &Reader<'_>) -> Self {
         let mut xml = String::with_capacity(element.source.len() + NO_NAMESPACE.len());
         element.write(reader, |piece| xml.push_str(piece));
-        Run { xml, scope: None }
+        Fragment { xml, scope: None }
     }
 
     /// Returns the shared declarations.
@@ -36,7 +36,7 @@ impl Run {
     }
 
     /// Returns the XML if its elements don't need shared declarations.
-    pub(crate) fn standing_alone(&self) -> Option<&str> {
+    pub(crate) fn self_contained(&self) -> Option<&str> {
         self.scope.is_none().then_some(self.xml.as_str())
     }
 
@@ -46,18 +46,18 @@ impl Run {
     }
 
     /// Whether XML and shared declarations are the same.
-    pub(crate) fn is_same(&self, other: &Run) -> bool {
+    pub(crate) fn is_same(&self, other: &Fragment) -> bool {
         self.scope == other.scope && self.xml == other.xml
     }
 
     /// Appends an element that the reader has just read to its end. The declarations that it uses are copied and subtracted
-    /// from `copy`. If that doesn't suffice, the run shares the declarations around the element from here on.
-    pub(crate) fn take(&mut self, reader: &Reader<'_>, element: &Element<'_>, copy: &mut usize) {
+    /// from `copy`. If that doesn't suffice, the fragment shares the declarations around the element from here on.
+    pub(crate) fn append_element(&mut self, reader: &Reader<'_>, element: &Element<'_>, copy: &mut usize) {
         // The maximum that may still be appended.
         let left = element.source.len() + reader.length() - reader.offset() + *copy;
         let start = self.xml.len();
         if self.scope.is_none() {
-            reserve(&mut self.xml, element.source.len() + ROOM, left);
+            reserve(&mut self.xml, element.source.len() + SPARE_CAPACITY, left);
             element.write(reader, |piece| {
                 reserve(&mut self.xml, piece.len(), left);
                 self.xml.push_str(piece);
@@ -73,17 +73,17 @@ impl Run {
     }
 
     /// Appends elements written by `write`. Each must be self-contained.
-    pub(crate) fn take_written<E>(&mut self, write: impl FnOnce(&mut String) -> Result<(), E>) -> Result<(), E> {
+    pub(crate) fn append_written<E>(&mut self, write: impl FnOnce(&mut String) -> Result<(), E>) -> Result<(), E> {
         write(&mut self.xml)
     }
 
     /// Appends a text as it is in the document. The reader is at its end.
-    pub(crate) fn take_text(&mut self, reader: &Reader<'_>, text: &str, copy: usize) {
+    pub(crate) fn append_text(&mut self, reader: &Reader<'_>, text: &str, copy: usize) {
         reserve(&mut self.xml, text.len(), text.len() + reader.length() - reader.offset() + copy);
         self.xml.push_str(text);
     }
 
-    /// Shares declarations with everything in the run, unless it already shares some.
+    /// Shares declarations with everything in the fragment, unless it already shares some.
     pub(crate) fn share(&mut self, scope: Scope) {
         self.scope.get_or_insert(scope);
     }
@@ -95,8 +95,8 @@ impl Run {
         }
     }
 
-    /// Appends another run. Declarations stay shared if both runs share the same ones.
-    pub(crate) fn append(&mut self, other: &Run) {
+    /// Appends another fragment. Declarations stay shared if both fragments share the same ones.
+    pub(crate) fn append(&mut self, other: &Fragment) {
         match &other.scope {
             None => self.push(&other.xml),
             Some(scope) if self.xml.is_empty() || self.scope.as_ref() == Some(scope) => {
@@ -132,7 +132,7 @@ impl Run {
 
     /// Returns all of it as self-contained XML.
     pub(crate) fn to_text(&self) -> String {
-        let mut text = String::with_capacity(self.xml.len() + ROOM);
+        let mut text = String::with_capacity(self.xml.len() + SPARE_CAPACITY);
         if let Ok(mut content) = self.content() {
             // The content was parsed before, so this doesn't fail.
             let _ = content.write(|piece| text.push_str(piece));
@@ -182,7 +182,7 @@ impl Run {
 
     /// Whether the XML means the same in another scope. `is_declared` says whether a prefix has a namespace there; the empty
     /// prefix stands for the default namespace. `wanted` is what [`wanted`](Self::wanted) returned.
-    pub(crate) fn means_the_same(
+    pub(crate) fn is_equivalent(
         &self,
         wanted: &[(&str, &str)],
         mut is_declared: impl FnMut(&str, &str) -> bool,
@@ -200,7 +200,7 @@ impl Run {
         wanted
     }
 
-    /// Returns the shared declarations of prefixes that may be used in `values` and, if `has_texts`, in the texts of the run.
+    /// Returns the shared declarations of prefixes that may be used in `values` and, if `has_texts`, in the texts of the fragment.
     /// Those used in elements don't count.
     pub(crate) fn names<'s>(
         &'s self,
@@ -233,15 +233,15 @@ impl Run {
         // The last few prefixes that were looked up. If there are more, all declarations go into a map, from which those
         // found are removed. A lookup in the scope searches all declarations, and a text can have any number of words that
         // look like prefixes.
-        let (mut few, mut looked_up) = ([""; FEW], 0);
+        let (mut few, mut looked_up) = ([""; RECENT_PREFIXES], 0);
         let mut unmet: HashMap<&str, &str> = HashMap::new();
         for prefix in texts.into_iter().flat_map(prefixes) {
             if prefix.is_empty() || few.contains(&prefix) {
                 continue;
             }
-            few[looked_up % FEW] = prefix;
+            few[looked_up % RECENT_PREFIXES] = prefix;
             looked_up += 1;
-            if looked_up == FEW + 1 {
+            if looked_up == RECENT_PREFIXES + 1 {
                 scope.declarations().for_each(|(prefix, namespace)| {
                     unmet.entry(prefix).or_insert(namespace);
                 });
@@ -249,7 +249,7 @@ impl Run {
                     unmet.remove(prefix);
                 });
             }
-            let namespace = if looked_up > FEW { unmet.remove(prefix) } else { scope.resolve(prefix) };
+            let namespace = if looked_up > RECENT_PREFIXES { unmet.remove(prefix) } else { scope.resolve(prefix) };
             if let Some(namespace) = namespace.filter(|namespace| !namespace.is_empty()) {
                 declared.push((prefix, namespace));
             }
@@ -267,16 +267,16 @@ fn reserve(xml: &mut String, more: usize, left: usize) {
     }
 }
 
-/// The length in bytes from which a run counts as long.
+/// The length in bytes from which a fragment counts as long.
 const LONG: usize = 256 << 10;
 
-/// A reader of a run.
+/// A reader of a fragment.
 #[derive(Debug)]
 pub(crate) struct Content<'a> {
     reader: Reader<'a>,
 }
 
-/// A part of a run.
+/// A part of a fragment.
 #[derive(Debug)]
 pub(crate) enum Part<'a> {
     /// A text or a part of one: as it is in the XML, and unescaped.
@@ -377,7 +377,8 @@ impl<'a> Element<'a> {
     pub(crate) fn write(&self, reader: &Reader<'_>, mut out: impl FnMut(&str)) {
         let (start, rest) = self.source.split_at(self.name_end);
         out(start);
-        let has_default = self.take_along(reader, |prefix, namespace| write_declaration(prefix, namespace, &mut out));
+        let has_default =
+            self.borrowed_declarations(reader, |prefix, namespace| write_declaration(prefix, namespace, &mut out));
         if self.is_bare && !has_default {
             out(NO_NAMESPACE);
         }
@@ -386,7 +387,7 @@ impl<'a> Element<'a> {
 
     /// Calls `take` for each prefix that the element uses from the declarations around it, with its namespace. Returns
     /// whether a default namespace is declared, around the element or by itself.
-    pub(crate) fn take_along(&self, reader: &Reader<'_>, mut take: impl FnMut(&str, &str)) -> bool {
+    pub(crate) fn borrowed_declarations(&self, reader: &Reader<'_>, mut take: impl FnMut(&str, &str)) -> bool {
         let rest = &self.source[self.name_end..];
         let mut declare = |prefix: &str| {
             let is_own = self.own.iter().any(|own| own == prefix);
@@ -402,7 +403,8 @@ impl<'a> Element<'a> {
         }
         // Most stored elements use no prefix except that of their name.
         if !self.is_leaf || has_colon_inside(rest) {
-            let mut known = Known { own: self.prefix, few: [""; FEW], next: 0, declared: HashSet::new() };
+            let mut known =
+                SeenPrefixes { own: self.prefix, recent: [""; RECENT_PREFIXES], next: 0, declared: HashSet::new() };
             for prefix in prefixes(rest) {
                 if known.is_new(prefix, reader) {
                     declare(prefix);
@@ -469,9 +471,9 @@ pub(crate) fn has_names(text: &str, reader: &Reader<'_>) -> bool {
 }
 
 /// Spare capacity for the declarations of a stored element, in bytes.
-const ROOM: usize = 64;
+const SPARE_CAPACITY: usize = 64;
 /// How many prefixes are compared one by one.
-const FEW: usize = 8;
+const RECENT_PREFIXES: usize = 8;
 
 /// Iterates over the words before colons, which may be prefixes, wherever they are.
 fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
@@ -489,24 +491,24 @@ fn prefixes(xml: &str) -> impl Iterator<Item = &str> {
 }
 
 /// The prefixes of an element that were met so far. Most elements use few.
-struct Known<'a> {
+struct SeenPrefixes<'a> {
     /// The prefix of its name.
     own: &'a str,
     /// The last few prefixes.
-    few: [&'a str; FEW],
+    recent: [&'a str; RECENT_PREFIXES],
     next: usize,
     /// Those that are declared.
     declared: HashSet<&'a str>,
 }
 
-impl<'a> Known<'a> {
+impl<'a> SeenPrefixes<'a> {
     /// Whether a prefix, other than that of the name, is declared and was not met before. A text can have any number of words
     /// that look like prefixes; only declared ones are stored.
     fn is_new(&mut self, prefix: &'a str, reader: &Reader<'_>) -> bool {
-        if prefix.is_empty() || prefix == self.own || self.few.contains(&prefix) {
+        if prefix.is_empty() || prefix == self.own || self.recent.contains(&prefix) {
             return false;
         }
-        self.few[self.next % FEW] = prefix;
+        self.recent[self.next % RECENT_PREFIXES] = prefix;
         self.next += 1;
         declared_around(reader, prefix).is_some() && self.declared.insert(prefix)
     }
@@ -601,10 +603,10 @@ mod tests {
             "xmlns:p='urn:p&amp;&quot;' xmlns:r='urn:r'",
         ] {
             let alone = read(around, 1 << 20);
-            assert!(alone.run().standing_alone().is_some());
+            assert!(alone.fragment().self_contained().is_some());
             for copy in [0, 30, 100] {
                 let shared = read(around, copy);
-                assert!(shared.run().standing_alone().is_none());
+                assert!(shared.fragment().self_contained().is_none());
                 assert_eq!(shared, alone);
                 let (one, other): (Vec<Any>, Vec<Any>) = (shared.iter().collect(), alone.iter().collect());
                 assert_eq!(one, other);

@@ -1,11 +1,11 @@
-//! Cuts the elements at the end of a path out of a document that arrives in chunks.
+//! Splits a document that arrives in chunks into the elements at the end of a path, and the rest.
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use castile_budget::Allowance;
 use castile_xml::escape::push_attribute;
-use castile_xml::{Charset, Limits, Location, Memory, Chunk, PushReader, Reader, Token};
+use castile_xml::{Charset, Chunk, Limits, Location, Memory, PushReader, Reader, Token};
 
 use crate::schema::Element;
 use crate::{Decoder, Error, ErrorKind, FromXml};
@@ -45,8 +45,8 @@ type Declarations = Arc<[(Box<str>, Box<str>)]>;
 /// The whole document must be well-formed. The limits hold for each element that is cut out, and for the rest; the whole
 /// document may have any size. White space between the elements is dropped.
 #[derive(Debug)]
-pub struct Cut {
-    pieces: PushReader,
+pub struct Splitter {
+    reader: PushReader,
     /// The limits of the whole document.
     limits: Limits,
     inner: Inner,
@@ -65,36 +65,36 @@ struct Inner {
     /// The path of the elements around those that are cut out, for messages.
     around: Arc<str>,
     /// The element that is being cut out.
-    item: Option<CutItem>,
-    items: VecDeque<CutItem>,
+    item: Option<SplitItem>,
+    items: VecDeque<SplitItem>,
     count: u64,
-    at: Place,
+    at: Position,
     rest: String,
     /// For each part of the rest: its offset in the rest, and its position in the document.
-    parts: Vec<(usize, Place)>,
+    parts: Vec<(usize, Position)>,
     /// Whether what is appended next continues the last part of the rest.
-    goes_on: bool,
+    continues_part: bool,
     /// Whether a text between the elements that are cut out was kept in the rest, and no tag has followed it.
     is_in_text: bool,
 }
 
 /// A position in the document.
 #[derive(Clone, Copy, Debug)]
-struct Place {
+struct Position {
     offset: usize,
     line: usize,
     column: usize,
 }
 
-impl Place {
+impl Position {
     /// Returns the position after this text.
-    fn behind(self, text: &str) -> Place {
+    fn after(self, text: &str) -> Position {
         let offset = self.offset + text.len();
         match memchr::memrchr(b'\n', text.as_bytes()) {
-            None => Place { offset, line: self.line, column: self.column + text.chars().count() },
+            None => Position { offset, line: self.line, column: self.column + text.chars().count() },
             Some(last) => {
                 let line = self.line + memchr::memchr_iter(b'\n', text.as_bytes()).count();
-                Place { offset, line, column: 1 + text[last + 1..].chars().count() }
+                Position { offset, line, column: 1 + text[last + 1..].chars().count() }
             }
         }
     }
@@ -110,16 +110,16 @@ impl Place {
 
 /// An element that was cut out.
 #[derive(Debug)]
-pub struct CutItem {
+pub struct SplitItem {
     text: String,
     declared: Declarations,
     around: Arc<str>,
-    at: Place,
+    at: Position,
     /// Its number among the elements, from 1.
     number: u64,
 }
 
-impl Cut {
+impl Splitter {
     /// Creates the state before the first chunk. `path` leads from the root element to the elements to cut out. `charset` is
     /// the charset of the media type, if it has one.
     pub fn new(path: Vec<Step>, charset: Option<Charset>, limits: Limits) -> Self {
@@ -138,34 +138,34 @@ impl Cut {
             item: None,
             items: VecDeque::new(),
             count: 0,
-            at: Place { offset: 0, line: 1, column: 1 },
+            at: Position { offset: 0, line: 1, column: 1 },
             rest: String::new(),
             parts: Vec::new(),
-            goes_on: false,
+            continues_part: false,
             is_in_text: false,
         };
-        Cut { pieces: PushReader::new(charset, whole), limits: whole, inner, failed: None }
+        Splitter { reader: PushReader::new(charset, whole), limits: whole, inner, failed: None }
     }
 
     /// Sets the charset of the media type, before the first chunk.
     pub fn begin(&mut self, charset: Option<Charset>) {
-        self.pieces = PushReader::new(charset, self.limits);
+        self.reader = PushReader::new(charset, self.limits);
     }
 
     /// Takes the next chunk of the document. The elements that it completes are available from [`pop`](Self::pop). After an
     /// error, chunks are ignored.
     pub fn push(&mut self, bytes: &[u8]) {
-        let Cut { pieces, inner, failed, .. } = self;
+        let Splitter { reader, inner, failed, .. } = self;
         if failed.is_none() {
-            *failed = inner.take(pieces.push(bytes)).err();
+            *failed = inner.take(reader.push(bytes)).err();
         }
     }
 
     /// Takes the end of the document.
     pub fn end(&mut self) {
-        let Cut { pieces, inner, failed, .. } = self;
+        let Splitter { reader, inner, failed, .. } = self;
         if failed.is_none() {
-            *failed = inner.take(pieces.end()).err();
+            *failed = inner.take(reader.end()).err();
         }
     }
 
@@ -173,7 +173,7 @@ impl Cut {
     ///
     /// # Errors
     /// After the last element: the document is not well-formed, exceeds a limit or is incomplete.
-    pub fn pop(&mut self) -> Result<Option<CutItem>, Error> {
+    pub fn pop(&mut self) -> Result<Option<SplitItem>, Error> {
         match (self.inner.items.pop_front(), &self.failed) {
             (None, Some(error)) => Err(error.clone()),
             (item, _) => Ok(item),
@@ -183,7 +183,7 @@ impl Cut {
     /// Takes the part of the rest that has arrived since the last call. The rest begins with the root element.
     pub fn take_rest(&mut self) -> String {
         self.inner.parts.clear();
-        self.inner.goes_on = false;
+        self.inner.continues_part = false;
         std::mem::take(&mut self.inner.rest)
     }
 
@@ -197,35 +197,35 @@ impl Cut {
         let Inner { rest, limits, parts, .. } = &self.inner;
         let Location { path, .. } = Location::of(rest.as_bytes(), error.offset(), *limits, None);
         let part = parts.partition_point(|(from, _)| *from <= error.offset());
-        let Some((from, place)) = part.checked_sub(1).and_then(|part| parts.get(part)) else { return error };
+        let Some((from, position)) = part.checked_sub(1).and_then(|part| parts.get(part)) else { return error };
         let text = rest.get(*from..error.offset()).unwrap_or_default();
-        let Place { offset, line, column } = place.behind(text);
+        let Position { offset, line, column } = position.after(text);
         error.relocated(offset, Location { path, line, column })
     }
 }
 
 impl Inner {
-    fn take(&mut self, mut piece: Chunk<'_>) -> Result<(), Error> {
+    fn take(&mut self, mut chunk: Chunk<'_>) -> Result<(), Error> {
         // A byte order mark is skipped.
-        self.at.offset = piece.offset();
+        self.at.offset = chunk.offset();
         loop {
             let at = self.at;
-            let token = piece.next().map_err(|error| {
-                let unread = piece.remaining();
+            let token = chunk.next().map_err(|error| {
+                let unread = chunk.remaining();
                 let before = unread.get(..error.offset().saturating_sub(at.offset)).unwrap_or(unread);
-                let (offset, Place { line, column, .. }) = (error.offset(), at.behind(before));
+                let (offset, Position { line, column, .. }) = (error.offset(), at.after(before));
                 Error::from(error).relocated(offset, Location { path: String::new(), line, column })
             })?;
             let (is_last, is_end) = (token.is_none(), matches!(token, Some(Token::EndTag(_))));
             if let Some(Token::StartTag(tag)) = &token {
-                let source = piece.source();
+                let source = chunk.source();
                 // Comments and processing instructions precede it.
                 let (before, tag_source) = source.split_at(tag.offset.saturating_sub(at.offset).min(source.len()));
-                self.keep(before, false);
-                self.start(&piece, piece.namespace(tag.namespace), tag.name.local());
-                self.keep(tag_source, true);
+                self.append(before, false);
+                self.start(&chunk, chunk.namespace(tag.namespace), tag.name.local());
+                self.append(tag_source, true);
             } else {
-                self.keep(piece.source(), is_end);
+                self.append(chunk.source(), is_end);
             }
             if is_end {
                 self.end();
@@ -238,7 +238,7 @@ impl Inner {
     }
 
     /// Handles a start tag.
-    fn start(&mut self, piece: &Chunk<'_>, namespace: &str, local: &str) {
+    fn start(&mut self, chunk: &Chunk<'_>, namespace: &str, local: &str) {
         let is_next = self.item.is_none()
             && self.on_path == self.depth
             && self.path.get(self.depth).is_some_and(|step| step.is(namespace, local));
@@ -249,14 +249,14 @@ impl Inner {
         if self.depth == self.path.len() {
             self.count += 1;
             let (declared, around) = (self.declared.clone(), self.around.clone());
-            self.item = Some(CutItem { text: String::new(), declared, around, at: self.at, number: self.count });
-            (self.goes_on, self.is_in_text) = (false, false);
+            self.item = Some(SplitItem { text: String::new(), declared, around, at: self.at, number: self.count });
+            (self.continues_part, self.is_in_text) = (false, false);
             return;
         }
         self.on_path = self.depth;
         if self.depth + 1 == self.path.len() {
             let mut declared: Vec<(Box<str>, Box<str>)> =
-                piece.namespaces().map(|(prefix, name)| (prefix.into(), name.into())).collect();
+                chunk.namespaces().map(|(prefix, name)| (prefix.into(), name.into())).collect();
             declared.reverse();
             self.declared = declared.into();
         }
@@ -276,10 +276,10 @@ impl Inner {
 
     /// Appends `source` to the element that is being cut out, or to the rest. White space and comments between elements that
     /// are cut out are dropped. The result doesn't depend on where the chunks end.
-    fn keep(&mut self, source: &str, is_tag: bool) {
+    fn append(&mut self, source: &str, is_tag: bool) {
         if let Some(item) = &mut self.item {
             item.text.push_str(source);
-            self.at = self.at.behind(source);
+            self.at = self.at.after(source);
             return;
         }
         let is_among_items = self.depth > 0 && self.depth == self.on_path && self.depth + 1 == self.path.len();
@@ -288,23 +288,23 @@ impl Inner {
         let dropped = match () {
             () if is_tag => 0,
             () if is_before => source.len(),
-            () if is_among_items && !self.is_in_text => length_of_nothing(source),
+            () if is_among_items && !self.is_in_text => ignorable_length(source),
             () => 0,
         };
         self.is_in_text = !is_tag && (self.is_in_text || is_among_items && dropped < source.len());
         let (dropped, kept) = source.split_at(dropped);
         if !dropped.is_empty() {
-            self.at = self.at.behind(dropped);
-            self.goes_on = false;
+            self.at = self.at.after(dropped);
+            self.continues_part = false;
         }
         if kept.is_empty() {
             return;
         }
-        if !self.goes_on {
+        if !self.continues_part {
             self.parts.push((self.rest.len(), self.at));
-            self.goes_on = true;
+            self.continues_part = true;
         }
-        self.at = self.at.behind(kept);
+        self.at = self.at.after(kept);
         self.rest.push_str(kept);
     }
 
@@ -313,11 +313,11 @@ impl Inner {
         let (what, length, at) = match &self.item {
             Some(item) => ("an element", item.text.len(), item.at),
             None => {
-                let length = self.rest.len() + self.parts.len() * size_of::<(usize, Place)>();
+                let length = self.rest.len() + self.parts.len() * size_of::<(usize, Position)>();
                 (
                     "a document without its repeated elements",
                     length,
-                    self.parts.last().map_or(self.at, |(_, place)| *place),
+                    self.parts.last().map_or(self.at, |(_, position)| *position),
                 )
             }
         };
@@ -331,7 +331,7 @@ impl Inner {
 }
 
 /// Returns the length of the white space, comments and processing instructions at the beginning of a text.
-fn length_of_nothing(source: &str) -> usize {
+fn ignorable_length(source: &str) -> usize {
     let mut left = source;
     loop {
         left = left.trim_start_matches([' ', '\t', '\r', '\n']);
@@ -348,7 +348,7 @@ fn length_of_nothing(source: &str) -> usize {
     source.len() - left.len()
 }
 
-impl CutItem {
+impl SplitItem {
     /// Reads the value of the element.
     ///
     /// # Errors

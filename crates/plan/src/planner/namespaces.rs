@@ -7,10 +7,10 @@ use crate::plan::{Accessor, Base, Content, Item, Path, Term};
 
 /// Maximum memory for the results of all items, in words of 64 namespaces. Beyond it every type is treated as using all
 /// namespaces.
-const MOST_WORDS: usize = 1 << 23;
+const MAX_WORDS: usize = 1 << 23;
 
 /// The namespaces used by the content of each item.
-pub(super) struct Below {
+pub(super) struct NamespaceSets {
     index: HashMap<Path, usize>,
     /// The circle that each item is in. Items in one circle use the same namespaces.
     circles: Vec<usize>,
@@ -26,7 +26,7 @@ struct Named<'i> {
     namespaces: Vec<&'i str>,
 }
 
-impl Below {
+impl NamespaceSets {
     pub(super) fn new(items: &[Item]) -> Self {
         let index: HashMap<Path, usize> =
             items.iter().enumerate().map(|(number, item)| (item.path().clone(), number)).collect();
@@ -47,7 +47,7 @@ impl Below {
             names[number] = name.to_owned();
         }
         let words = names.len().div_ceil(64);
-        let sets = (items.len().saturating_mul(words) <= MOST_WORDS).then(|| {
+        let sets = (items.len().saturating_mul(words) <= MAX_WORDS).then(|| {
             let mut members: Vec<Vec<usize>> = vec![Vec::new(); items.len()];
             for (number, circle) in circles.iter().enumerate() {
                 members[*circle].push(number);
@@ -66,7 +66,7 @@ impl Below {
             }
             sets
         });
-        Below { index, circles, names, sets }
+        NamespaceSets { index, circles, names, sets }
     }
 
     /// Adds the namespaces of all names in values of a type.

@@ -1,4 +1,4 @@
-//! Pieces of source, which are formatted independently.
+//! Parts of the source, which are formatted independently.
 //!
 //! Formatting a contract as a whole would need its complete syntax tree in memory, and would use only one thread.
 
@@ -14,7 +14,7 @@ use super::{Context, layout};
 pub(super) struct Bugs(Mutex<Vec<String>>);
 
 impl Bugs {
-    fn tell(&self, bug: String) {
+    fn add(&self, bug: String) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).push(bug);
     }
 
@@ -26,13 +26,13 @@ impl Bugs {
 }
 
 /// Formatted items.
-pub(super) struct Piece {
+pub(super) struct FormattedItems {
     pub(super) source: String,
 }
 
-impl Piece {
+impl FormattedItems {
     /// Formats items for their module. A failure is a bug of the generator; it is recorded with the name of the item,
-    /// and the piece is empty.
+    /// and the result is empty.
     pub(super) fn new(what: &str, context: Context<'_>, items: impl FnOnce() -> TokenStream) -> Self {
         let is_root = context.module == 0;
         let parsed =
@@ -44,12 +44,12 @@ impl Piece {
             // How much fits on a line depends on the indentation.
             Ok(file) => prettyplease::unparse(&around(file)),
             Err(problem) => {
-                context.bugs.tell(format!("a bug in the generator: the code of {what} can't be written: {problem}"));
+                context.bugs.add(format!("a bug in the generator: the code of {what} can't be written: {problem}"));
                 String::new()
             }
         };
         let inside = source.strip_prefix("mod module {\n").and_then(|inside| inside.strip_suffix("}\n"));
-        Piece { source: layout::join(inside.filter(|_| !is_root).unwrap_or(&source)) }
+        FormattedItems { source: layout::join(inside.filter(|_| !is_root).unwrap_or(&source)) }
     }
 
     /// Adds an item that is already formatted and needs no imports.

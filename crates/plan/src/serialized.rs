@@ -57,12 +57,12 @@ pub(crate) mod name {
 /// A type with the lists and nodes around it, outermost first.
 #[derive(Deserialize, Serialize)]
 struct Base {
-    around: Vec<Around>,
+    around: Vec<Wrapper>,
     inner: Inner,
 }
 
 #[derive(Deserialize, Serialize)]
-enum Around {
+enum Wrapper {
     List,
     Shared,
 }
@@ -96,11 +96,11 @@ impl From<plan::Base> for Base {
         let inner = loop {
             base = match base {
                 plan::Base::List(item) => {
-                    around.push(Around::List);
+                    around.push(Wrapper::List);
                     *item
                 }
                 plan::Base::Shared(value) => {
-                    around.push(Around::Shared);
+                    around.push(Wrapper::Shared);
                     *value
                 }
                 plan::Base::Primitive(name) => break Inner::Primitive(Name(name)),
@@ -133,8 +133,8 @@ impl TryFrom<Base> for plan::Base {
             Inner::Item(path) => plan::Base::Item(path),
         };
         Ok(around.into_iter().rev().fold(inner, |inner, around| match around {
-            Around::List => plan::Base::List(Box::new(inner)),
-            Around::Shared => plan::Base::Shared(Box::new(inner)),
+            Wrapper::List => plan::Base::List(Box::new(inner)),
+            Wrapper::Shared => plan::Base::Shared(Box::new(inner)),
         }))
     }
 }
@@ -229,14 +229,17 @@ pub(crate) mod versions {
 
     /// A wrapper that serializes a version.
     #[derive(Deserialize, Serialize)]
-    struct Kept(#[serde(with = "version")] Version);
+    struct SerializedVersion(#[serde(with = "version")] Version);
 
     pub(crate) fn serialize<S: Serializer>(versions: &[Version], serializer: S) -> Result<S::Ok, S::Error> {
-        versions.iter().map(|version| Kept(*version)).collect::<Vec<_>>().serialize(serializer)
+        versions.iter().map(|version| SerializedVersion(*version)).collect::<Vec<_>>().serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Version>, D::Error> {
-        Ok(Vec::<Kept>::deserialize(deserializer)?.into_iter().map(|Kept(version)| version).collect())
+        Ok(Vec::<SerializedVersion>::deserialize(deserializer)?
+            .into_iter()
+            .map(|SerializedVersion(version)| version)
+            .collect())
     }
 }
 
@@ -246,31 +249,31 @@ pub(crate) mod addressing {
     use super::{Deserialize, Deserializer, Serialize, Serializer};
 
     #[derive(Deserialize, Serialize)]
-    enum Where {
+    enum SerializedResponses {
         Anywhere,
         Anonymous,
         NonAnonymous,
     }
 
     pub(crate) fn serialize<S: Serializer>(of: &Option<Addressing>, serializer: S) -> Result<S::Ok, S::Error> {
-        let kept = of.map(|Addressing { required, responses }| {
+        let stored = of.map(|Addressing { required, responses }| {
             let to = match responses {
-                Responses::Anywhere => Where::Anywhere,
-                Responses::Anonymous => Where::Anonymous,
-                Responses::NonAnonymous => Where::NonAnonymous,
+                Responses::Anywhere => SerializedResponses::Anywhere,
+                Responses::Anonymous => SerializedResponses::Anonymous,
+                Responses::NonAnonymous => SerializedResponses::NonAnonymous,
             };
             (required, to)
         });
-        kept.serialize(serializer)
+        stored.serialize(serializer)
     }
 
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Addressing>, D::Error> {
-        let kept = Option::<(bool, Where)>::deserialize(deserializer)?;
-        Ok(kept.map(|(required, to)| {
+        let stored = Option::<(bool, SerializedResponses)>::deserialize(deserializer)?;
+        Ok(stored.map(|(required, to)| {
             let responses = match to {
-                Where::Anywhere => Responses::Anywhere,
-                Where::Anonymous => Responses::Anonymous,
-                Where::NonAnonymous => Responses::NonAnonymous,
+                SerializedResponses::Anywhere => Responses::Anywhere,
+                SerializedResponses::Anonymous => Responses::Anonymous,
+                SerializedResponses::NonAnonymous => Responses::NonAnonymous,
             };
             Addressing { required, responses }
         }))

@@ -25,7 +25,10 @@ pub(super) const fn is_type(own: TypeName, expected: TypeName) -> bool {
 }
 
 /// Whether two occurrences are equal.
-pub(super) const fn is_as_often((min, max): (u32, Option<u32>), (other_min, other_max): (u32, Option<u32>)) -> bool {
+pub(super) const fn has_same_occurrence(
+    (min, max): (u32, Option<u32>),
+    (other_min, other_max): (u32, Option<u32>),
+) -> bool {
     min == other_min
         && match (max, other_max) {
             (Some(max), Some(other)) => max == other,
@@ -60,12 +63,12 @@ pub(super) const fn are_of(own: &Namespaces, expected: &Namespaces) -> bool {
     match (own, expected) {
         (Namespaces::Any, Namespaces::Any) => true,
         (Namespaces::Not(own), Namespaces::Not(expected)) => is_same(own, expected),
-        (Namespaces::OneOf(own), Namespaces::OneOf(expected)) => are_among(own, expected) && are_among(expected, own),
+        (Namespaces::OneOf(own), Namespaces::OneOf(expected)) => is_subset(own, expected) && is_subset(expected, own),
         _ => false,
     }
 }
 
-const fn are_among(some: &[&str], all: &[&str]) -> bool {
+const fn is_subset(some: &[&str], all: &[&str]) -> bool {
     let mut index = 0;
     while index < some.len() {
         let mut other = 0;

@@ -3,11 +3,11 @@ use castile_xml::AttributeIndex;
 use crate::schema::Attributes;
 
 /// How many attributes of a table are located in one pass. Those of larger tables are searched one by one.
-const PLACES: usize = 64;
+const LOCATED_ATTRIBUTES: usize = 64;
 
 /// The positions of the attributes of a table in a start tag.
 #[derive(Debug)]
-pub(crate) struct Placed {
+pub(crate) struct AttributePositions {
     pub(super) table: &'static Attributes,
     /// The offset of the end of the tag.
     pub(super) offset: usize,
@@ -16,20 +16,20 @@ pub(crate) struct Placed {
     /// A bit for each attribute of the table that is present.
     pub(super) present: u64,
     /// The positions of these attributes in the tag.
-    pub(super) numbers: [u8; PLACES],
+    pub(super) numbers: [u8; LOCATED_ATTRIBUTES],
     /// The position of `xsi:nil` in the tag, if it is present.
     pub(super) nil: Option<u32>,
     /// The position of `xsi:type` in the tag, if it is present.
     pub(super) type_name: Option<u32>,
 }
 
-impl Placed {
-    pub(super) const NONE: Placed = Placed {
+impl AttributePositions {
+    pub(super) const NONE: AttributePositions = AttributePositions {
         table: &Attributes::NONE,
         offset: 0,
         others: false,
         present: 0,
-        numbers: [0; PLACES],
+        numbers: [0; LOCATED_ATTRIBUTES],
         nil: None,
         type_name: None,
     };
@@ -65,9 +65,9 @@ impl Placed {
     }
 
     /// Returns the attribute index to cache, if it is for `table` and the table is not too large.
-    pub(super) fn placement(&self, table: &'static Attributes) -> Option<AttributeIndex> {
+    pub(super) fn to_index(&self, table: &'static Attributes) -> Option<AttributeIndex> {
         let fits = std::ptr::eq(self.table, table) && table.declared.len() <= AttributeIndex::MAX_TABLE_LENGTH;
-        let Placed { present, others, nil, type_name, .. } = *self;
+        let AttributePositions { present, others, nil, type_name, .. } = *self;
         let numbers = *self.numbers.first_chunk()?;
         fits.then_some(AttributeIndex { table: address(table), present, numbers, others, nil, type_name })
     }

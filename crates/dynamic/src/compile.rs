@@ -15,12 +15,12 @@ use castile_plan::plan::{self, Item, ParticleKind, Path, Plan};
 use castile_xml::escape;
 use castile_xsd::components::Compositor;
 
-use crate::simple::{Declared, Kind, Listed, Member, Restriction, Rule, Seen, SimpleType};
+use crate::simple::{Declared, FacetedValue, Listed, Member, Restriction, Rule, SimpleType, SimpleTypeKind};
 use crate::types::{
     Accessor, Attribute, Base, Complex, Content, Derived, ElementType, EncodedArray, EncodedStruct, Group, GroupKind,
-    Nil, Particle, Particles, Place, Presence, Struct, Term, Variant,
+    LazyType, Nil, Particle, Particles, Presence, Struct, Term, Variant,
 };
-use crate::{json, kept};
+use crate::{json, plan_cache};
 
 /// The types of a plan. A type is made when it is first needed. Like the plan, it stays in memory until the process
 /// ends.
@@ -36,7 +36,7 @@ pub(crate) struct Types {
 enum Slot {
     Planned(&'static Item),
     /// The serialized item from a bundle, which is decoded when it is first needed.
-    Kept(&'static [u8], OnceLock<Option<&'static Item>>),
+    Serialized(&'static [u8], OnceLock<Option<&'static Item>>),
 }
 
 /// The type of a header block: a type of the contract, or a struct that wraps its value.
@@ -58,7 +58,7 @@ impl HeaderKey {
 /// The types made so far.
 #[derive(Default)]
 struct Made {
-    places: HashMap<&'static Path, &'static Place>,
+    lazy_types: HashMap<&'static Path, &'static LazyType>,
     simple: HashMap<plan::Base, &'static SimpleType>,
     /// `None` while a restriction is being made. A restriction that refers to itself gets no check there.
     checks: HashMap<&'static Path, Option<&'static Restriction>>,
@@ -79,19 +79,19 @@ const DEPTH: usize = 1_000;
 
 /// Maximum nesting of groups. A decoder's tables have what groups start with, and the decoder recurses into them
 /// without checking the stack.
-const MOST_NESTED: usize = 128;
+const MAX_NESTED: usize = 128;
 
 /// Maximum number of particles in a type. Those of groups count as often as they are used.
-const MOST_PARTICLES: usize = 1_000_000;
+const MAX_PARTICLES: usize = 1_000_000;
 
 /// Maximum number of types and restrictions that are tried for a text. They count as often as they are used.
-const MOST_TRIED: usize = 10_000;
+const MAX_TRIED: usize = 10_000;
 
 /// Maximum number of types and restrictions tried for all values in the facets of a type.
-const MOST_PARSED: usize = 10_000_000;
+const MAX_PARSED: usize = 10_000_000;
 
 /// Maximum number of dimensions of an array, which is the limit of the decoder.
-const MOST_DIMENSIONS: usize = 1_000;
+const MAX_DIMENSIONS: usize = 1_000;
 
 /// A complex type of a plan.
 #[derive(Clone, Copy)]
@@ -123,7 +123,7 @@ pub(crate) fn leaked(text: String) -> &'static str {
 impl Types {
     pub(crate) fn new(plan: &'static Plan, kept: Vec<(Path, &'static [u8])>) -> Self {
         let planned = plan.items.iter().map(|item| (item.path(), Slot::Planned(item)));
-        let kept = leak_all(kept).iter().map(|(path, bytes)| (path, Slot::Kept(bytes, OnceLock::new())));
+        let kept = leak_all(kept).iter().map(|(path, bytes)| (path, Slot::Serialized(bytes, OnceLock::new())));
         let items = planned.chain(kept).collect();
         let mut headers = HashMap::new();
         for block in plan.services.iter().flat_map(|service| &service.headers) {
@@ -140,10 +140,10 @@ impl Types {
             maker.simple(&plan::Base::Item((*path).clone()));
             maker.facets(Some(path));
             maker.group(path);
-            let place = maker.place(path);
+            let place = maker.lazy_type(path);
             // Getting the type of a place locks the maker again.
             drop(maker);
-            place.map(Place::get);
+            place.map(LazyType::get);
         }
     }
 
@@ -152,7 +152,7 @@ impl Types {
         let (&path, slot) = self.items.get_key_value(path)?;
         let item = match slot {
             Slot::Planned(item) => item,
-            Slot::Kept(bytes, item) => (*item.get_or_init(|| kept::item(bytes).map(leak)))?,
+            Slot::Serialized(bytes, item) => (*item.get_or_init(|| plan_cache::item(bytes).map(leak)))?,
         };
         Some((path, item))
     }
@@ -175,9 +175,9 @@ impl Maker {
     }
 
     /// Returns the place of a complex type, or `None` for a simple type.
-    fn place(&mut self, path: &Path) -> Option<&'static Place> {
+    fn lazy_type(&mut self, path: &Path) -> Option<&'static LazyType> {
         let (path, item) = self.types.item(path)?;
-        if let Some(known) = self.made.places.get(path) {
+        if let Some(known) = self.made.lazy_types.get(path) {
             return Some(known);
         }
         let of = match item {
@@ -187,8 +187,8 @@ impl Maker {
             Item::EncodedArray(of) => Planned::EncodedArray(of),
             _ => return None,
         };
-        let place = leak(Place::new(path.ident.as_str(), of, self.types));
-        self.made.places.insert(path, place);
+        let place = leak(LazyType::new(path.ident.as_str(), of, self.types));
+        self.made.lazy_types.insert(path, place);
         Some(place)
     }
 
@@ -204,7 +204,7 @@ impl Maker {
                 }
                 Base::Shared(self.element_type(inner, Nil::Never))
             }
-            plan::Base::Item(path) => match self.place(path) {
+            plan::Base::Item(path) => match self.lazy_type(path) {
                 Some(place) => Base::Complex(place),
                 None => Base::Simple(self.simple(base)),
             },
@@ -260,7 +260,7 @@ impl Maker {
                     _ => self.simple(item),
                 };
                 let item = if item.has_lists { text } else { item };
-                Some(SimpleType::new("list", Kind::List(item), item.has_names))
+                Some(SimpleType::new("list", SimpleTypeKind::List(item), item.has_names))
             }
             plan::Base::Item(path) => match self.types.item(path) {
                 Some((_, Item::Enumeration(of))) => Some(self.enumeration(of)),
@@ -289,7 +289,7 @@ impl Maker {
     fn enumeration(&mut self, of: &'static plan::Enumeration) -> SimpleType {
         let listed = of.variants.iter().map(|variant| variant.value.as_str()).collect();
         let white_space = if of.collapses { WhiteSpace::Collapse } else { WhiteSpace::Preserve };
-        let kind = Kind::Enumeration { listed: Listed::new(listed), white_space, is_strict: of.is_strict };
+        let kind = SimpleTypeKind::Enumeration { listed: Listed::new(listed), white_space, is_strict: of.is_strict };
         SimpleType::new(&of.name, kind, false)
     }
 
@@ -298,9 +298,9 @@ impl Maker {
             .members
             .iter()
             .map(|member| Member { of: self.simple(&member.base), facets: self.restriction(member.facets.as_ref()) });
-        let kind = Kind::Union { members: members.collect(), has_facets: of.has_facets };
+        let kind = SimpleTypeKind::Union { members: members.collect(), has_facets: of.has_facets };
         let made = SimpleType::new(&of.name, kind, of.has_names);
-        (made.size <= MOST_TRIED).then_some(made)
+        (made.size <= MAX_TRIED).then_some(made)
     }
 
     fn facets(&mut self, path: Option<&Path>) -> Option<&'static dyn Check> {
@@ -329,7 +329,7 @@ impl Maker {
         let simple = self.simple(&base);
         let rule = match &of.rule {
             plan::Rule::Facets { facets, of: before } => {
-                if facets.iter().map(values).sum::<usize>().saturating_mul(simple.size) > MOST_PARSED {
+                if facets.iter().map(values).sum::<usize>().saturating_mul(simple.size) > MAX_PARSED {
                     return None;
                 }
                 let before = self.restriction(before.as_ref());
@@ -342,7 +342,7 @@ impl Maker {
             }
         };
         let made = Restriction::new(&of.name, simple, rule);
-        (made.size <= MOST_TRIED).then_some(made)
+        (made.size <= MAX_TRIED).then_some(made)
     }
 
     fn named(&mut self, path: &Path) -> Option<&'static SimpleTypes> {
@@ -467,7 +467,7 @@ impl Maker {
             // The depth of the group itself is checked, because the group may have been made before.
             let group = group.filter(|group| {
                 let particles = group.particles();
-                size + particles.size <= MOST_PARTICLES && particles.depth < MOST_NESTED
+                size + particles.size <= MAX_PARTICLES && particles.depth < MAX_NESTED
             });
             if let Some(group) = group {
                 size += group.particles().size;
@@ -576,7 +576,7 @@ impl Maker {
                     None => GroupKind::Choice(particles),
                     Some(_) => {
                         let order = of.order.as_ref().map(|order| self.order(order, particles.table));
-                        GroupKind::Piece(particles, order)
+                        GroupKind::MixedPart(particles, order)
                     }
                 };
                 Group { name, first, all, kind }
@@ -713,7 +713,7 @@ impl Maker {
             item_type: self.type_name(&of.item_type),
             ranks: &of.ranks,
             // A plan from a file may have any number here.
-            rank: of.rank.min(MOST_DIMENSIONS),
+            rank: of.rank.min(MAX_DIMENSIONS),
         });
         let end = format!("</{}>", of.item.name);
         EncodedArray { array, tag: &of.tag, start: &of.start, end: leaked(end) }
@@ -732,9 +732,9 @@ fn occurrence(field: &plan::Field) -> (u32, Option<u32>) {
 /// Returns what may follow a wildcard and could also match it: elements of the table, and the first elements of groups.
 fn before(any: &'static plan::Wildcard, table: &'static [Element], groups: &'static [First]) -> &'static [First] {
     /// Larger tables are added without a check, because the check would be repeated for each wildcard.
-    const LOOKED_AT: usize = 100;
+    const CHECKED_ELEMENTS: usize = 100;
     let mut before = Vec::new();
-    if table.len() > LOOKED_AT || table.iter().any(|element| any.allows(element.namespace)) {
+    if table.len() > CHECKED_ELEMENTS || table.iter().any(|element| any.allows(element.namespace)) {
         before.push(First::Elements(table));
     }
     // A group beside a wildcard for other namespaces seldom has elements of other namespaces.
@@ -779,8 +779,8 @@ fn values(facet: &plan::Facet) -> usize {
     }
 }
 
-fn facets(facets: &[plan::Facet], of: &'static SimpleType) -> Facets<Seen> {
-    let parse = |text: &str| of.parse_in(text, &Unscoped).ok().map(|value| Seen::new(value, of));
+fn facets(facets: &[plan::Facet], of: &'static SimpleType) -> Facets<FacetedValue> {
+    let parse = |text: &str| of.parse_in(text, &Unscoped).ok().map(|value| FacetedValue::new(value, of));
     let mut made = Facets::default();
     for facet in facets {
         match facet {
@@ -822,13 +822,13 @@ fn facets(facets: &[plan::Facet], of: &'static SimpleType) -> Facets<Seen> {
             }
             plan::Facet::Names(names) => {
                 let names = names.iter().filter_map(|(namespace, local)| {
-                    QName::new(namespace.as_str(), local).ok().map(|name| Seen::new(name_value(of, name), of))
+                    QName::new(namespace.as_str(), local).ok().map(|name| FacetedValue::new(name_value(of, name), of))
                 });
                 made.enumeration = names.collect();
             }
             plan::Facet::Scoped(values) => {
                 let values = values.iter().filter_map(|(text, declared)| of.parse_in(text, &Declared(declared)).ok());
-                made.enumeration = values.map(|value| Seen::new(value, of)).collect();
+                made.enumeration = values.map(|value| FacetedValue::new(value, of)).collect();
             }
         }
     }
@@ -837,7 +837,7 @@ fn facets(facets: &[plan::Facet], of: &'static SimpleType) -> Facets<Seen> {
 
 fn name_value(of: &SimpleType, name: QName) -> Value {
     match of.kind {
-        Kind::Datatype(Datatype::Notation) => Value::Notation(name.into()),
+        SimpleTypeKind::Datatype(Datatype::Notation) => Value::Notation(name.into()),
         _ => Value::QName(name),
     }
 }

@@ -21,8 +21,8 @@ use serde::{Serialize, Serializer};
 
 use crate::compile::{Maker, Types, leak, leak_all, leaked};
 use crate::json::{CONTENT, JsonError, escaped_from_json};
-use crate::kept::{self, Kept};
 use crate::options::Options;
+use crate::plan_cache::{self, StoredPlan};
 use crate::types::Nil;
 use crate::value::Value;
 
@@ -232,9 +232,9 @@ impl Entry {
 /// Stores the plan of a contract in its bundle, so that a large contract is opened in a quarter of the time.
 ///
 /// The bundle is not changed if nothing in the contract can be used. Nothing is stored if the plan is too large.
-pub fn keep(bundle: &mut Bundle) {
+pub fn store_plan(bundle: &mut Bundle) {
     if let Ok((_, plan, _)) = castile_plan::planned_of(bundle, &Options::default().of_plan()) {
-        kept::keep(plan, bundle);
+        plan_cache::store(plan, bundle);
     }
 }
 
@@ -252,13 +252,13 @@ fn has_operation(plan: &Plan, name: &str) -> bool {
 impl Contract {
     /// Reads the contract at `path`, a WSDL document or a bundle. `files` finds imported documents.
     ///
-    /// A bundle may have a stored plan ([`keep`]). Then its documents are read only if an option requires them.
+    /// A bundle may have a stored plan ([`store_plan`]). Then its documents are read only if an option requires them.
     ///
     /// # Errors
     /// Returns all problems of the contract with their positions. At least one is an error.
     pub fn open(path: &Path, files: &Files, options: &Options) -> Result<Self, Vec<Diagnostic>> {
         if !options.needs_documents()
-            && let Some(Kept { plan, items }) = bundle(path, files).as_ref().and_then(kept::plan)
+            && let Some(StoredPlan { plan, items }) = bundle(path, files).as_ref().and_then(plan_cache::plan)
             && options.operations.iter().all(|name| has_operation(&plan, name))
         {
             return Ok(Contract::of(plan, items, options, &[], None));

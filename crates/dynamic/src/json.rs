@@ -9,7 +9,7 @@ mod write;
 use std::collections::{HashMap, HashSet};
 
 pub use read::JsonError;
-pub(crate) use read::{Held, escaped_from_json, parse, simple_from_json};
+pub(crate) use read::{Constraints, escaped_from_json, parse, simple_from_json};
 pub use write::with_files;
 
 use castile_databinding::deeper;

@@ -5,20 +5,20 @@
 
 mod compile;
 mod contract;
-mod form;
 mod json;
-mod kept;
 mod members;
 mod options;
+mod plan_cache;
 mod read;
 mod simple;
+mod template;
 mod types;
 mod value;
 mod write;
 
-pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Port, Served, Service, keep};
-pub use form::Form;
+pub use contract::{Contract, FaultDetail, FaultEntry, Handler, Operation, Port, Served, Service, store_plan};
 pub use json::{JsonError, with_files};
 pub use members::{NoMember, Simple, SimpleKind};
 pub use options::Options;
+pub use template::ValueTemplate;
 pub use value::{ArrayValue, DerivedValue, EncodedValue, Node, Others, SimpleValue, StructValue, Value};

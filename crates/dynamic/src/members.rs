@@ -7,10 +7,10 @@ use castile_databinding::datatypes::{Datatype, Invalid};
 use castile_databinding::schema::Element;
 
 use crate::contract::Operation;
-use crate::json::{Held, Key, expanded, simple_from_json};
+use crate::json::{Constraints, Key, expanded, simple_from_json};
 use crate::read::type_of;
-use crate::simple::{Kind, SimpleType};
-use crate::types::{Base, Complex, Content, ElementType, Group, Particles, Place, Struct, Term};
+use crate::simple::{SimpleType, SimpleTypeKind};
+use crate::types::{Base, Complex, Content, ElementType, Group, LazyType, Particles, Struct, Term};
 
 /// A member with any name, and an attribute with any name.
 const ANY: &str = "*";
@@ -20,7 +20,7 @@ const ANY_ATTRIBUTE: &str = "@*";
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoMember {
     /// How many names at the start of the path were found.
-    pub known: usize,
+    pub found: usize,
     /// The names that may follow these; empty after a simple value. `*` is any name, `@*` any attribute.
     pub expected: Vec<String>,
 }
@@ -44,9 +44,12 @@ impl Simple {
     /// Returns which binary type it is, if any.
     pub fn kind(&self) -> SimpleKind {
         match self.0.kind {
-            Kind::Datatype(Datatype::Base64Binary) => SimpleKind::Base64Binary,
-            Kind::Datatype(Datatype::HexBinary) => SimpleKind::HexBinary,
-            Kind::Datatype(_) | Kind::List(_) | Kind::Enumeration { .. } | Kind::Union { .. } => SimpleKind::Other,
+            SimpleTypeKind::Datatype(Datatype::Base64Binary) => SimpleKind::Base64Binary,
+            SimpleTypeKind::Datatype(Datatype::HexBinary) => SimpleKind::HexBinary,
+            SimpleTypeKind::Datatype(_)
+            | SimpleTypeKind::List(_)
+            | SimpleTypeKind::Enumeration { .. }
+            | SimpleTypeKind::Union { .. } => SimpleKind::Other,
         }
     }
 
@@ -56,7 +59,7 @@ impl Simple {
     /// # Errors
     /// The text is not a value of the type. The message is that of the error for reading it.
     pub fn check(&self, text: &str) -> Result<(), String> {
-        simple_from_json(&text.into(), self.0, Held::NOTHING).map_err(|error| error.message)?;
+        simple_from_json(&text.into(), self.0, Constraints::NONE).map_err(|error| error.message)?;
         let listed = self.0.check_listed(text);
         listed.map_err(|problem| Invalid::text(text, self.0.name, problem).message().to_owned())
     }
@@ -141,7 +144,7 @@ impl Operation {
                         expected.push(member);
                     }
                 }
-                return Err(NoMember { known, expected });
+                return Err(NoMember { found: known, expected });
             }
         }
         Ok(inside)
@@ -189,7 +192,7 @@ fn any() -> (String, Inside) {
 fn simple_types(
     of: &'static ElementType,
     types: &mut Vec<Option<&'static SimpleType>>,
-    seen: &mut HashSet<*const Place>,
+    seen: &mut HashSet<*const LazyType>,
 ) {
     match of.base {
         Base::Simple(of) => types.push(Some(of)),
@@ -206,7 +209,7 @@ fn simple_types(
 }
 
 /// Collects members. Types that were visited before are skipped, because an array may have items of its own type.
-fn of_type(of: &'static ElementType, members: &mut Vec<(String, Inside)>, seen: &mut HashSet<*const Place>) {
+fn of_type(of: &'static ElementType, members: &mut Vec<(String, Inside)>, seen: &mut HashSet<*const LazyType>) {
     match of.base {
         Base::Simple(_) | Base::Nothing => {}
         Base::AnyType => members.push(any()),

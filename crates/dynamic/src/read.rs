@@ -31,7 +31,7 @@ impl FromXml for Value {
         let ElementType { base, .. } = type_of(element);
         match base {
             Base::Simple(of) => {
-                if let Some(value) = of.known(decoder, element) {
+                if let Some(value) = of.cached(decoder, element) {
                     return Some(value.map(|value| Value::Simple(SimpleValue { of, value })));
                 }
             }
@@ -229,7 +229,7 @@ fn all(decoder: &mut Decoder<'_>, particles: &'static Particles) -> Result<Vec<S
 }
 
 fn mixed(decoder: &mut Decoder<'_>, of: &'static Group) -> Result<Vec<GroupValue>, Error> {
-    let order = if let GroupKind::Piece(_, order) = &of.kind { order.as_ref() } else { None };
+    let order = if let GroupKind::MixedPart(_, order) = &of.kind { order.as_ref() } else { None };
     let text = |text| GroupValue { of, content: GroupContent::Text(text) };
     decoder.mixed_of(order, of.all, text, |decoder| group(decoder, of))
 }
@@ -250,7 +250,7 @@ fn group(decoder: &mut Decoder<'_>, of: &'static Group) -> Result<Option<GroupVa
                 }
                 GroupContent::Particles(all(decoder, particles)?)
             }
-            GroupKind::Choice(particles) | GroupKind::Piece(particles, _) => match choice(decoder, particles)? {
+            GroupKind::Choice(particles) | GroupKind::MixedPart(particles, _) => match choice(decoder, particles)? {
                 None => return Ok(None),
                 Some((number, slot)) => GroupContent::Choice(number, slot),
             },

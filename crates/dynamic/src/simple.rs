@@ -18,7 +18,7 @@ use castile_databinding::{Decoder, Encoder, Error, FromXml, Lexical, datatypes, 
 pub(crate) struct SimpleType {
     /// The name for error messages.
     pub(crate) name: &'static str,
-    pub(crate) kind: Kind,
+    pub(crate) kind: SimpleTypeKind,
     /// Whether values are or contain qualified names.
     pub(crate) has_names: bool,
     /// Whether values are or may be lists.
@@ -30,7 +30,7 @@ pub(crate) struct SimpleType {
 }
 
 #[derive(Debug)]
-pub(crate) enum Kind {
+pub(crate) enum SimpleTypeKind {
     Datatype(Datatype),
     List(&'static SimpleType),
     Enumeration { listed: Listed, white_space: WhiteSpace, is_strict: bool },
@@ -179,18 +179,18 @@ impl SimpleType {
     pub(crate) fn built_in(datatype: Datatype) -> Self {
         let name = by_datatype!(datatype, T, value => <T as datatypes::SimpleType>::NAME);
         let has_names = by_datatype!(datatype, T, value => <T as datatypes::SimpleType>::HAS_NAMES);
-        SimpleType::new(name, Kind::Datatype(datatype), has_names)
+        SimpleType::new(name, SimpleTypeKind::Datatype(datatype), has_names)
     }
 
-    pub(crate) fn new(name: &'static str, kind: Kind, has_names: bool) -> Self {
+    pub(crate) fn new(name: &'static str, kind: SimpleTypeKind, has_names: bool) -> Self {
         let (has_lists, is_binary_number, size) = match &kind {
-            Kind::Datatype(datatype) => {
+            SimpleTypeKind::Datatype(datatype) => {
                 let is_list = matches!(datatype, Datatype::Nmtokens | Datatype::Idrefs | Datatype::Entities);
                 (is_list, matches!(datatype, Datatype::Float | Datatype::Double), 1)
             }
-            Kind::List(item) => (true, false, item.size.saturating_add(1)),
-            Kind::Enumeration { listed, .. } => (false, false, 1 + listed.values.len() / LISTED),
-            Kind::Union { members, .. } => {
+            SimpleTypeKind::List(item) => (true, false, item.size.saturating_add(1)),
+            SimpleTypeKind::Enumeration { listed, .. } => (false, false, 1 + listed.values.len() / LISTED),
+            SimpleTypeKind::Union { members, .. } => {
                 let sizes = members
                     .iter()
                     .map(|Member { of, facets }| of.size.saturating_add(facets.map_or(0, |facets| facets.size)));
@@ -210,9 +210,9 @@ impl SimpleType {
     }
 
     /// Reads an element of this type if its tags are cached.
-    pub(crate) fn known(&self, decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Value, Error>> {
+    pub(crate) fn cached(&self, decoder: &mut Decoder<'_>, element: &'static Element) -> Option<Result<Value, Error>> {
         match self.kind {
-            Kind::Datatype(datatype) if !self.has_names && element.facets.is_none() => {
+            SimpleTypeKind::Datatype(datatype) if !self.has_names && element.facets.is_none() => {
                 by_datatype!(datatype, T, made => <T as FromXml>::cached(decoder, element).map(|value| value.map(made)))
             }
             _ => None,
@@ -228,14 +228,14 @@ impl SimpleType {
     ) -> Result<Value, Error> {
         match self.kind {
             // The bytes may be in an attachment.
-            Kind::Datatype(Datatype::Base64Binary) => {
+            SimpleTypeKind::Datatype(Datatype::Base64Binary) => {
                 let value = match facets {
                     None => decoder.simple(element),
                     Some(facets) => decoder.restricted(element, facets),
                 };
                 value.map(Value::Base64Binary)
             }
-            Kind::Datatype(datatype) if !self.has_names && facets.is_none() => {
+            SimpleTypeKind::Datatype(datatype) if !self.has_names && facets.is_none() => {
                 by_datatype!(datatype, T, made => decoder.simple::<T>(element).map(made))
             }
             _ => decoder.simple_of_run_time(element, &self, facets),
@@ -245,7 +245,7 @@ impl SimpleType {
     /// Returns true if a value is in the enumeration, or if there is none.
     fn lists(&self, value: &Value) -> bool {
         match (&self.kind, value) {
-            (Kind::Enumeration { listed, .. }, Value::String(text)) => listed.contains(text),
+            (SimpleTypeKind::Enumeration { listed, .. }, Value::String(text)) => listed.contains(text),
             _ => true,
         }
     }
@@ -256,16 +256,18 @@ impl SimpleType {
         match &self.kind {
             // Enumerations of texts contain no qualified names, and names in braces would not match.
             _ if self.has_names => Ok(()),
-            Kind::Datatype(_) => Ok(()),
-            Kind::List(item) => {
+            SimpleTypeKind::Datatype(_) => Ok(()),
+            SimpleTypeKind::List(item) => {
                 let said = |word, problem| Some(Invalid::text(word, item.name, problem).message().to_owned());
                 words(text).try_for_each(|word| item.check_listed(word).map_err(|problem| said(word, problem)))
             }
-            Kind::Enumeration { listed, white_space, .. } => match listed.contains(&white_space.normalise(text)) {
-                true => Ok(()),
-                false => Err(Some(not_listed(&listed.values))),
-            },
-            Kind::Union { members, .. } => {
+            SimpleTypeKind::Enumeration { listed, white_space, .. } => {
+                match listed.contains(&white_space.normalise(text)) {
+                    true => Ok(()),
+                    false => Err(Some(not_listed(&listed.values))),
+                }
+            }
+            SimpleTypeKind::Union { members, .. } => {
                 let takes = |Member { of, facets }: &Member| {
                     let value = of.parse_in(text, &Unscoped);
                     value.is_ok_and(|value| facets.is_none_or(|facets| facets.check(text, &value).is_ok()))
@@ -288,15 +290,15 @@ impl Lexical<Value> for &SimpleType {
 
     fn heap_size(&self, text: &str) -> usize {
         match &self.kind {
-            Kind::Datatype(datatype) => {
+            SimpleTypeKind::Datatype(datatype) => {
                 by_datatype!(*datatype, T, value => <T as datatypes::SimpleType>::heap_size(text))
             }
-            Kind::List(item) => {
+            SimpleTypeKind::List(item) => {
                 let each = |word| 2 * size_of::<Value>() + item.heap_size(word);
                 text.split_ascii_whitespace().map(each).sum()
             }
-            Kind::Enumeration { .. } => 0,
-            Kind::Union { members, .. } => {
+            SimpleTypeKind::Enumeration { .. } => 0,
+            SimpleTypeKind::Union { members, .. } => {
                 let of_members = || members.iter().map(|member| member.of.heap_size(text)).max();
                 deeper::<Value, _>(of_members).unwrap_or_default()
             }
@@ -305,22 +307,22 @@ impl Lexical<Value> for &SimpleType {
 
     fn parse_in(&self, text: &str, scope: &dyn Scope) -> Result<Value, Option<String>> {
         match &self.kind {
-            Kind::Datatype(datatype) => datatype.parse(text, scope),
-            Kind::List(item) => {
+            SimpleTypeKind::Datatype(datatype) => datatype.parse(text, scope),
+            SimpleTypeKind::List(item) => {
                 let read = |word| {
                     let said = |problem| Some(Invalid::text(word, item.name, problem).message().to_owned());
                     item.parse_in(word, scope).map_err(said)
                 };
                 words(text).map(read).collect::<Result<_, _>>().map(Value::List)
             }
-            Kind::Enumeration { listed, white_space, is_strict } => {
+            SimpleTypeKind::Enumeration { listed, white_space, is_strict } => {
                 let text = white_space.normalise(text);
                 if *is_strict && !listed.contains(&text) {
                     return Err(Some(not_listed(&listed.values)));
                 }
                 Ok(Value::String(text.into_owned()))
             }
-            Kind::Union { members, .. } => {
+            SimpleTypeKind::Union { members, .. } => {
                 let last = members.len().saturating_sub(1);
                 let mut members = members.iter().enumerate();
                 let first = || {
@@ -338,15 +340,15 @@ impl Lexical<Value> for &SimpleType {
 
     fn parse_beyond_facets(&self, text: &str) -> Option<Value> {
         match &self.kind {
-            Kind::Datatype(_) => None,
-            Kind::List(item) => {
+            SimpleTypeKind::Datatype(_) => None,
+            SimpleTypeKind::List(item) => {
                 let read = |word| item.parse_in(word, &Unscoped).ok().or_else(|| item.parse_beyond_facets(word));
                 words(text).map(read).collect::<Option<_>>().map(Value::List)
             }
-            Kind::Enumeration { white_space, is_strict, .. } => {
+            SimpleTypeKind::Enumeration { white_space, is_strict, .. } => {
                 is_strict.then(|| Value::String(white_space.normalise(text).into_owned()))
             }
-            Kind::Union { members, has_facets } => {
+            SimpleTypeKind::Union { members, has_facets } => {
                 let allowed = || members.iter().find_map(|member| member.of.parse_in(text, &Unscoped).ok());
                 let beyond = || members.iter().find_map(|member| member.of.parse_beyond_facets(text));
                 has_facets.then(|| deeper::<Value, _>(|| allowed().or_else(beyond))).flatten()
@@ -377,7 +379,7 @@ pub(crate) struct Restriction {
 
 #[derive(Debug)]
 pub(crate) enum Rule {
-    Facets { facets: Box<Facets<Seen>>, before: Option<&'static Restriction> },
+    Facets { facets: Box<Facets<FacetedValue>>, before: Option<&'static Restriction> },
     Items(&'static Restriction),
     AnyOf(Vec<&'static Restriction>),
 }
@@ -406,22 +408,26 @@ impl fmt::Debug for Restriction {
 
 /// A value as seen by facets. For a union, facets only compare values for equality.
 #[derive(Clone, Debug)]
-pub(crate) enum Seen {
+pub(crate) enum FacetedValue {
     Value(Value),
     OfUnion(Value),
 }
 
-impl Seen {
+impl FacetedValue {
     pub(crate) fn new(value: Value, of: &SimpleType) -> Self {
-        if matches!(of.kind, Kind::Union { .. }) { Seen::OfUnion(value) } else { Seen::Value(value) }
+        if matches!(of.kind, SimpleTypeKind::Union { .. }) {
+            FacetedValue::OfUnion(value)
+        } else {
+            FacetedValue::Value(value)
+        }
     }
 }
 
-impl FacetValue for Seen {
+impl FacetValue for FacetedValue {
     fn compare(&self, other: &Self) -> Option<Ordering> {
         match (self, other) {
-            (Seen::Value(one), Seen::Value(other)) => one.compare(other),
-            (Seen::OfUnion(one), Seen::OfUnion(other)) => (one == other).then_some(Ordering::Equal),
+            (FacetedValue::Value(one), FacetedValue::Value(other)) => one.compare(other),
+            (FacetedValue::OfUnion(one), FacetedValue::OfUnion(other)) => (one == other).then_some(Ordering::Equal),
             _ => None,
         }
     }
@@ -431,19 +437,19 @@ impl FacetValue for Seen {
     }
 
     fn length(&self) -> Option<Length> {
-        if let Seen::Value(value) = self { value.length() } else { None }
+        if let FacetedValue::Value(value) = self { value.length() } else { None }
     }
 
     fn digits(&self) -> Option<Digits> {
-        if let Seen::Value(value) = self { value.digits() } else { None }
+        if let FacetedValue::Value(value) = self { value.digits() } else { None }
     }
 }
 
-impl fmt::Display for Seen {
+impl fmt::Display for FacetedValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Seen::Value(value) => value.fmt(f),
-            Seen::OfUnion(value) => {
+            FacetedValue::Value(value) => value.fmt(f),
+            FacetedValue::OfUnion(value) => {
                 by_value!(value, value => f.write_str(&text_of(value)), items => match has_names(items) {
                     false => f.write_str(&text_of(&Items::<false>(items.clone()))),
                     true => f.write_str(&text_of(&Items::<true>(items.clone()))),
@@ -492,7 +498,7 @@ impl Restriction {
                 // The type may keep white space that the facet `whiteSpace` removes.
                 let is_same = *normal == *text || of.has_names;
                 let changed = if is_same { None } else { of.parse_in(&normal, &Unscoped).ok() };
-                let seen = Seen::new(changed.unwrap_or_else(|| value.clone()), of);
+                let seen = FacetedValue::new(changed.unwrap_or_else(|| value.clone()), of);
                 let checked = facets.check(&normal, &seen);
                 checked.map_err(|problem| Invalid::text(text, name, Some(problem)))
             }

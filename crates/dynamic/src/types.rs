@@ -34,7 +34,7 @@ pub(crate) enum Nil {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Base {
     Simple(&'static SimpleType),
-    Complex(&'static Place),
+    Complex(&'static LazyType),
     AnyType,
     Nothing,
     /// A node of a graph in SOAP encoding.
@@ -43,16 +43,16 @@ pub(crate) enum Base {
 
 /// The place of a complex type, which is made when it is first needed. Types refer to each other through places,
 /// because they may be circular.
-pub(crate) struct Place {
+pub(crate) struct LazyType {
     pub(crate) name: &'static str,
     of: Planned,
     types: &'static Types,
     complex: OnceLock<Complex>,
 }
 
-impl Place {
+impl LazyType {
     pub(crate) fn new(name: &'static str, of: Planned, types: &'static Types) -> Self {
-        Place { name, of, types, complex: OnceLock::new() }
+        LazyType { name, of, types, complex: OnceLock::new() }
     }
 
     /// Returns true if the type in this place has derived types.
@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-impl fmt::Debug for Place {
+impl fmt::Debug for LazyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Place").field(&self.name).finish()
     }
@@ -190,7 +190,7 @@ impl Group {
         let (GroupKind::Sequence(particles)
         | GroupKind::All(particles)
         | GroupKind::Choice(particles)
-        | GroupKind::Piece(particles, _)) = &self.kind;
+        | GroupKind::MixedPart(particles, _)) = &self.kind;
         particles
     }
 }
@@ -201,7 +201,7 @@ pub(crate) enum GroupKind {
     All(Particles),
     Choice(Particles),
     /// A piece of mixed content: text, or one of these particles.
-    Piece(Particles, Option<Order>),
+    MixedPart(Particles, Option<Order>),
 }
 
 /// A type with all types derived from it.

@@ -177,7 +177,7 @@ impl GroupTrait for GroupValue {
             (GroupContent::Particles(slots), GroupKind::Sequence(particles) | GroupKind::All(particles)) => {
                 write_all(slots, particles, out);
             }
-            (GroupContent::Choice(number, slot), GroupKind::Choice(particles) | GroupKind::Piece(particles, _)) => {
+            (GroupContent::Choice(number, slot), GroupKind::Choice(particles) | GroupKind::MixedPart(particles, _)) => {
                 if let Some(particle) = particles.list.get(*number) {
                     write(slot, particle, out);
                 }

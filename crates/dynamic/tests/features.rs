@@ -99,7 +99,7 @@ fn unknown_names_are_reported() {
     ];
     for (feature, names, known, expected) in table {
         let wrong = contract(feature).services[0].operations()[0].find_in_request(names).unwrap_err();
-        assert_eq!((wrong.known, wrong.expected.iter().map(String::as_str).collect()), (known, expected.to_vec()));
+        assert_eq!((wrong.found, wrong.expected.iter().map(String::as_str).collect()), (known, expected.to_vec()));
     }
 }
 

@@ -33,7 +33,7 @@ pub fn plan(input: &[u8]) {
     let Some((&number, plan)) = input.split_first() else { return };
     let kept = kept();
     let messages = &kept[usize::from(number) % kept.len()].messages;
-    let Some(contract) = Contract::of_kept(plan) else { return };
+    let Some(contract) = Contract::of_serialized_plan(plan) else { return };
     for operation in contract.services.iter().flat_map(|service| service.operations()).take(MOST_OPERATIONS) {
         let _ = operation.find_in_request(&["a", "b"]);
         let _ = operation.request_problems(&serde_json::json!({"a": [{}]}));
@@ -70,8 +70,8 @@ fn of_feature(feature: &Path) -> Option<Kept> {
     let contract = feature.join("service.wsdl");
     let mut bundle =
         contract.exists().then(|| castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0)??;
-    castile_dynamic::keep(&mut bundle);
-    let plan = Contract::kept_in(&bundle)?;
+    castile_dynamic::store_plan(&mut bundle);
+    let plan = Contract::serialized_plan(&bundle)?;
     let is_right = |file: &Path| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ok"));
     let messages = seeds::entries(feature).into_iter().filter(|file| is_right(file));
     let messages = messages.filter_map(|file| std::fs::read_to_string(file).ok()).take(MOST_MESSAGES);

@@ -99,7 +99,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     }
     let mut bundle = definitions.and_then(|_| recorder.bundle(shown));
     if let Some(bundle) = &mut bundle {
-        castile_dynamic::keep(bundle);
+        castile_dynamic::store_plan(bundle);
         let text = bundle.write();
         let documents = errors::counted(bundle.uris().len(), "document");
         if arguments.out.as_os_str() == "-" {

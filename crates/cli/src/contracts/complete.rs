@@ -152,7 +152,7 @@ fn expected(operation: &'static Operation, names: &[&str]) -> Vec<String> {
     // No member has an empty name, so the lookup fails and lists the expected names.
     let names: Vec<&str> = names.iter().copied().chain([""]).collect();
     match operation.find_in_request(&names) {
-        Err(error) if error.known + 1 == names.len() => error.expected,
+        Err(error) if error.found + 1 == names.len() => error.expected,
         _ => Vec::new(),
     }
 }

@@ -16,7 +16,7 @@ use serde_json::{Map, Value as Json};
 
 use self::reading::Reading;
 use super::{CONTENT, DIGITS, ID, Key, NIL, TYPE, XML, expanded, members, type_text};
-use crate::simple::{Kind, SimpleType};
+use crate::simple::{SimpleType, SimpleTypeKind};
 use crate::types::{
     Base, Complex, Content, Derived, ElementType, Group, GroupKind, Nil, Occurrence, Particle, Particles, Presence,
     Struct, Term,
@@ -97,36 +97,36 @@ impl fmt::Display for At<'_> {
 
 /// What a simple value is checked against.
 #[derive(Clone, Copy)]
-pub(crate) struct Held {
+pub(crate) struct Constraints {
     facets: Option<&'static dyn Check>,
     /// The fixed value, if there is one.
     fixed: Option<&'static str>,
 }
 
-impl Held {
-    pub(crate) const NOTHING: Held = Held { facets: None, fixed: None };
+impl Constraints {
+    pub(crate) const NONE: Constraints = Constraints { facets: None, fixed: None };
 
     pub(crate) fn new(facets: Option<&'static dyn Check>, constraint: Option<ValueConstraint>) -> Self {
         let fixed = constraint.and_then(|constraint| match constraint {
             ValueConstraint::Fixed(fixed) => Some(fixed),
             ValueConstraint::Default(_) => None,
         });
-        Held { facets, fixed }
+        Constraints { facets, fixed }
     }
 
     pub(crate) fn of(element: &'static Element) -> Self {
-        Held::new(element.facets, element.constraint)
+        Constraints::new(element.facets, element.constraint)
     }
 
     /// Returns the checks for the content of an element. The type's own `facets`, if any, take precedence.
     pub(crate) fn or(self, facets: Option<&'static dyn Check>) -> Self {
-        Held { facets: facets.or(self.facets), ..self }
+        Constraints { facets: facets.or(self.facets), ..self }
     }
 }
 
-impl fmt::Debug for Held {
+impl fmt::Debug for Constraints {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Held").field("has_facets", &self.facets.is_some()).field("fixed", &self.fixed).finish()
+        f.debug_struct("Constraints").field("has_facets", &self.facets.is_some()).field("fixed", &self.fixed).finish()
     }
 }
 
@@ -134,9 +134,9 @@ impl fmt::Debug for Held {
 pub(crate) fn simple_from_json(
     json: &Json,
     of: &'static SimpleType,
-    held: Held,
+    constraints: Constraints,
 ) -> Result<datatypes::Value, JsonError> {
-    simple(json, of, held, &At::Root)
+    simple(json, of, constraints, &At::Root)
 }
 
 /// Reads a text from the member with this name, and escapes it for use between tags.
@@ -151,14 +151,14 @@ pub(crate) fn escaped_from_json(json: &Json, name: &str) -> Result<String, JsonE
 impl Value {
     /// Reads the value of an element from JSON.
     pub(crate) fn from_json(json: &Json, element: &'static Element) -> Result<Self, JsonError> {
-        value(json, crate::read::type_of(element), Held::of(element), &mut Reading::to_first(), &At::Root)
+        value(json, crate::read::type_of(element), Constraints::of(element), &mut Reading::to_first(), &At::Root)
     }
 
     /// Returns all problems in JSON as the value of an element. They include the problem that
     /// [`from_json`](Self::from_json) returns.
     pub(crate) fn problems_of_json(json: &Json, element: &'static Element) -> Vec<JsonError> {
         let mut reading = Reading::to_end();
-        let read = value(json, crate::read::type_of(element), Held::of(element), &mut reading, &At::Root);
+        let read = value(json, crate::read::type_of(element), Constraints::of(element), &mut reading, &At::Root);
         reading.problems(read.err())
     }
 }
@@ -166,7 +166,7 @@ impl Value {
 fn value(
     json: &Json,
     of: &'static ElementType,
-    held: Held,
+    constraints: Constraints,
     reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<Value, JsonError> {
@@ -181,19 +181,19 @@ fn value(
             _ => {}
         }
     }
-    of_base(json, of, held, reading, at)
+    of_base(json, of, constraints, reading, at)
 }
 
 fn of_base(
     json: &Json,
     of: &'static ElementType,
-    held: Held,
+    constraints: Constraints,
     reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<Value, JsonError> {
     match of.base {
         Base::Simple(of) => {
-            let value = simple(json, of, held, at)?;
+            let value = simple(json, of, constraints, at)?;
             Ok(Value::Simple(SimpleValue { of, value }))
         }
         Base::AnyType => any(json, at).map(|any| Value::Any(Recursive::new(any))),
@@ -202,13 +202,13 @@ fn of_base(
             Json::Object(members) if members.is_empty() => Ok(Value::Empty),
             json => Err(at.instead(json, "nothing: {} or null")),
         },
-        Base::Shared(inner) => encoded::node(json, inner, held, reading, at),
+        Base::Shared(inner) => encoded::node(json, inner, constraints, reading, at),
         Base::Complex(place) => deeper::<StructValue, _>(|| match place.get() {
             Complex::Struct(of) => {
-                structure(json, of, held, false, reading, at).map(|value| Value::Struct(Recursive::new(value)))
+                structure(json, of, constraints, false, reading, at).map(|value| Value::Struct(Recursive::new(value)))
             }
             Complex::Derived(of) => {
-                derived(json, of, held, reading, at).map(|value| Value::Derived(Recursive::new(value)))
+                derived(json, of, constraints, reading, at).map(|value| Value::Derived(Recursive::new(value)))
             }
             Complex::EncodedStruct(of) => {
                 encoded::structure(json, of, &[], reading, at).map(|value| Value::Encoded(Recursive::new(value)))
@@ -222,9 +222,14 @@ fn of_base(
 
 // ---- simple types ----
 
-fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Result<datatypes::Value, JsonError> {
+fn simple(
+    json: &Json,
+    of: &'static SimpleType,
+    constraints: Constraints,
+    at: &At<'_>,
+) -> Result<datatypes::Value, JsonError> {
     let items = match (json, &of.kind) {
-        (Json::Array(items), Kind::List(item)) => Some((items, *item)),
+        (Json::Array(items), SimpleTypeKind::List(item)) => Some((items, *item)),
         _ => None,
     };
     let (text, value) = match items {
@@ -237,7 +242,7 @@ fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Resu
         }
         None => {
             let text = text(json, of, at)?;
-            let value = parse(&text, of).map_err(|problem| match meant_value(&text, of) {
+            let value = parse(&text, of).map_err(|problem| match similar_value(&text, of) {
                 Some(meant) => at.wrong(format!("{}; did you mean {meant:?}?", problem.message())),
                 None => at.wrong(problem.message()),
             })?;
@@ -245,10 +250,10 @@ fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Resu
         }
     };
     // Patterns on qualified names apply to the prefix too, but names in JSON have no prefix.
-    if let Some(facets) = held.facets.filter(|_| !of.has_names) {
+    if let Some(facets) = constraints.facets.filter(|_| !of.has_names) {
         facets.check(&text, &value).map_err(|problem| at.wrong(problem.message()))?;
     }
-    match held.fixed {
+    match constraints.fixed {
         Some(fixed) if !Lexical::is_fixed(&of, &value, fixed) => {
             Err(at.wrong(format!("found {text:?}, where only {fixed:?} was expected")))
         }
@@ -257,14 +262,14 @@ fn simple(json: &Json, of: &'static SimpleType, held: Held, at: &At<'_>) -> Resu
 }
 
 /// Returns the enumeration value that a misspelled text probably stands for.
-fn meant_value(text: &str, of: &SimpleType) -> Option<&'static str> {
-    let Kind::Enumeration { listed, .. } = &of.kind else { return None };
+fn similar_value(text: &str, of: &SimpleType) -> Option<&'static str> {
+    let SimpleTypeKind::Enumeration { listed, .. } = &of.kind else { return None };
     castile_xsd::similar(text, listed.values.iter().copied(), 1).first().copied()
 }
 
 /// Reads an item of a list. It can't contain white space, which would split it.
 fn item_of(json: &Json, of: &'static SimpleType, at: &At<'_>) -> Result<datatypes::Value, JsonError> {
-    let value = simple(json, of, Held::NOTHING, at)?;
+    let value = simple(json, of, Constraints::NONE, at)?;
     match &value {
         datatypes::Value::String(text) => one_word(text, at)?,
         datatypes::Value::List(_) => return Err(at.instead(json, of.name)),
@@ -281,7 +286,7 @@ fn one_word(text: &str, at: &At<'_>) -> Result<(), JsonError> {
 }
 
 /// Returns a text if XML can contain all its characters (XML 1.0 §2.2).
-fn carried(text: &str, at: &At<'_>) -> Result<String, JsonError> {
+fn xml_text(text: &str, at: &At<'_>) -> Result<String, JsonError> {
     match text.chars().find(|c| !is_char(*c)) {
         None => Ok(text.to_owned()),
         Some(c) => Err(at.wrong(format!("found the character U+{:04X}, which is not allowed in XML", u32::from(c)))),
@@ -291,7 +296,7 @@ fn carried(text: &str, at: &At<'_>) -> Result<String, JsonError> {
 /// Returns the text that JSON represents.
 fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> {
     match json {
-        Json::String(text) => carried(text, at),
+        Json::String(text) => xml_text(text, at),
         Json::Bool(value) => Ok(value.to_string()),
         Json::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
             None => Ok(number.to_string()),
@@ -322,13 +327,13 @@ fn loses_digits(value: f64) -> bool {
     /// Above this limit adjacent integers have the same binary form.
     const EXACT: f64 = 9_007_199_254_740_992.0;
     /// Maximum number of decimal places in a binary number.
-    const PLACES: usize = 1074;
+    const DECIMAL_PLACES: usize = 1074;
     if value.abs() >= EXACT {
         return true;
     }
     let shortest = value.to_string();
     let digits = shortest.trim_start_matches(['-', '0', '.']).bytes().filter(u8::is_ascii_digit).count();
-    digits > DIGITS && format!("{value:.PLACES$}").trim_end_matches('0').trim_end_matches('.') != shortest
+    digits > DIGITS && format!("{value:.DECIMAL_PLACES$}").trim_end_matches('0').trim_end_matches('.') != shortest
 }
 
 /// A scope for names that are written as `{namespace}local`.
@@ -374,7 +379,7 @@ fn name(text: &str) -> ExpandedName {
 
 fn scalar(json: &Json, at: &At<'_>) -> Result<String, JsonError> {
     match json {
-        Json::String(text) => carried(text, at),
+        Json::String(text) => xml_text(text, at),
         Json::Bool(value) => Ok(value.to_string()),
         Json::Number(number) => Ok(number.to_string()),
         json => Err(at.instead(json, "a text")),
@@ -391,7 +396,7 @@ fn other(key: &str, json: &Json, at: &At<'_>) -> Result<AnyAttribute, JsonError>
     if QName::new(name.namespace.clone(), name.local.clone()).is_err() {
         return Err(at.wrong(format!("{:?} is not the name of an attribute", name.local)));
     }
-    let expected = match (&*carried(&name.namespace, &at)?, name.local.as_str()) {
+    let expected = match (&*xml_text(&name.namespace, &at)?, name.local.as_str()) {
         ("", "xmlns") | (XMLNS_NAMESPACE, _) => {
             "no namespace declaration, because names contain their namespace".to_owned()
         }
@@ -498,12 +503,12 @@ impl<'j> Object<'j> {
         }
         let expected: Vec<String> = expected.collect();
         let known: HashSet<&str> = expected.iter().map(String::as_str).collect();
-        let mut before = reason.unwrap_or_else(|| reading.told());
+        let mut before = reason.unwrap_or_else(|| reading.stored());
         // A known member may be unused only because of another problem.
         for name in rest.filter(|name| reason.is_none() || !known.contains(name)) {
-            if reading.tell(before, || unknown(name, &expected, at))? {
+            if reading.insert(before, || unknown(name, &expected, at))? {
                 before += 1;
-                if let Some(meant) = meant(name, &expected).filter(|meant| !self.has(meant)) {
+                if let Some(meant) = similar_name(name, &expected).filter(|meant| !self.has(meant)) {
                     reading.take_back(before, meant, at);
                 }
             }
@@ -524,14 +529,14 @@ impl<'j> Object<'j> {
 }
 
 /// Returns the expected name that a misspelled name probably stands for.
-fn meant<'e>(name: &str, expected: &'e [String]) -> Option<&'e str> {
+fn similar_name<'e>(name: &str, expected: &'e [String]) -> Option<&'e str> {
     castile_xsd::similar(name, expected.iter().map(String::as_str), 1).first().copied()
 }
 
 fn unknown(name: &str, expected: &[String], at: &At<'_>) -> JsonError {
     /// Maximum number of names that are listed.
     const SHOWN: usize = 12;
-    if let Some(similar) = meant(name, expected) {
+    if let Some(similar) = similar_name(name, expected) {
         return At::Member(at, name).wrong(format!("there is no such member; did you mean {similar}?"));
     }
     let mut shown = expected.iter().take(SHOWN).map(String::as_str).collect::<Vec<_>>();
@@ -552,7 +557,7 @@ fn items<T>(
     let mut values = Vec::with_capacity(items.len());
     for (number, json) in items.iter().enumerate() {
         let value = read(json, reading, &At::Item(at, number));
-        values.extend(reading.keep(value)?);
+        values.extend(reading.record(value)?);
     }
     Ok(values)
 }
@@ -560,7 +565,7 @@ fn items<T>(
 fn structure(
     json: &Json,
     of: &'static Struct,
-    of_element: Held,
+    of_element: Constraints,
     is_typed: bool,
     reading: &mut Reading,
     at: &At<'_>,
@@ -582,8 +587,8 @@ fn structure(
         let at = At::Member(at, &key);
         let found = match object.take(&key) {
             Some(json) => {
-                let read = simple(json, attribute.of, Held::new(declared.facets, declared.constraint), &at);
-                let Some(value) = reading.keep(read)? else {
+                let read = simple(json, attribute.of, Constraints::new(declared.facets, declared.constraint), &at);
+                let Some(value) = reading.record(read)? else {
                     attributes.push(None);
                     continue;
                 };
@@ -593,8 +598,8 @@ fn structure(
         };
         attributes.push(match (attribute.presence, found) {
             (Presence::Required, None) => {
-                reason.get_or_insert(reading.told());
-                let missing = reading.keep(Err(at.wrong(MISSING)));
+                reason.get_or_insert(reading.stored());
+                let missing = reading.record(Err(at.wrong(MISSING)));
                 missing.map_err(|problem| object.reason(problem, of.names(), outer))?
             }
             (Presence::Default, None) => {
@@ -606,7 +611,7 @@ fn structure(
             (_, found) => found,
         });
     }
-    let (told, count) = (reading.told(), reading.count());
+    let (told, count) = (reading.stored(), reading.count());
     let content = match &of.content {
         Content::Simple { of: simple_type, facets } => {
             let of_content = At::Member(at, CONTENT);
@@ -618,7 +623,7 @@ fn structure(
                 },
             };
             let read = simple(json, simple_type, of_element.or(*facets), at);
-            reading.keep(read)?.map_or(ContentValue::Mixed(Vec::new()), ContentValue::Simple)
+            reading.record(read)?.map_or(ContentValue::Mixed(Vec::new()), ContentValue::Simple)
         }
         _ if !is_object => return Err(at.instead(json, "an object")),
         Content::Sequence(particles) | Content::All(particles) => {
@@ -636,7 +641,7 @@ fn structure(
             };
             let pieces = items(pieces, reading, &At::Member(at, CONTENT), |json, reading, at| match json {
                 Json::String(text) => {
-                    carried(text, at).map(|text| GroupValue { of: piece, content: GroupContent::Text(text) })
+                    xml_text(text, at).map(|text| GroupValue { of: piece, content: GroupContent::Text(text) })
                 }
                 json => group_object(json, piece, reading, at),
             });
@@ -646,7 +651,7 @@ fn structure(
     let mut others = Vec::new();
     if of.has_others {
         for (key, json) in object.rest().filter(|(key, _)| key.starts_with('@')).collect::<Vec<_>>() {
-            others.extend(reading.keep(other(key, json, at))?);
+            others.extend(reading.record(other(key, json, at))?);
             object.take(key);
         }
     }
@@ -677,7 +682,7 @@ fn slots(
     let mut slots = Vec::with_capacity(list.len());
     for (particle, key) in list.iter().zip(keys) {
         let slot = slot(object, table, particle, key, reading, at);
-        slots.push(reading.keep(slot)?.unwrap_or(Slot::Absent));
+        slots.push(reading.record(slot)?.unwrap_or(Slot::Absent));
     }
     Ok(slots)
 }
@@ -712,14 +717,15 @@ fn slot(
                 Some(Json::Null) if occurrence == Occurrence::Optional && of.nil == Nil::Never => Ok(Slot::Absent),
                 None if occurrence == Occurrence::Optional => Ok(Slot::Absent),
                 None => Err(at.wrong(MISSING)),
-                Some(json) => value(json, of, Held::of(element), reading, &at).map(Slot::One),
+                Some(json) => value(json, of, Constraints::of(element), reading, &at).map(Slot::One),
             }
         }
         (Term::Element { index, .. }, Occurrence::Repeated) => {
             let element = &table[*index];
             let of = crate::read::type_of(element);
-            let read =
-                |json: &Json, reading: &mut Reading, at: &At<'_>| value(json, of, Held::of(element), reading, at);
+            let read = |json: &Json, reading: &mut Reading, at: &At<'_>| {
+                value(json, of, Constraints::of(element), reading, at)
+            };
             items(many(json, particle, &at)?, reading, &at, read).map(Slot::Many)
         }
         (Term::Group(of), Occurrence::Repeated) => {
@@ -763,9 +769,9 @@ fn many<'j>(json: Option<&'j Json>, particle: &Particle, at: &At<'_>) -> Result<
 fn group_object(json: &Json, of: &'static Group, reading: &mut Reading, at: &At<'_>) -> Result<GroupValue, JsonError> {
     let mut object = Object::of(json, at)?;
     let names = || of.members().into_iter().map(str::to_owned);
-    let (told, count) = (reading.told(), reading.count());
+    let (told, count) = (reading.stored(), reading.count());
     let read = group(&mut object, of, reading, at);
-    let group = reading.keep(read).map_err(|problem| object.reason(problem, names(), at))?;
+    let group = reading.record(read).map_err(|problem| object.reason(problem, names(), at))?;
     let reason = (reading.count() > count).then_some(told);
     object.finish(names(), reason, reading, at)?;
     Ok(group.unwrap_or_else(|| GroupValue { of, content: GroupContent::Text(String::new()) }))
@@ -791,7 +797,7 @@ fn own_group(
             let slots = slots(object, particles, reading, at)?;
             return Ok(GroupValue { of, content: GroupContent::Particles(slots) });
         }
-        GroupKind::Choice(particles) | GroupKind::Piece(particles, _) => particles,
+        GroupKind::Choice(particles) | GroupKind::MixedPart(particles, _) => particles,
     };
     let Particles { table, list, keys, .. } = particles;
     let is_there = |number: usize| match (&keys[number], &list[number].term) {
@@ -825,7 +831,7 @@ fn own_group(
 fn derived(
     json: &Json,
     of: &'static Derived,
-    held: Held,
+    constraints: Constraints,
     reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<DerivedValue, JsonError> {
@@ -863,16 +869,16 @@ fn derived(
     let of_content = At::Member(at, CONTENT);
     let value = match (variant.of.base, said) {
         (Base::Complex(place), Some(_)) => match place.get() {
-            Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, held, true, reading, at)?)),
+            Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, constraints, true, reading, at)?)),
             Complex::EncodedStruct(of) => {
                 Value::Encoded(Recursive::new(encoded::structure(json, of, &[TYPE], reading, at)?))
             }
             Complex::Derived(_) | Complex::EncodedArray(_) => {
-                of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, held, reading, &of_content)?
+                of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, constraints, reading, &of_content)?
             }
         },
-        (Base::AnyType, _) | (_, None) => of_base(json, variant.of, held, reading, at)?,
-        _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, held, reading, &of_content)?,
+        (Base::AnyType, _) | (_, None) => of_base(json, variant.of, constraints, reading, at)?,
+        _ => of_base(json.get(CONTENT).unwrap_or(&Json::Null), variant.of, constraints, reading, &of_content)?,
     };
     Ok(DerivedValue { of: Some(variant), value })
 }

@@ -18,9 +18,9 @@ use crate::value::{
 };
 
 /// Maximum nesting depth of JSON: several levels for each of the 512 levels of XML. References may nest deeper.
-const DEEPEST: usize = 8 * 512;
+const MAX_DEPTH: usize = 8 * 512;
 /// Maximum nesting depth of a tree. Dropping a tree or walking through it recurses.
-const DEEPEST_TREE: usize = 512;
+const MAX_TREE_DEPTH: usize = 512;
 
 /// Approximate memory of values in a tree: each value, an object with its first members, and a further member.
 const VALUE: usize = 32;
@@ -32,14 +32,14 @@ struct Writing {
     /// The numbers of the nodes written so far, by address.
     nodes: HashMap<usize, usize>,
     depth: usize,
-    deepest: usize,
+    max_depth: usize,
     /// The remaining memory budget.
-    room: usize,
+    budget: usize,
 }
 
 impl Writing {
     fn new() -> Self {
-        Writing { nodes: HashMap::new(), depth: 0, deepest: DEEPEST, room: usize::MAX }
+        Writing { nodes: HashMap::new(), depth: 0, max_depth: MAX_DEPTH, budget: usize::MAX }
     }
 }
 
@@ -84,8 +84,8 @@ impl Level {
     /// Enters a level for a value that needs this much memory.
     fn enter<E: serde::ser::Error>(size: usize) -> Result<Self, E> {
         let level = WRITING.with_borrow_mut(|writing| {
-            if writing.depth == writing.deepest {
-                return Err(E::custom(format!("it nests deeper than {} levels as JSON", writing.deepest)));
+            if writing.depth == writing.max_depth {
+                return Err(E::custom(format!("it nests deeper than {} levels as JSON", writing.max_depth)));
             }
             writing.depth += 1;
             Ok(Level)
@@ -108,9 +108,9 @@ impl Drop for Level {
 
 /// Reduces the memory budget. Fails if it is exhausted.
 fn take<E: serde::ser::Error>(size: usize) -> Result<(), E> {
-    WRITING.with_borrow_mut(|writing| match writing.room.checked_sub(size) {
+    WRITING.with_borrow_mut(|writing| match writing.budget.checked_sub(size) {
         Some(room) => {
-            writing.room = room;
+            writing.budget = room;
             Ok(())
         }
         None => Err(E::custom("it is too large as JSON")),
@@ -137,7 +137,7 @@ impl Value {
     /// The tree would use more memory, or would be nested too deep to be visited recursively.
     pub fn to_json(&self, most: usize) -> Result<serde_json::Value, JsonError> {
         WRITING.with_borrow_mut(|writing| {
-            (writing.deepest, writing.room) = (DEEPEST_TREE, most);
+            (writing.max_depth, writing.budget) = (MAX_TREE_DEPTH, most);
         });
         let wrong = |error: serde_json::Error| JsonError { path: String::new(), message: error.to_string() };
         serde_json::to_value(self).map_err(wrong)
@@ -155,7 +155,7 @@ impl Value {
 impl Serialize for Value {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if let Value::Derived(value) = self
-            && value.says_nothing()
+            && value.is_type_implied()
         {
             return castile_databinding::deeper::<Value, _>(|| value.value.serialize(serializer));
         }
@@ -197,7 +197,7 @@ impl StructValue {
 
 impl DerivedValue {
     /// Returns true if its type need not be declared.
-    fn says_nothing(&self) -> bool {
+    fn is_type_implied(&self) -> bool {
         self.of.is_some_and(|variant| variant.tag.is_none())
     }
 
@@ -375,15 +375,15 @@ impl Any<'_> {
         others(attributes, map)?;
         match self.0.elements().next() {
             None => entry(map, CONTENT, &self.0.text()),
-            Some(_) => entry(map, CONTENT, &content.iter().map(Piece).collect::<Vec<_>>()),
+            Some(_) => entry(map, CONTENT, &content.iter().map(MixedPart).collect::<Vec<_>>()),
         }
     }
 }
 
 /// Text, or an element as XML.
-struct Piece(AnyPiece);
+struct MixedPart(AnyPiece);
 
-impl Serialize for Piece {
+impl Serialize for MixedPart {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.0 {
             AnyPiece::Text(text) => serializer.serialize_str(text),

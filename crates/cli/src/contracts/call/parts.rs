@@ -13,7 +13,7 @@ pub(super) fn described(head: &PartHead, size: usize) -> String {
 }
 
 /// How many parts of a package are listed. Another package is shown as it is: an answer may have millions of parts without content.
-const SHOWN_PARTS: u32 = 10_000;
+const MAX_SHOWN_PARTS: u32 = 10_000;
 
 /// Returns the envelope of a package, and descriptions of its other parts. Returns `None` if `body` isn't a complete package, or has more
 /// parts than are listed.
@@ -21,7 +21,7 @@ pub(super) fn opened(content_type: &str, body: &Bytes) -> Option<(Vec<u8>, Vec<S
     let related = Related::parse(content_type).ok()?;
     let mut limits = Limits::default();
     // A request of this program may exceed the default limits.
-    (limits.parts, limits.head_size) = (SHOWN_PARTS, usize::MAX);
+    (limits.parts, limits.head_size) = (MAX_SHOWN_PARTS, usize::MAX);
     let mut parser = Parser::new(related.boundary(), limits);
     parser.feed(body.clone());
     parser.finish();
@@ -69,7 +69,7 @@ mod tests {
         let (envelope, parts) = opened("multipart/related; type=\"text/xml\"; boundary=b", &body).unwrap();
         assert_eq!(envelope, b"<a/>");
         assert_eq!(parts, ["image/png, Content-ID <a@b>, 2 bytes", "no media type, no Content-ID, 1 byte"]);
-        let many = format!("--b\r\n\r\n<a/>{}\r\n--b--\r\n", "\r\n--b\r\n\r\n".repeat(SHOWN_PARTS as usize));
+        let many = format!("--b\r\n\r\n<a/>{}\r\n--b--\r\n", "\r\n--b\r\n\r\n".repeat(MAX_SHOWN_PARTS as usize));
         assert!(opened("multipart/related; boundary=b", &Bytes::from(many)).is_none());
         for (content_type, body) in [("text/xml", "<a/>"), ("multipart/related; boundary=b", "--b\r\n\r\n<a/>")] {
             assert!(opened(content_type, &Bytes::from_static(body.as_bytes())).is_none(), "{content_type}");

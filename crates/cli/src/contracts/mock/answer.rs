@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use castile_databinding::datatypes::QName;
 use castile_databinding::schema::Element;
-use castile_dynamic::{Form, JsonError, Operation, Value};
+use castile_dynamic::{JsonError, Operation, Value, ValueTemplate};
 use castile_soap::FaultCode;
 use castile_xml::tree::Document;
 use serde_json::{Map, Value as Json};
@@ -24,7 +24,7 @@ const TRIED: [&str; 6] = ["a sample", "42", "true", "2004-02-29T23:59:59Z", "200
 pub(super) enum Answer {
     Fixed(Arc<Value>),
     Json(Node, Option<JsonForm>),
-    Xml(Xml, Option<Form>),
+    Xml(Xml, Option<ValueTemplate>),
 }
 
 /// A part of a JSON template.
@@ -42,7 +42,7 @@ pub(super) enum Node {
 /// A parsed JSON template, and its placeholders in order.
 #[derive(Debug)]
 pub(super) struct JsonForm {
-    form: Form,
+    form: ValueTemplate,
     places: Vec<Node>,
 }
 
@@ -98,7 +98,7 @@ impl Answer {
         let texts = node.check(sample().as_ref(), |json| read(json).map(|_| ()))?;
         let root = names.operation.soap().response.as_ref();
         let form = root.zip(texts).and_then(|(root, texts)| {
-            let form = Form::new(root, &texts, |texts| read(&node.with(&mut texts.iter().copied())).ok())?;
+            let form = ValueTemplate::new(root, &texts, |texts| read(&node.with(&mut texts.iter().copied())).ok())?;
             Some(JsonForm { form, places: node.places() })
         });
         Ok(Answer::Json(node, form))
@@ -114,8 +114,9 @@ impl Answer {
         let texts = xml.check(|text| read(text).map(|_| ()))?;
         let with = |texts: &[&str]| xml.with(|number| texts.get(number).copied().unwrap_or_default());
         let root = names.operation.soap().response.as_ref();
-        let form =
-            root.zip(texts).and_then(|(root, texts)| Form::new(root, &texts, |texts| read(&with(texts).ok()?).ok()));
+        let form = root
+            .zip(texts)
+            .and_then(|(root, texts)| ValueTemplate::new(root, &texts, |texts| read(&with(texts).ok()?).ok()));
         Ok(Answer::Xml(xml, form))
     }
 

@@ -80,11 +80,11 @@ impl Names<'_> {
         match self.operation.find_in_request(&names) {
             Ok(()) => Ok(steps),
             Err(wrong) => {
-                let within = match names.get(..wrong.known).unwrap_or_default() {
+                let within = match names.get(..wrong.found).unwrap_or_default() {
                     [] => format!("the request of {}", self.operation.name()),
                     known => known.join("."),
                 };
-                let name = names.get(wrong.known).copied().unwrap_or_default();
+                let name = names.get(wrong.found).copied().unwrap_or_default();
                 let expected: Vec<&str> = wrong.expected.iter().map(String::as_str).collect();
                 Err(match expected.is_empty() {
                     true => format!("{within} has no {name}: it is a single value without members"),

@@ -4,7 +4,7 @@ use castile_databinding::encoded::Shared;
 use serde_json::Value as Json;
 
 use super::super::{CONTENT, ID, ITEMS, REF, SIZES};
-use super::{At, Held, JsonError, Object, Reading, items, of_base, value};
+use super::{At, Constraints, JsonError, Object, Reading, items, of_base, value};
 use crate::types::{ElementType, EncodedArray, EncodedStruct};
 use crate::value::{ArrayValue, EncodedValue, Node, Slot, Value};
 
@@ -27,7 +27,7 @@ pub(super) fn structure(
         let of = crate::read::type_of(element);
         let one = |json: &Json, reading: &mut Reading, at: &At<'_>| match json {
             Json::Null => Ok(None),
-            json => value(json, of, Held::of(element), reading, at).map(Some),
+            json => value(json, of, Constraints::of(element), reading, at).map(Some),
         };
         let read = match (object.take(element.name), accessor.is_repeated) {
             (None, false) => Ok(Slot::Absent),
@@ -36,7 +36,7 @@ pub(super) fn structure(
             (Some(Json::Array(all)), true) => items(all, reading, &at, one).map(Slot::Accessors),
             (Some(json), true) => one(json, reading, &at).map(|value| Slot::Accessors(vec![value])),
         };
-        accessors.push(reading.keep(read)?.unwrap_or(Slot::Absent));
+        accessors.push(reading.record(read)?.unwrap_or(Slot::Absent));
     }
     object.finish(of.table.iter().map(|element| element.name.to_owned()), None, reading, at)?;
     Ok(EncodedValue { of, accessors })
@@ -73,7 +73,7 @@ pub(super) fn array(
     let item = crate::read::type_of(&of.array.item);
     let items = items(all, reading, at, |json, reading, at| match json {
         Json::Null => Ok(None),
-        json => value(json, item, Held::of(&of.array.item), reading, at).map(Some),
+        json => value(json, item, Constraints::of(&of.array.item), reading, at).map(Some),
     });
     Ok(ArrayValue { of, dimensions: sizes, items: items? })
 }
@@ -82,7 +82,7 @@ pub(super) fn array(
 pub(super) fn node(
     json: &Json,
     of: &'static ElementType,
-    held: Held,
+    constraints: Constraints,
     reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<Value, JsonError> {
@@ -109,7 +109,7 @@ pub(super) fn node(
         if let Some(number) = number {
             reading.nodes.insert(number, (me, of));
         }
-        Node(of_base(bare, of, held, reading, at).unwrap_or_else(|error| {
+        Node(of_base(bare, of, constraints, reading, at).unwrap_or_else(|error| {
             failed = Some(error);
             Value::Empty
         }))

@@ -9,10 +9,10 @@ use crate::types::ElementType;
 use crate::value::Node;
 
 /// Maximum number of problems that are stored. Further ones are only counted.
-const MOST_TOLD: usize = 100;
+const MAX_STORED: usize = 100;
 
 /// Maximum number of problems before reading stops.
-const MOST_COUNTED: usize = 10_000;
+const MAX_COUNTED: usize = 10_000;
 
 pub(super) struct Reading {
     /// The nodes read so far with their types, by number.
@@ -20,18 +20,18 @@ pub(super) struct Reading {
     problems: Vec<JsonError>,
     count: usize,
     /// The number of problems that are tolerated. The next one ends reading.
-    most: usize,
+    max: usize,
 }
 
 impl Reading {
     /// Creates a state that ends reading at the first problem.
     pub(super) fn to_first() -> Self {
-        Reading { nodes: HashMap::new(), problems: Vec::new(), count: 0, most: 0 }
+        Reading { nodes: HashMap::new(), problems: Vec::new(), count: 0, max: 0 }
     }
 
     /// Creates a state that continues reading after problems.
     pub(super) fn to_end() -> Self {
-        Reading { most: MOST_COUNTED, ..Reading::to_first() }
+        Reading { max: MAX_COUNTED, ..Reading::to_first() }
     }
 
     /// Returns the number of problems found so far.
@@ -40,25 +40,25 @@ impl Reading {
     }
 
     /// Returns the number of stored problems.
-    pub(super) fn told(&self) -> usize {
+    pub(super) fn stored(&self) -> usize {
         self.problems.len()
     }
 
     /// Records a problem and returns `None` instead of the value. Returns the problem as an error if it ends reading.
-    pub(super) fn keep<T>(&mut self, read: Result<T, JsonError>) -> Result<Option<T>, JsonError> {
+    pub(super) fn record<T>(&mut self, read: Result<T, JsonError>) -> Result<Option<T>, JsonError> {
         match read {
             Ok(value) => Ok(Some(value)),
-            Err(problem) => self.tell(self.told(), || problem).map(|_| None),
+            Err(problem) => self.insert(self.stored(), || problem).map(|_| None),
         }
     }
 
     /// Inserts a problem at an index. Returns whether it was stored.
-    pub(super) fn tell(&mut self, before: usize, problem: impl FnOnce() -> JsonError) -> Result<bool, JsonError> {
-        if self.count == self.most {
+    pub(super) fn insert(&mut self, before: usize, problem: impl FnOnce() -> JsonError) -> Result<bool, JsonError> {
+        if self.count == self.max {
             return Err(problem());
         }
         self.count += 1;
-        let has_room = self.told() < MOST_TOLD;
+        let has_room = self.stored() < MAX_STORED;
         if has_room {
             self.problems.insert(before, problem());
         }
@@ -82,7 +82,7 @@ impl Reading {
     pub(super) fn problems(mut self, last: Option<JsonError>) -> Vec<JsonError> {
         let has_ended = last.is_some();
         self.count += usize::from(has_ended);
-        self.problems.extend(last.filter(|_| self.problems.len() < MOST_TOLD));
+        self.problems.extend(last.filter(|_| self.problems.len() < MAX_STORED));
         let more = self.count - self.problems.len();
         if more > 0 {
             let message = match (has_ended, more) {

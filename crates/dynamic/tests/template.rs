@@ -1,4 +1,4 @@
-//! Tests that filling a form gives the same value as reading it from XML and from JSON.
+//! Tests that filling a template gives the same value as reading it from XML and from JSON.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::cell::Cell;
@@ -7,11 +7,11 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use castile_dynamic::{Contract, Form, Operation, Options, Value};
+use castile_dynamic::{Contract, Operation, Options, Value, ValueTemplate};
 use castile_xsd::Files;
 use serde_json::Value as Json;
 
-/// Texts for the places, valid and invalid.
+/// Texts for the placeholders, valid and invalid.
 const FILLED: [&str; 22] = [
     "",
     " ",
@@ -70,24 +70,24 @@ fn scalars<'j>(json: &'j mut Json, found: &mut Vec<&'j mut Json>) {
     }
 }
 
-/// Returns how often the form gave a value.
+/// Returns how often the template gave a value.
 fn check(
     what: &str,
     operation: &'static Operation,
     texts: &[String],
     read: impl Fn(&[&str]) -> Option<Value>,
 ) -> usize {
-    let Some(form) = Form::new(&operation.soap().request, texts, &read) else { return 0 };
+    let Some(template) = ValueTemplate::new(&operation.soap().request, texts, &read) else { return 0 };
     let mut known = 0;
-    for place in 0..texts.len() {
+    for placeholder in 0..texts.len() {
         for filled in FILLED {
             let mut given: Vec<&str> = texts.iter().map(String::as_str).collect();
-            given[place] = filled;
+            given[placeholder] = filled;
             let json: Vec<Box<Json>> = given.iter().map(|text| Box::new(Json::String((*text).to_owned()))).collect();
-            let Some(value) = form.fill(&json) else { continue };
+            let Some(value) = template.fill(&json) else { continue };
             known += 1;
-            let expected =
-                read(&given).unwrap_or_else(|| panic!("{what}: {given:?} is no value, and the form gave {value:?}"));
+            let expected = read(&given)
+                .unwrap_or_else(|| panic!("{what}: {given:?} is no value, and the template gave {value:?}"));
             // NaN is not equal to itself.
             assert!(
                 *value == expected || format!("{value:?}") == format!("{expected:?}"),
@@ -98,8 +98,8 @@ fn check(
     known
 }
 
-/// Returns a form with a text of this length, followed by this number of places.
-fn form(length: usize, places: usize) -> (Option<Form>, usize) {
+/// Returns a template with a text of this length, followed by this number of placeholders.
+fn template(length: usize, placeholders: usize) -> (Option<ValueTemplate>, usize) {
     let contract = Contract::open(
         Path::new("../codegen/tests/features/optional_and_repeated/service.wsdl"),
         &Files::new(),
@@ -109,41 +109,42 @@ fn form(length: usize, places: usize) -> (Option<Form>, usize) {
     let operation = &contract.services[0].operations()[0];
     let text = "x".repeat(length);
     let reads = Cell::new(0);
-    let texts: Vec<String> = (0..places).map(|place| format!("text {place}")).collect();
-    let form = Form::new(&operation.soap().request, &texts, |texts| {
+    let texts: Vec<String> = (0..placeholders).map(|placeholder| format!("text {placeholder}")).collect();
+    let template = ValueTemplate::new(&operation.soap().request, &texts, |texts| {
         reads.set(reads.get() + 1);
         let some: Vec<&str> = [text.as_str()].into_iter().chain(texts.iter().copied()).collect();
         operation.request_from_json(&serde_json::json!({"some": some, "few": [1, 2]})).ok()
     });
-    (form, reads.get())
+    (template, reads.get())
 }
 
-/// A large template was read once for each of its places, and the result was kept.
+/// A large template was read once for each of its placeholders, and the result was kept.
 #[test]
-fn forms_are_bounded_by_the_size_of_their_template() {
-    let (large, reads) = form(1 << 20, 17);
+fn templates_are_bounded_by_the_size_of_their_template() {
+    let (large, reads) = template(1 << 20, 17);
     assert!(large.is_none() && reads == 1, "{reads}");
-    let filled = |form: Form| form.fill(&[Box::new(Json::from("a"))]).map(|value| Arc::strong_count(&value));
-    assert_eq!(filled(form(1 << 20, 1).0.unwrap()), Some(1));
-    let (small, _) = form(10, 1);
+    let filled =
+        |template: ValueTemplate| template.fill(&[Box::new(Json::from("a"))]).map(|value| Arc::strong_count(&value));
+    assert_eq!(filled(template(1 << 20, 1).0.unwrap()), Some(1));
+    let (small, _) = template(10, 1);
     let small = small.unwrap();
     let value = small.fill(&[Box::new(Json::from("a"))]).unwrap();
     assert_eq!(Arc::strong_count(&value), 2);
 }
 
-/// Places without a text had the text of an earlier answer.
+/// Placeholders without a text had the text of an earlier answer.
 #[test]
-fn a_form_has_a_text_for_each_place() {
-    let (form, _) = form(10, 2);
-    let form = form.unwrap();
+fn a_template_has_a_text_for_each_placeholder() {
+    let (template, _) = template(10, 2);
+    let template = template.unwrap();
     let text = |text: &str| Box::new(Json::from(text));
-    assert!(form.fill(&[text("a"), text("b")]).is_some());
-    assert!(form.fill(&[text("a")]).is_none());
-    assert!(form.fill(&[text("a"), text("b"), text("c")]).is_none());
+    assert!(template.fill(&[text("a"), text("b")]).is_some());
+    assert!(template.fill(&[text("a")]).is_none());
+    assert!(template.fill(&[text("a"), text("b"), text("c")]).is_none());
 }
 
 #[test]
-fn the_output_of_a_form_is_what_is_read() {
+fn the_output_of_a_template_is_what_is_read() {
     let (mut of_xml, mut of_json) = (0, 0);
     let features = fs::read_dir("../codegen/tests/features").unwrap().map(|entry| entry.unwrap().path());
     for feature in features {
@@ -171,19 +172,21 @@ fn is_message(file: &Path) -> bool {
 }
 
 fn check_xml(what: &str, operation: &'static Operation, message: &str) -> usize {
-    let places = texts_of(message);
-    let of = |places: &[Range<usize>]| {
-        let texts: Vec<String> = places.iter().map(|place| message[place.clone()].to_owned()).collect();
+    let placeholders = texts_of(message);
+    let of = |placeholders: &[Range<usize>]| {
+        let texts: Vec<String> =
+            placeholders.iter().map(|placeholder| message[placeholder.clone()].to_owned()).collect();
         check(what, operation, &texts, |texts| {
             let mut filled = message.to_owned();
-            for (place, text) in places.iter().zip(texts).rev() {
-                filled.replace_range(place.clone(), &escaped(text));
+            for (placeholder, text) in placeholders.iter().zip(texts).rev() {
+                filled.replace_range(placeholder.clone(), &escaped(text));
             }
             operation.request_from_xml(&filled).ok()
         })
     };
-    // All together, and each by itself, since one without a form leaves the others without one.
-    of(&places) + places.iter().take(8).map(|place| of(std::slice::from_ref(place))).sum::<usize>()
+    // All together, and each by itself, since one without a template leaves the others without one.
+    of(&placeholders)
+        + placeholders.iter().take(8).map(|placeholder| of(std::slice::from_ref(placeholder))).sum::<usize>()
 }
 
 fn check_json(what: &str, operation: &'static Operation, value: &Value) -> usize {
@@ -192,18 +195,18 @@ fn check_json(what: &str, operation: &'static Operation, value: &Value) -> usize
     let mut found = Vec::new();
     scalars(&mut copy, &mut found);
     let texts: Vec<String> = found.iter().map(|json| json.as_str().map_or(json.to_string(), str::to_owned)).collect();
-    let of = |places: &[usize]| {
-        let own: Vec<String> = places.iter().map(|place| texts[*place].clone()).collect();
+    let of = |placeholders: &[usize]| {
+        let own: Vec<String> = placeholders.iter().map(|placeholder| texts[*placeholder].clone()).collect();
         check(what, operation, &own, |given| {
             let mut filled = json.clone();
             let mut found = Vec::new();
             scalars(&mut filled, &mut found);
-            for (place, text) in places.iter().zip(given) {
-                *found[*place] = Json::String((*text).to_owned());
+            for (placeholder, text) in placeholders.iter().zip(given) {
+                *found[*placeholder] = Json::String((*text).to_owned());
             }
             operation.request_from_json(&filled).ok()
         })
     };
     let all: Vec<usize> = (0..texts.len()).collect();
-    of(&all) + all.iter().take(8).map(|place| of(std::slice::from_ref(place))).sum::<usize>()
+    of(&all) + all.iter().take(8).map(|placeholder| of(std::slice::from_ref(placeholder))).sum::<usize>()
 }

@@ -6,95 +6,95 @@ use castile_databinding::{datatypes, deeper};
 use castile_soap::{Root, Version, message};
 use serde_json::Value as Json;
 
-use crate::json::{Held, parse, simple_from_json};
+use crate::json::{Constraints, parse, simple_from_json};
 use crate::simple::SimpleType;
 use crate::types::{Content, GroupKind, Particles, Term};
 use crate::value::{ContentValue, GroupContent, GroupValue, SimpleValue, Slot, StructValue, Value};
 
-/// Maximum number of places. Finding each of them requires reading the value again.
-const MOST_PLACES: usize = 256;
+/// Maximum number of placeholders. Finding each of them requires reading the value again.
+const MAX_PLACEHOLDERS: usize = 256;
 
-/// Maximum work for finding the places: the size of the value as XML in bytes, multiplied by the number of places.
-const MOST_READ: usize = 16 << 20;
+/// Maximum work for finding the placeholders: the size of the value as XML in bytes, multiplied by the number of placeholders.
+const MAX_READ: usize = 16 << 20;
 
-/// Maximum number of values that are kept for reuse.
-const MOST_GIVEN: usize = 4;
+/// Maximum number of values that are stored for reuse.
+const MAX_REUSABLE: usize = 4;
 
 /// Maximum size in bytes of a reusable value without its texts, and of its texts.
-const LONGEST_GIVEN: usize = 64 << 10;
+const MAX_REUSABLE_SIZE: usize = 64 << 10;
 
-/// Texts that are tried at a place to find its position in the value.
-const TRIED: [&str; 8] =
+/// Texts that are tried at a placeholder to find its position in the value.
+const PROBES: [&str; 8] =
     ["another", "43", "44.5", "false", "2004-03-01T00:00:00Z", "2004-03-01", "urn:another", "QUJD"];
 
-/// A value with places, each of which is a value of a simple type. Filling the places gives the same result as reading
+/// A value with placeholders, each of which is a value of a simple type. Filling the placeholders gives the same result as reading
 /// the value, in a fraction of the time.
 #[derive(Debug)]
-pub struct Form {
+pub struct ValueTemplate {
     value: Value,
-    places: Vec<Place>,
+    placeholders: Vec<Placeholder>,
     /// Values that were returned before. A value that is no longer in use is filled again, which is cheaper than
     /// cloning.
-    given: Mutex<Vec<Arc<Value>>>,
+    reusable: Mutex<Vec<Arc<Value>>>,
     /// Whether the value is small enough to be reused.
     is_small: bool,
 }
 
 #[derive(Clone, Debug)]
-struct Place {
+struct Placeholder {
     path: Vec<usize>,
     of: &'static SimpleType,
-    held: Held,
+    constraints: Constraints,
 }
 
-impl Form {
-    /// Creates the form of payloads of `root`. `read` returns the value for given texts at the places. `texts` are
+impl ValueTemplate {
+    /// Creates the template of payloads of `root`. `read` returns the value for given texts at the placeholders. `texts` are
     /// valid examples.
     ///
     /// Returns `None` in these cases:
     ///
-    /// - A place is not a whole simple value, or its position is ambiguous: changing the text changes nothing, or
+    /// - A placeholder is not a whole simple value, or its position is ambiguous: changing the text changes nothing, or
     ///   several values.
-    /// - A place is a qualified name, because names depend on prefixes.
-    /// - Finding the places would take too much work for the size of the value.
+    /// - A placeholder is a qualified name, because names depend on prefixes.
+    /// - Finding the placeholders would take too much work for the size of the value.
     pub fn new(root: &'static Root, texts: &[String], read: impl Fn(&[&str]) -> Option<Value>) -> Option<Self> {
-        if texts.is_empty() || texts.len() > MOST_PLACES {
+        if texts.is_empty() || texts.len() > MAX_PLACEHOLDERS {
             return None;
         }
-        let held = Held::of(&root.element);
+        let constraints = Constraints::of(&root.element);
         let mut given: Vec<&str> = texts.iter().map(String::as_str).collect();
         let value = read(&given)?;
         let size = message::write(Version::Soap11, root, &value, Vec::new()).ok()?.len();
-        if size.saturating_mul(texts.len()) > MOST_READ {
+        if size.saturating_mul(texts.len()) > MAX_READ {
             return None;
         }
-        let leaves = leaves(&value, held);
-        let mut places: Vec<Place> = Vec::with_capacity(texts.len());
+        let leaves = leaves(&value, constraints);
+        let mut placeholders: Vec<Placeholder> = Vec::with_capacity(texts.len());
         for (number, text) in texts.iter().enumerate() {
-            let place = TRIED.iter().filter(|other| *other != text).find_map(|other| {
+            let placeholder = PROBES.iter().filter(|other| *other != text).find_map(|other| {
                 given[number] = other;
-                place((&value, text), (&read(&given)?, other), &leaves, held)
+                find_placeholder((&value, text), (&read(&given)?, other), &leaves, constraints)
             });
             given[number] = text;
-            let place = place?;
-            if places.iter().any(|known| known.path == place.path) {
+            let placeholder = placeholder?;
+            if placeholders.iter().any(|known| known.path == placeholder.path) {
                 return None;
             }
-            places.push(place);
+            placeholders.push(placeholder);
         }
-        Some(Form { value, places, given: Mutex::default(), is_small: size <= LONGEST_GIVEN })
+        Some(ValueTemplate { value, placeholders, reusable: Mutex::default(), is_small: size <= MAX_REUSABLE_SIZE })
     }
 
-    /// Returns the value with other texts, given as JSON, at its places.
+    /// Returns the value with other texts, given as JSON, at its placeholders.
     ///
-    /// Returns `None` if the value has to be read as a whole: if a text is invalid at its place or is empty, or if the
-    /// number of texts differs from the number of places.
+    /// Returns `None` if the value has to be read as a whole: if a text is invalid at its placeholder or is empty, or if the
+    /// number of texts differs from the number of placeholders.
     #[must_use]
     pub fn fill(&self, texts: &[impl AsRef<Json>]) -> Option<Arc<Value>> {
-        if texts.len() != self.places.len() {
+        if texts.len() != self.placeholders.len() {
             return None;
         }
-        let given = || self.given.lock().unwrap_or_else(PoisonError::into_inner);
+        let given = || self.reusable.lock().unwrap_or_else(PoisonError::into_inner);
         let is_free = |value: &Arc<Value>| Arc::strong_count(value) == 1;
         let free = {
             let mut given = given();
@@ -102,19 +102,19 @@ impl Form {
         };
         let mut shared = free.unwrap_or_else(|| Arc::new(self.value.clone()));
         let value = Arc::get_mut(&mut shared)?;
-        for (Place { path, of, held }, json) in self.places.iter().zip(texts) {
+        for (Placeholder { path, of, constraints }, json) in self.placeholders.iter().zip(texts) {
             let json = json.as_ref();
             match json {
                 Json::String(text) if text.is_empty() || text.bytes().any(|byte| byte < b' ') => return None,
                 Json::String(_) | Json::Number(_) | Json::Bool(_) => {}
                 Json::Null | Json::Array(_) | Json::Object(_) => return None,
             }
-            *leaf(value, path)? = simple_from_json(json, of, *held).ok()?;
+            *leaf(value, path)? = simple_from_json(json, of, *constraints).ok()?;
         }
         let length: usize = texts.iter().filter_map(|json| json.as_ref().as_str()).map(str::len).sum();
         let mut given = given();
-        // Kept values are not charged to any reservation, so they are limited here.
-        if self.is_small && given.len() < MOST_GIVEN && length <= LONGEST_GIVEN {
+        // Stored values are not charged to any reservation, so they are limited here.
+        if self.is_small && given.len() < MAX_REUSABLE && length <= MAX_REUSABLE_SIZE {
             given.push(shared.clone());
         }
         Some(shared)
@@ -122,13 +122,13 @@ impl Form {
 }
 
 /// Finds the position of a text in a value, given another value that was read with a different text.
-fn place(
+fn find_placeholder(
     (value, text): (&Value, &str),
     (other, other_text): (&Value, &str),
     known: &[Leaf],
-    held: Held,
-) -> Option<Place> {
-    let others = leaves(other, held);
+    constraints: Constraints,
+) -> Option<Placeholder> {
+    let others = leaves(other, constraints);
     if others.len() != known.len() {
         return None;
     }
@@ -142,7 +142,7 @@ fn place(
     let mut changed = value.clone();
     leaf(&mut changed, &before.path)?.clone_from(&after.value);
     let is_it = is_all(text, before) && is_all(other_text, after) && changed == *other;
-    is_it.then(|| Place { path: before.path.clone(), of: before.of, held: before.held })
+    is_it.then(|| Placeholder { path: before.path.clone(), of: before.of, constraints: before.constraints })
 }
 
 /// A simple value within another value.
@@ -150,14 +150,14 @@ struct Leaf {
     path: Vec<usize>,
     value: datatypes::Value,
     of: &'static SimpleType,
-    held: Held,
+    constraints: Constraints,
 }
 
 /// Returns the simple values within a value. Content without a declared type is skipped: mixed content, wildcards and
 /// SOAP encoding.
-fn leaves(value: &Value, held: Held) -> Vec<Leaf> {
+fn leaves(value: &Value, constraints: Constraints) -> Vec<Leaf> {
     let mut leaves = Leaves { path: Vec::new(), found: Vec::new() };
-    leaves.of(value, held);
+    leaves.of(value, constraints);
     leaves.found
 }
 
@@ -167,8 +167,8 @@ struct Leaves {
 }
 
 impl Leaves {
-    fn add(&mut self, value: &datatypes::Value, of: &'static SimpleType, held: Held) {
-        self.found.push(Leaf { path: self.path.clone(), value: value.clone(), of, held });
+    fn add(&mut self, value: &datatypes::Value, of: &'static SimpleType, constraints: Constraints) {
+        self.found.push(Leaf { path: self.path.clone(), value: value.clone(), of, constraints });
     }
 
     /// Calls `find` for the value at this step.
@@ -178,28 +178,28 @@ impl Leaves {
         self.path.pop();
     }
 
-    fn of(&mut self, value: &Value, held: Held) {
+    fn of(&mut self, value: &Value, constraints: Constraints) {
         match value {
-            Value::Simple(SimpleValue { of, value }) => self.add(value, of, held),
-            Value::Struct(value) => deeper::<Value, _>(|| self.of_struct(value, held)),
-            Value::Derived(of) => self.of(&of.value, held),
+            Value::Simple(SimpleValue { of, value }) => self.add(value, of, constraints),
+            Value::Struct(value) => deeper::<Value, _>(|| self.of_struct(value, constraints)),
+            Value::Derived(of) => self.of(&of.value, constraints),
             Value::Nil(_) | Value::Encoded(_) | Value::Array(_) | Value::Shared(_) | Value::Any(_) | Value::Empty => {}
         }
     }
 
-    fn of_struct(&mut self, value: &StructValue, held: Held) {
+    fn of_struct(&mut self, value: &StructValue, constraints: Constraints) {
         let of = value.of;
         let declared = of.attributes.iter().zip(of.table.declared);
         for (number, (value, (attribute, declared))) in value.attributes.iter().zip(declared).enumerate() {
             if let Some(value) = value {
-                let held = Held::new(declared.facets, declared.constraint);
-                self.within(number, |leaves| leaves.add(value, attribute.of, held));
+                let constraints = Constraints::new(declared.facets, declared.constraint);
+                self.within(number, |leaves| leaves.add(value, attribute.of, constraints));
             }
         }
         let attributes = value.attributes.len();
         match (&value.content, &of.content) {
             (ContentValue::Simple(value), Content::Simple { of, facets }) => {
-                self.within(attributes, |leaves| leaves.add(value, of, held.or(*facets)));
+                self.within(attributes, |leaves| leaves.add(value, of, constraints.or(*facets)));
             }
             (ContentValue::Particles(slots), Content::Sequence(particles) | Content::All(particles)) => {
                 for (number, slot) in slots.iter().enumerate() {
@@ -215,12 +215,12 @@ impl Leaves {
             Some(Term::Element { index, .. }) => particles.table.get(*index),
             _ => None,
         };
-        let held = element.map_or(Held::NOTHING, Held::of);
+        let constraints = element.map_or(Constraints::NONE, Constraints::of);
         match slot {
-            Slot::One(value) => self.of(value, held),
+            Slot::One(value) => self.of(value, constraints),
             Slot::Many(values) => {
                 for (number, value) in values.iter().enumerate() {
-                    self.within(number, |leaves| leaves.of(value, held));
+                    self.within(number, |leaves| leaves.of(value, constraints));
                 }
             }
             Slot::Group(group) => deeper::<Value, _>(|| self.of_group(group)),

@@ -21,11 +21,11 @@ use crate::{Contract, Options};
 const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/6");
 
 /// Maximum size of a stored plan. In memory, values take many times their size in a file.
-const MOST_BYTES: usize = 16 << 20;
+const MAX_BYTES: usize = 16 << 20;
 
 /// A plan in the form in which a bundle stores it.
 #[derive(Deserialize, Serialize)]
-pub(crate) struct Kept<'a> {
+pub(crate) struct StoredPlan<'a> {
     /// The plan without its items.
     pub(crate) plan: Plan,
     /// The serialized items. A request needs few of thousands, so each is decoded when it is first needed ([`item`]).
@@ -34,10 +34,10 @@ pub(crate) struct Kept<'a> {
 }
 
 /// Stores a plan in the bundle of its contract, unless it is too large.
-pub(crate) fn keep(plan: Plan, bundle: &mut Bundle) {
+pub(crate) fn store(plan: Plan, bundle: &mut Bundle) {
     bundle.made = None;
     let Ok(bytes) = bytes(plan) else { return };
-    if bytes.len() <= MOST_BYTES
+    if bytes.len() <= MAX_BYTES
         && let Ok(packed) = packed(&bytes)
     {
         bundle.made = Some(Made { by: BY.to_owned(), of: hash(bundle), text: STANDARD.encode(packed) });
@@ -49,20 +49,20 @@ fn bytes(mut plan: Plan) -> postcard::Result<Vec<u8>> {
     let items = items.map(|item| Ok((item.path().clone(), postcard::to_stdvec(&item)?)));
     let items = items.collect::<postcard::Result<Vec<_>>>()?;
     let items = items.iter().map(|(path, bytes)| (path.clone(), bytes.as_slice())).collect();
-    postcard::to_stdvec(&Kept { plan, items })
+    postcard::to_stdvec(&StoredPlan { plan, items })
 }
 
 /// Returns the plan stored in a bundle, if it was made from the documents in the bundle.
-pub(crate) fn plan(bundle: &Bundle) -> Option<Kept<'static>> {
+pub(crate) fn plan(bundle: &Bundle) -> Option<StoredPlan<'static>> {
     read(unpacked(bundle)?)
 }
 
 /// Decodes a plan from bytes, which stay in memory until the process ends. The plan may be arbitrary, because anyone
 /// can write a bundle.
-fn read(bytes: Vec<u8>) -> Option<Kept<'static>> {
-    let kept: Kept<'_> = postcard::from_bytes(leak_all(bytes)).ok()?;
+fn read(bytes: Vec<u8>) -> Option<StoredPlan<'static>> {
+    let stored: StoredPlan<'_> = postcard::from_bytes(leak_all(bytes)).ok()?;
     // Items in the plan itself would bypass the checks in `item`.
-    kept.plan.items.is_empty().then_some(kept)
+    stored.plan.items.is_empty().then_some(stored)
 }
 
 /// Decodes an item of a plan. An invalid item is treated as missing.
@@ -76,17 +76,17 @@ pub(crate) fn item(bytes: &[u8]) -> Option<Item> {
 impl Contract {
     /// Returns the plan stored in a bundle as one serialized value.
     #[doc(hidden)]
-    pub fn kept_in(bundle: &Bundle) -> Option<Vec<u8>> {
-        let Kept { mut plan, items } = plan(bundle)?;
+    pub fn serialized_plan(bundle: &Bundle) -> Option<Vec<u8>> {
+        let StoredPlan { mut plan, items } = plan(bundle)?;
         plan.items = items.iter().filter_map(|(_, bytes)| item(bytes)).collect();
         postcard::to_stdvec(&plan).ok()
     }
 
     /// Returns the contract of such a plan, as if it were stored in a bundle.
     #[doc(hidden)]
-    pub fn of_kept(plan: &[u8]) -> Option<Self> {
-        let kept = read(bytes(postcard::from_bytes(plan).ok()?).ok()?)?;
-        Some(Contract::of(kept.plan, kept.items, &Options::default(), &[], None))
+    pub fn of_serialized_plan(plan: &[u8]) -> Option<Self> {
+        let stored = read(bytes(postcard::from_bytes(plan).ok()?).ok()?)?;
+        Some(Contract::of(stored.plan, stored.items, &Options::default(), &[], None))
     }
 }
 
@@ -97,8 +97,8 @@ fn unpacked(bundle: &Bundle) -> Option<Vec<u8>> {
     }
     let mut bytes = Vec::new();
     let packed = STANDARD.decode(text).ok()?;
-    ZlibDecoder::new(&*packed).take(MOST_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() <= MOST_BYTES).then_some(bytes)
+    ZlibDecoder::new(&*packed).take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes).ok()?;
+    (bytes.len() <= MAX_BYTES).then_some(bytes)
 }
 
 /// Compresses bytes. That also reduces the time to read the bundle.
@@ -144,7 +144,7 @@ mod tests {
 
     fn bundle(contract: &Path) -> Option<Bundle> {
         let mut bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0?;
-        crate::keep(&mut bundle);
+        crate::store_plan(&mut bundle);
         bundle.made.is_some().then_some(bundle)
     }
 
@@ -169,13 +169,14 @@ mod tests {
             let written = bundle.write();
             let (read, problems) = Bundle::read("bundle", written.as_bytes());
             assert_eq!(read.as_ref(), Some(&bundle), "{problems:?}");
-            let kept = unpacked(&bundle);
+            let stored = unpacked(&bundle);
             let of_plan = castile_plan::planned_of(&bundle, &Options::default().of_plan()).unwrap();
-            assert_eq!(kept, bytes(of_plan.1).unwrap(), "{}", contract.display());
-            let whole: Plan = postcard::from_bytes(&Contract::kept_in(&bundle).unwrap()).unwrap();
-            assert_eq!(kept, bytes(whole).unwrap(), "{}", contract.display());
+            assert_eq!(stored, bytes(of_plan.1).unwrap(), "{}", contract.display());
+            let whole: Plan = postcard::from_bytes(&Contract::serialized_plan(&bundle).unwrap()).unwrap();
+            assert_eq!(stored, bytes(whole).unwrap(), "{}", contract.display());
             let name = contract.parent().unwrap().file_name().unwrap().to_string_lossy();
-            let hash = Sha256::digest(&kept)[..8].iter().fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
+            let hash =
+                Sha256::digest(&stored)[..8].iter().fold(String::new(), |hash, byte| format!("{hash}{byte:02x}"));
             writeln!(hashes, "{name} {hash}").unwrap();
         }
         assert!(hashes.lines().count() > 20, "{hashes}");
@@ -192,17 +193,17 @@ mod tests {
     #[test]
     fn a_plan_of_other_documents_is_not_used() {
         let contract = contracts().into_iter().find(|contract| contract.to_string_lossy().contains("faults")).unwrap();
-        let kept = bundle(&contract).unwrap();
-        assert!(plan(&kept).is_some());
-        let (changed, _) = Bundle::read("b", kept.write().replacen("xs:string", "xs:token", 1).as_bytes());
+        let stored = bundle(&contract).unwrap();
+        assert!(plan(&stored).is_some());
+        let (changed, _) = Bundle::read("b", stored.write().replacen("xs:string", "xs:token", 1).as_bytes());
         assert!(plan(&changed.unwrap()).is_none());
-        let mut changed = kept.clone();
+        let mut changed = stored.clone();
         changed.made.as_mut().unwrap().by.push('x');
         assert!(plan(&changed).is_none());
         // The same applies to data that is much larger after decompression.
-        let large = STANDARD.encode(packed(&vec![0; MOST_BYTES + 1]).unwrap());
+        let large = STANDARD.encode(packed(&vec![0; MAX_BYTES + 1]).unwrap());
         for text in ["", "x", "AAAA", "////////", &large] {
-            changed = kept.clone();
+            changed = stored.clone();
             changed.made.as_mut().unwrap().text = text.to_owned();
             assert!(plan(&changed).is_none(), "{text}");
         }
@@ -232,10 +233,10 @@ mod tests {
                     }
                 }
                 tried += 1;
-                let Some(Kept { plan, items }) = read(bytes.clone()) else { continue };
+                let Some(StoredPlan { plan, items }) = read(bytes.clone()) else { continue };
                 taken += 1;
                 leak(Types::new(leak(plan), items)).make();
-                let Kept { plan, items } = read(bytes).unwrap();
+                let StoredPlan { plan, items } = read(bytes).unwrap();
                 let contract = Contract::of(plan, items, &Options::default(), &[], None);
                 for operation in contract.services.iter().flat_map(|service| service.operations()) {
                     for message in &messages {
@@ -533,11 +534,11 @@ mod tests {
         let mut bundle = castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0.unwrap();
         let options = Options { facets: true, ..Options::default() };
         let (_, planned, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
-        let beside = postcard::to_stdvec(&Kept { plan: planned, items: Vec::new() }).unwrap();
+        let beside = postcard::to_stdvec(&StoredPlan { plan: planned, items: Vec::new() }).unwrap();
         assert!(read(beside).is_none(), "facets are among the items of the plan itself");
         let (_, planned, _) = castile_plan::planned_of(&bundle, &options.of_plan()).unwrap();
-        keep(planned, &mut bundle);
-        let Kept { items, .. } = plan(&bundle).unwrap();
+        store(planned, &mut bundle);
+        let StoredPlan { items, .. } = plan(&bundle).unwrap();
         let whole = items.iter().map(|(_, bytes)| postcard::from_bytes::<Item>(bytes).unwrap());
         let facets = whole.filter(|item| matches!(item, Item::Restriction(_))).count();
         let read = items.iter().filter_map(|(_, bytes)| item(bytes)).count();
@@ -618,7 +619,7 @@ mod tests {
         let contract =
             contracts().into_iter().find(|contract| contract.ends_with("header_blocks/service.wsdl")).unwrap();
         let bundle = bundle(&contract).unwrap();
-        let Kept { mut plan, items } = super::plan(&bundle).unwrap();
+        let StoredPlan { mut plan, items } = super::plan(&bundle).unwrap();
         let mut first = super::plan(&bundle).unwrap().plan;
         for operation in first.services.iter_mut().flat_map(|service| &mut service.operations) {
             operation.name.insert_str(0, "other");

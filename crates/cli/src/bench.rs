@@ -193,11 +193,11 @@ impl Whole {
                 (Ok(part), Some(results)) => results.append(part),
                 (Err(error), None) => return Err(error),
                 (Err(error), Some(results)) => {
-                    results.lacks([format!("not everything was measured: {}", errors::in_full(&error))]);
+                    results.mark_incomplete([format!("not everything was measured: {}", errors::in_full(&error))]);
                     break;
                 }
             }
-            if interrupt.came() {
+            if interrupt.is_set() {
                 break;
             }
         }
@@ -251,7 +251,7 @@ async fn measure(
 ) -> anyhow::Result<Results> {
     let dropped = entrants.start(&mut bench, floor, known, progress).await?;
     let mut results = bench.run(progress).await?;
-    results.lacks(dropped);
+    results.mark_incomplete(dropped);
     Ok(results)
 }
 

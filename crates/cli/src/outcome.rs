@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use castile_report::{Criterion, Form, Metric, Results, Row, SearchEnd, wrong_answers};
+use castile_report::{Criterion, Metric, ReportFormat, Results, Row, SearchEnd, wrong_answers};
 use castile_xml::visible;
 
 use crate::{build, errors, output};
@@ -91,8 +91,8 @@ impl Arguments {
     /// Checks early that the requested files can be written and that no file is named twice. This includes the report in `out` and the
     /// results as `json`.
     pub(crate) fn expect_files(&self, out: Option<&Path>, json: Option<&Path>) -> anyhow::Result<()> {
-        self.junit.iter().try_for_each(|path| expect_file(path, Form::Junit))?;
-        self.csv.iter().try_for_each(|path| expect_file(path, Form::Csv))?;
+        self.junit.iter().try_for_each(|path| expect_file(path, ReportFormat::Junit))?;
+        self.csv.iter().try_for_each(|path| expect_file(path, ReportFormat::Csv))?;
         let of_report =
             out.into_iter().flat_map(|folder| castile_report::FILES.map(|file| ("--out", folder.join(file))));
         let others = [("--json", json), ("--junit", self.junit.as_deref()), ("--csv", self.csv.as_deref())];
@@ -170,7 +170,7 @@ pub(crate) fn end(code: ExitCode) -> ExitCode {
 }
 
 /// Checks before a long measurement that a report can be written, and that it doesn't replace a foreign file.
-pub(crate) fn expect_file(path: &Path, form: Form) -> anyhow::Result<()> {
+pub(crate) fn expect_file(path: &Path, form: ReportFormat) -> anyhow::Result<()> {
     if path.as_os_str() == "-" {
         bail!("found -, expected a file name: `castile report DIR --json` prints results");
     }

@@ -62,7 +62,8 @@ pub(crate) fn note_line(what: Arguments<'_>) {
 /// strings.
 pub(crate) fn json(what: &impl Serialize) -> anyhow::Result<String> {
     let text = indented::json(what).context("can't write JSON")? + "\n";
-    let is_raw = |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || changes_direction(c);
+    let is_raw =
+        |c: char| (c.is_control() && c != '\n') || matches!(c, '\u{2028}' | '\u{2029}') || changes_direction(c);
     if !text.contains(is_raw) {
         return Ok(text);
     }

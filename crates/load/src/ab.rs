@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::others::Others;
+use crate::background::BackgroundLoad;
 use crate::recorder::nanoseconds;
 use crate::{Case, Endpoint, Error, ErrorKind, Outcome, Placement, Plan, Recorder, Timeline, usage};
 
@@ -42,8 +42,8 @@ pub(crate) async fn run(
     command.arg(format!("http://{}{}", endpoint.authority, endpoint.path));
     let cpu_time = || server.and_then(|(process, _)| usage::cpu_time(process));
     let before = cpu_time();
-    let others = server.map(|(process, placement)| Others::beside(process, false, placement));
-    let look = others.as_ref().map(Others::look);
+    let others = server.map(|(process, placement)| BackgroundLoad::for_server(process, false, placement));
+    let look = others.as_ref().map(BackgroundLoad::sample);
     let output = tokio::task::spawn_blocking(move || command.output());
     let output = output.await.map_err(|error| Error::new(ErrorKind::Machine, "ab can't be run").because(error))?;
     let output = output.map_err(machine)?;

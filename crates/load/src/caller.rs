@@ -22,7 +22,7 @@ pub struct Caller {
 }
 
 /// The longest line that is read from a client, in bytes.
-const LONGEST: u64 = 1 << 10;
+const MAX_LINE_LENGTH: u64 = 1 << 10;
 
 impl Caller {
     /// Starts a client on the driver's cores; `name` is used in messages. The calling thread runs on those cores afterwards.
@@ -43,7 +43,7 @@ impl Caller {
             let mut output = BufReader::new(output);
             let mut next = || {
                 let mut line = String::new();
-                let read = (&mut output).take(LONGEST).read_line(&mut line).ok()?;
+                let read = (&mut output).take(MAX_LINE_LENGTH).read_line(&mut line).ok()?;
                 (read > 0).then_some(line)
             };
             // Ends when the client exits, or when the receiver is dropped.

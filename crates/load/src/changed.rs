@@ -7,7 +7,7 @@
 use fastrand::Rng;
 
 /// The longest text, in bytes.
-const LONGEST: usize = 4 << 10;
+const MAX_LENGTH: usize = 4 << 10;
 
 /// Strings that may end, start or escape something in a head.
 const SIGNS: [&[u8]; 20] = [
@@ -62,7 +62,7 @@ pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
                 }
             }
         }
-        text.truncate(LONGEST);
+        text.truncate(MAX_LENGTH);
         check(&text, &mut random);
     }
     // Shown with --nocapture.

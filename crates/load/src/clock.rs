@@ -29,7 +29,7 @@ pub(crate) struct SystemClock(Rc<Sleepers>);
 struct Sleepers {
     /// Ordered by due time, then by order of registration.
     waiting: RefCell<BTreeMap<(Instant, u64), Waker>>,
-    came: Cell<u64>,
+    registered: Cell<u64>,
     /// Notified when a new entry is due before all others.
     earlier: Notify,
 }
@@ -61,7 +61,8 @@ impl Clock for SystemClock {
     }
 
     async fn wait_until(&self, due: Instant) {
-        let place = Place { sleepers: &self.0, key: (due, self.0.came.replace(self.0.came.get() + 1)) };
+        let place =
+            Registration { sleepers: &self.0, key: (due, self.0.registered.replace(self.0.registered.get() + 1)) };
         poll_fn(|cx| {
             if Instant::now() >= due {
                 return Poll::Ready(());
@@ -99,12 +100,12 @@ impl Sleepers {
 }
 
 /// A registered waiter. It is removed from the list when dropped.
-struct Place<'a> {
+struct Registration<'a> {
     sleepers: &'a Sleepers,
     key: (Instant, u64),
 }
 
-impl Drop for Place<'_> {
+impl Drop for Registration<'_> {
     fn drop(&mut self) {
         self.sleepers.waiting.borrow_mut().remove(&self.key);
     }

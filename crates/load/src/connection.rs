@@ -28,7 +28,7 @@ const SHOWN: usize = 100;
 /// Sends prebuilt requests and reads complete responses, one at a time.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    way: Way,
+    route: ConnectRoute,
     cookies: Option<Cookies>,
     timeout: Duration,
     stream: Option<Open>,
@@ -39,7 +39,7 @@ pub(crate) struct Connection {
 }
 
 /// How a connection is made.
-struct Way {
+struct ConnectRoute {
     address: SocketAddr,
     source: Option<IpAddr>,
     /// The request that asks a proxy for a tunnel.
@@ -48,10 +48,10 @@ struct Way {
 }
 
 /// Omits the tunnel request, which may contain a password.
-impl fmt::Debug for Way {
+impl fmt::Debug for ConnectRoute {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Way { address, source, secured, .. } = self;
-        f.debug_tuple("Way").field(address).field(source).field(secured).finish()
+        let ConnectRoute { address, source, secured, .. } = self;
+        f.debug_tuple("ConnectRoute").field(address).field(source).field(secured).finish()
     }
 }
 
@@ -78,7 +78,7 @@ impl Connection {
         let Endpoint { address, secured, .. } = &user.endpoint;
         let tunnel = user.endpoint.tunnel();
         Connection {
-            way: Way { address: *address, source: user.source, tunnel, secured: secured.clone() },
+            route: ConnectRoute { address: *address, source: user.source, tunnel, secured: secured.clone() },
             cookies: Cookies::of(&user.endpoint),
             timeout: user.timeout,
             stream: None,
@@ -91,7 +91,7 @@ impl Connection {
     /// Sends a request and reads its response. After a failure the connection is closed.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Response, Failure> {
         let limit = Instant::now() + self.timeout;
-        let Connection { way, cookies, stream, reader, answered, watchdog, .. } = self;
+        let Connection { route: way, cookies, stream, reader, answered, watchdog, .. } = self;
         let request = match cookies {
             Some(cookies) => cookies.added_to(request),
             None => request,
@@ -115,7 +115,7 @@ impl Connection {
         match &result {
             Ok(response) => {
                 if let Some(cookies) = &mut self.cookies {
-                    cookies.keep(self.reader.head_of(response));
+                    cookies.store(self.reader.head_of(response));
                 }
             }
             Err(_) => self.stream = None,
@@ -193,11 +193,11 @@ async fn receive(stream: &mut Open, reader: &mut ResponseReader, answered: &mut 
     }
 }
 
-impl Way {
+impl ConnectRoute {
     async fn open(&self) -> io::Result<Open> {
         let mut stream = open(self.address, self.source).await?;
         if let Some(request) = &self.tunnel {
-            dig(&mut stream, request).await?;
+            open_tunnel(&mut stream, request).await?;
         }
         match &self.secured {
             None => Ok(Open::Plain(stream)),
@@ -208,7 +208,7 @@ impl Way {
 
 /// Asks a proxy for a tunnel. The bytes after its answer belong to the server at the other end, so the answer is read byte by
 /// byte.
-async fn dig(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &str) -> io::Result<()> {
+async fn open_tunnel(stream: &mut (impl AsyncRead + AsyncWrite + Unpin), request: &str) -> io::Result<()> {
     stream.write_all(request.as_bytes()).await?;
     let mut answer = Vec::new();
     while !answer.ends_with(b"\r\n\r\n") {
@@ -367,7 +367,7 @@ mod tests {
         let request = "CONNECT a:443 HTTP/1.1\r\nHost: a:443\r\n\r\n";
         proxy.write_all(answer).await.unwrap();
         proxy.shutdown().await.unwrap();
-        let result = dig(&mut ours, request).await.map_err(|error| error.to_string());
+        let result = open_tunnel(&mut ours, request).await.map_err(|error| error.to_string());
         let mut behind = Vec::new();
         ours.read_to_end(&mut behind).await.unwrap();
         (result, behind)

@@ -14,7 +14,7 @@ const SIZE: usize = 4096;
 /// Stores the cookies that answers set, and adds them to requests.
 pub(crate) struct Cookies {
     /// Names and values.
-    kept: Vec<(String, String)>,
+    cookies: Vec<(String, String)>,
     /// The path that requests are sent to.
     path: String,
     is_secured: bool,
@@ -25,7 +25,7 @@ pub(crate) struct Cookies {
 /// Omits the values, which are often secrets.
 impl fmt::Debug for Cookies {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.kept.iter().map(|(name, _)| name).collect();
+        let names: Vec<_> = self.cookies.iter().map(|(name, _)| name).collect();
         f.debug_struct("Cookies").field("names", &names).finish_non_exhaustive()
     }
 }
@@ -35,11 +35,11 @@ impl Cookies {
     pub(crate) fn of(endpoint: &Endpoint) -> Option<Self> {
         let path = endpoint.path.split('?').next().unwrap_or_default().to_owned();
         let is_secured = endpoint.secured.is_some();
-        endpoint.along.cookies.then(|| Cookies { kept: Vec::new(), path, is_secured, request: Vec::new() })
+        endpoint.along.cookies.then(|| Cookies { cookies: Vec::new(), path, is_secured, request: Vec::new() })
     }
 
     /// Stores the cookies that the head of an answer sets.
-    pub(crate) fn keep(&mut self, head: &[u8]) {
+    pub(crate) fn store(&mut self, head: &[u8]) {
         for line in head.split(|&byte| byte == b'\n') {
             let Some((name, value)) = std::str::from_utf8(line).ok().and_then(|line| line.split_once(':')) else {
                 continue;
@@ -69,24 +69,24 @@ impl Cookies {
         if !is_for_us {
             return;
         }
-        self.kept.retain(|(known, _)| known != name);
+        self.cookies.retain(|(known, _)| known != name);
         // Max-Age takes precedence over Expires. A cookie that hasn't expired yet is assumed to outlive the run.
         let is_over = age.map_or_else(|| until.is_some_and(|until| until <= SystemTime::now()), |age| age <= 0);
-        if !is_over && self.kept.len() < COOKIES {
-            self.kept.push((name.to_owned(), value.to_owned()));
+        if !is_over && self.cookies.len() < COOKIES {
+            self.cookies.push((name.to_owned(), value.to_owned()));
         }
     }
 
     /// Returns the request with the stored cookies in its first header line.
     pub(crate) fn added_to<'a>(&'a mut self, request: &'a [u8]) -> &'a [u8] {
-        let Some(first_line) = request.windows(2).position(|pair| pair == b"\r\n").filter(|_| !self.kept.is_empty())
+        let Some(first_line) = request.windows(2).position(|pair| pair == b"\r\n").filter(|_| !self.cookies.is_empty())
         else {
             return request;
         };
         let (line, rest) = request.split_at(first_line + 2);
         self.request.clear();
         self.request.extend_from_slice(line);
-        for (index, (name, value)) in self.kept.iter().enumerate() {
+        for (index, (name, value)) in self.cookies.iter().enumerate() {
             let before = if index == 0 { "Cookie: " } else { "; " };
             self.request.extend([before, name, "=", value].into_iter().flat_map(str::bytes));
         }
@@ -142,7 +142,7 @@ mod tests {
             ("x\r\nSet-Cookie: d=; Expires=Tue, 12-Oct-1999 04:00:00 GMT\r\n\r\n", ""),
             ("x\r\nSet-Cookie: d=1; Expires=Thu, 01 Jan 2099 19:70:00 GMT\r\n\r\n", "Cookie: d=1\r\n"),
         ] {
-            cookies.keep(head.as_bytes());
+            cookies.store(head.as_bytes());
             let sent = String::from_utf8_lossy(cookies.added_to(request)).into_owned();
             assert_eq!(sent, format!("POST / HTTP/1.1\r\n{expected}Host: h\r\n\r\n"), "{head}");
         }
@@ -176,8 +176,8 @@ mod tests {
             else {
                 return;
             };
-            cookies.keep(reader.head_of(&response));
-            assert!(cookies.kept.len() <= COOKIES, "{text:?}");
+            cookies.store(reader.head_of(&response));
+            assert!(cookies.cookies.len() <= COOKIES, "{text:?}");
             let sent = String::from_utf8(cookies.added_to(request.as_bytes()).to_vec()).unwrap();
             let added =
                 sent.strip_prefix(line).and_then(|sent| sent.strip_suffix(rest)).unwrap_or_else(|| panic!("{sent:?}"));

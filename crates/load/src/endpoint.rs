@@ -69,7 +69,7 @@ impl Proxy {
             return Err(input("found a path, expected http://HOST[:PORT]"));
         }
         let host_and_port = with_port(authority, 80).ok_or_else(|| input("expected HOST[:PORT] after ://"))?;
-        let address = look_up(&host_and_port).map_err(|why| input(&why))?;
+        let address = resolve_host(&host_and_port).map_err(|why| input(&why))?;
         Ok(Proxy { address, login: None })
     }
 
@@ -131,7 +131,7 @@ impl Endpoint {
         }
         let address = match &proxy {
             Some(proxy) => proxy.address,
-            None => look_up(&host_and_port).map_err(|why| input(&why))?,
+            None => resolve_host(&host_and_port).map_err(|why| input(&why))?,
         };
         let host = || host_and_port.rsplit_once(':').map_or(authority, |(host, _)| host).to_owned();
         Ok(Endpoint {
@@ -189,7 +189,7 @@ fn with_port(authority: &str, port: u16) -> Option<String> {
 }
 
 /// Returns the address of a host, or why there is none.
-fn look_up(host_and_port: &str) -> Result<SocketAddr, String> {
+fn resolve_host(host_and_port: &str) -> Result<SocketAddr, String> {
     let mut found = host_and_port.to_socket_addrs().map_err(|error| {
         let error = error.to_string();
         let why = error.strip_prefix("failed to lookup address information: ").unwrap_or(&error);

@@ -16,7 +16,7 @@ impl Interrupt {
     }
 
     /// Returns whether the bench is to end.
-    pub fn came(&self) -> bool {
+    pub fn is_set(&self) -> bool {
         *self.0.borrow()
     }
 

@@ -41,6 +41,7 @@
 pub mod ab;
 mod alarm;
 mod arrivals;
+mod background;
 mod bench;
 mod caller;
 mod case;
@@ -56,7 +57,6 @@ mod exchange;
 mod interrupt;
 mod machine;
 mod network;
-mod others;
 mod placement;
 mod plan;
 mod process;

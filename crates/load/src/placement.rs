@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::{Error, ErrorKind};
 
 /// Up to this many cores, server and driver get cores of their own.
-const FEW_CORES: usize = 4;
+const SHARED_UP_TO: usize = 4;
 
 /// Where server and driver run. Processes inherit their cores, so a server runs on its cores from its very start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +29,7 @@ pub enum Placement {
         reason: &'static str,
     },
     /// The system places the driver. The server was started by somebody else.
-    Elsewhere {
+    External {
         /// How many cores the driver may use.
         cores: usize,
     },
@@ -50,14 +50,14 @@ impl Placement {
     }
 
     /// Leaves the driver to the system; the server was started by somebody else.
-    pub fn elsewhere() -> Self {
-        Placement::Elsewhere { cores: available() }
+    pub fn external() -> Self {
+        Placement::External { cores: available() }
     }
 
     fn divide(cores: Vec<usize>) -> Self {
         match cores.len() {
             0 | 1 => Placement::Free { cores: 1, reason: "there is only one core" },
-            2..=FEW_CORES => {
+            2..=SHARED_UP_TO => {
                 let (server, driver) = cores.split_at(cores.len() / 2);
                 Placement::Apart { server: server.to_vec(), driver: driver.to_vec() }
             }
@@ -69,7 +69,7 @@ impl Placement {
     pub fn cores(&self) -> usize {
         match self {
             Placement::Apart { server, driver } => server.len() + driver.len(),
-            Placement::Free { cores, .. } | Placement::Elsewhere { cores } => *cores,
+            Placement::Free { cores, .. } | Placement::External { cores } => *cores,
         }
     }
 
@@ -78,7 +78,7 @@ impl Placement {
     pub fn driver_threads(&self) -> usize {
         match self {
             Placement::Apart { driver, .. } => driver.len(),
-            Placement::Free { cores, .. } | Placement::Elsewhere { cores } => (cores / 2).max(1),
+            Placement::Free { cores, .. } | Placement::External { cores } => (cores / 2).max(1),
         }
     }
 
@@ -86,7 +86,7 @@ impl Placement {
     pub fn server_cores(&self) -> usize {
         match self {
             Placement::Apart { server, .. } => server.len(),
-            Placement::Free { cores, .. } | Placement::Elsewhere { cores } => *cores,
+            Placement::Free { cores, .. } | Placement::External { cores } => *cores,
         }
     }
 
@@ -94,7 +94,7 @@ impl Placement {
     pub(crate) fn sides(&self) -> Option<[Cores; 2]> {
         match self {
             Placement::Apart { server, driver } => Some([server, driver].map(|cores| Cores(cores.as_slice().into()))),
-            Placement::Free { .. } | Placement::Elsewhere { .. } => None,
+            Placement::Free { .. } | Placement::External { .. } => None,
         }
     }
 
@@ -102,7 +102,7 @@ impl Placement {
     pub(crate) fn enter_server(&self) -> Result<(), Error> {
         match self {
             Placement::Apart { server, .. } => pin_this_thread(server),
-            Placement::Free { .. } | Placement::Elsewhere { .. } => Ok(()),
+            Placement::Free { .. } | Placement::External { .. } => Ok(()),
         }
     }
 
@@ -110,7 +110,7 @@ impl Placement {
     pub fn enter_driver(&self) -> Result<(), Error> {
         match self {
             Placement::Apart { driver, .. } => pin_this_thread(driver),
-            Placement::Free { .. } | Placement::Elsewhere { .. } => Ok(()),
+            Placement::Free { .. } | Placement::External { .. } => Ok(()),
         }
     }
 }
@@ -125,8 +125,8 @@ impl fmt::Display for Placement {
             Placement::Free { cores, reason } => {
                 write!(f, "server and driver share {cores} cores, not pinned ({reason})")
             }
-            Placement::Elsewhere { cores: 1 } => f.write_str("driver on the only core of this machine"),
-            Placement::Elsewhere { cores } => write!(f, "driver on any of the {cores} cores of this machine"),
+            Placement::External { cores: 1 } => f.write_str("driver on the only core of this machine"),
+            Placement::External { cores } => write!(f, "driver on any of the {cores} cores of this machine"),
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::{Error, ErrorKind};
 /// How long a process may take to exit after it was asked to.
 const STOP_LIMIT: Duration = Duration::from_secs(3);
 /// How often to check whether it has exited.
-const LOOK: Duration = Duration::from_millis(5);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
 /// A process that leads its own process group. Dropping it ends the group: first with SIGTERM, then with SIGKILL.
 ///
@@ -82,7 +82,7 @@ impl Process {
             if start.elapsed() >= limit {
                 return false;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL_INTERVAL);
         }
     }
 }
@@ -117,7 +117,7 @@ fn is_gone_within(limit: Duration, id: u32) -> bool {
         if start.elapsed() >= limit {
             return false;
         }
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL_INTERVAL);
     }
     true
 }

@@ -8,7 +8,7 @@ use crate::exchange::Judged;
 use castile_report::Reason;
 
 /// How many reasons are listed separately. Further reasons are counted together.
-const KEPT_REASONS: usize = 20;
+const LISTED_REASONS: usize = 20;
 /// The name under which further reasons are counted.
 const OTHER_REASONS: &str = "other reasons";
 
@@ -95,10 +95,10 @@ impl Recorder {
     pub(crate) fn reason(&mut self, text: &str, count: u64) {
         // Part of the text may be from a server, and it is shown on terminals and pages.
         let text = &*castile_xml::visible_lines(text);
-        let found = self.reasons.iter().position(|known| is_alike(&known.text, text));
+        let found = self.reasons.iter().position(|known| is_same_reason(&known.text, text));
         match found {
             Some(place) => self.reasons[place].count += count,
-            None if self.reasons.len() < KEPT_REASONS => self.reasons.push(Reason { count, text: text.to_owned() }),
+            None if self.reasons.len() < LISTED_REASONS => self.reasons.push(Reason { count, text: text.to_owned() }),
             None => match self.reasons.iter_mut().find(|known| known.text == OTHER_REASONS) {
                 Some(others) => others.count += count,
                 None => self.reasons.push(Reason { count, text: OTHER_REASONS.to_owned() }),
@@ -148,7 +148,7 @@ pub(crate) fn nanoseconds(duration: Duration) -> u64 {
 
 /// Returns whether two texts give the same reason. Numbers are ignored, since they name a request, a line, a length or a time.
 /// Only the numbers of statuses count.
-fn is_alike(one: &str, other: &str) -> bool {
+fn is_same_reason(one: &str, other: &str) -> bool {
     without_numbers(one).eq(without_numbers(other))
 }
 
@@ -207,8 +207,8 @@ mod tests {
         for number in 0..1_000 {
             record.error(true, &"no ".repeat(number + 1));
         }
-        assert_eq!(record.reasons.len(), KEPT_REASONS + 1);
-        let last = Reason { count: 1_000 - KEPT_REASONS as u64, text: OTHER_REASONS.to_owned() };
+        assert_eq!(record.reasons.len(), LISTED_REASONS + 1);
+        let last = Reason { count: 1_000 - LISTED_REASONS as u64, text: OTHER_REASONS.to_owned() };
         assert_eq!(record.reasons.last(), Some(&last));
     }
 }

@@ -13,11 +13,11 @@ use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
 use crate::alarm::Alarm;
+use crate::background::BackgroundLoad;
 use crate::clock::{Clock, CoarseClock, SystemClock};
 use crate::connection::Failure;
 use crate::drive::{Begun, Thread};
 use crate::exchange::{Exchange, Judged, RawExchange, RawRequests, ScriptedExchange, TypedExchange};
-use crate::others::Others;
 use crate::placement::Cores;
 use crate::schedule::Schedule;
 use crate::timeline::{self, Timeline};
@@ -93,12 +93,12 @@ impl Run {
     pub async fn finish(mut self) -> Result<Outcome, Error> {
         let server = self.server.take();
         let process = server.as_ref().map(|(process, _)| *process);
-        let others = server.as_ref().map(|(process, placement)| Others::beside(*process, true, placement));
+        let others = server.as_ref().map(|(process, placement)| BackgroundLoad::for_server(*process, true, placement));
         let before = Cell::new(None);
         let measured = self.schedule.measured;
         let look = async {
             tokio::time::sleep_until(measured.into()).await;
-            before.set(others.as_ref().map(Others::look));
+            before.set(others.as_ref().map(BackgroundLoad::sample));
             std::future::pending::<Infallible>().await
         };
         let observer = Observer {

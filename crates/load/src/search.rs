@@ -20,7 +20,7 @@ pub struct Search {
     /// The factor from each step to the next; above 1.
     pub growth: f64,
     /// The highest load to try.
-    pub most: f64,
+    pub max: f64,
     /// What the search looks for.
     pub goal: Goal,
 }
@@ -59,7 +59,7 @@ impl fmt::Display for Goal {
 
 /// A step that was made.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Tried {
+pub(crate) struct SearchStep {
     /// The load.
     pub(crate) load: f64,
     /// Whether it was good: throughput grew, or the criterion does not hold.
@@ -68,23 +68,23 @@ pub(crate) struct Tried {
 
 impl Search {
     /// Returns the load to try next; `None` if the search is over.
-    pub(crate) fn next(&self, tried: &[Tried]) -> Option<f64> {
+    pub(crate) fn next(&self, tried: &[SearchStep]) -> Option<f64> {
         let Some(last) = tried.last() else {
-            return Some(self.whole(self.first.min(self.most)));
+            return Some(self.whole(self.first.min(self.max)));
         };
         let good = tried.iter().filter(|step| step.good).map(|step| step.load).fold(0.0, f64::max);
         let bad = tried.iter().filter(|step| !step.good).map(|step| step.load).fold(f64::INFINITY, f64::min);
         let next = match self.goal {
             Goal::Peak { .. } if tried.len() >= 2 && tried.iter().rev().take(2).all(|step| !step.good) => return None,
             // The last step is rounded, so it may be slightly below the highest load.
-            Goal::Peak { .. } if self.most / last.load <= CLOSE => return None,
+            Goal::Peak { .. } if self.max / last.load <= CLOSE => return None,
             Goal::Peak { .. } => self.grown(last.load),
             Goal::Until(_) if bad.is_infinite() => self.grown(good),
             Goal::Until(_) if good == 0.0 => bad / self.growth,
             Goal::Until(_) if bad / good <= CLOSE => return None,
             Goal::Until(_) => (good * bad).sqrt(),
         };
-        let next = self.whole(next.min(self.most));
+        let next = self.whole(next.min(self.max));
         let again = tried.iter().any(|step| step.load == next);
         (!again && next >= self.first * LEAST).then_some(next)
     }
@@ -106,7 +106,7 @@ impl Search {
     }
 
     /// Returns the index of the step that meets the goal best, or of the first step if none does.
-    pub(crate) fn found(&self, tried: &[Tried], rows: &[Row]) -> usize {
+    pub(crate) fn found(&self, tried: &[SearchStep], rows: &[Row]) -> usize {
         // Steps that failed rank last, then those that were not good.
         let rank = |index: usize| match self.goal {
             Goal::Peak { .. } => (rows[index].errors == 0, rows[index].requests_per_second.mean),
@@ -116,11 +116,11 @@ impl Search {
     }
 
     /// Returns how the step that was found differs from the goal, if it does.
-    pub(crate) fn end(&self, tried: &[Tried], found: usize) -> Option<SearchEnd> {
+    pub(crate) fn end(&self, tried: &[SearchStep], found: usize) -> Option<SearchEnd> {
         let step = tried.get(found)?;
         match self.goal {
             Goal::Until(_) if !step.good => Some(SearchEnd::NoneMet),
-            _ if step.good && self.whole(self.most) <= step.load => Some(SearchEnd::AtMost),
+            _ if step.good && self.whole(self.max) <= step.load => Some(SearchEnd::AtMost),
             _ => None,
         }
     }
@@ -142,7 +142,7 @@ impl Search {
 
     /// Returns the largest number of steps while the load grows.
     pub fn steps(&self) -> u32 {
-        let steps = (self.most / self.first).ln() / self.growth.ln();
+        let steps = (self.max / self.first).ln() / self.growth.ln();
         if steps.is_finite() && steps > 0.0 { steps.ceil() as u32 + 1 } else { 1 }
     }
 
@@ -164,42 +164,42 @@ mod tests {
     use super::*;
 
     /// Returns the loads that are tried, if `good` decides whether a load is good.
-    fn tries(search: &Search, good: impl Fn(f64, &[Tried]) -> bool) -> Vec<Tried> {
+    fn tries(search: &Search, good: impl Fn(f64, &[SearchStep]) -> bool) -> Vec<SearchStep> {
         let mut tried = Vec::new();
         while let Some(load) = search.next(&tried) {
             let good = good(load, &tried);
-            tried.push(Tried { load, good });
+            tried.push(SearchStep { load, good });
             assert!(tried.len() < 50, "it ends");
         }
         tried
     }
 
-    fn loads(tried: &[Tried]) -> Vec<f64> {
+    fn loads(tried: &[SearchStep]) -> Vec<f64> {
         tried.iter().map(|step| step.load).collect()
     }
 
     #[test]
     fn a_peak_is_found_where_throughput_stops_growing() {
         let search =
-            Search { axis: Axis::Users, first: 100.0, growth: 2.0, most: 10_000.0, goal: Goal::Peak { gain: 0.05 } };
+            Search { axis: Axis::Users, first: 100.0, growth: 2.0, max: 10_000.0, goal: Goal::Peak { gain: 0.05 } };
         // Throughput grows with the number of users up to 1,000.
-        let grows = |load: f64, before: &[Tried]| {
+        let grows = |load: f64, before: &[SearchStep]| {
             let best = before.iter().map(|step| step.load.min(1_000.0)).fold(0.0, f64::max);
             load.min(1_000.0) > best * 1.05
         };
         assert_eq!(loads(&tries(&search, grows)), [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0, 6_400.0]);
-        let search = Search { most: 500.0, ..search };
+        let search = Search { max: 500.0, ..search };
         assert_eq!(loads(&tries(&search, grows)), [100.0, 200.0, 400.0, 500.0]);
         assert_eq!(search.steps(), 4);
         // Rounded steps end slightly below the highest load.
-        let search = Search { first: 1_000.0, growth: 2_f64.sqrt(), most: 32_000.0, ..search };
+        let search = Search { first: 1_000.0, growth: 2_f64.sqrt(), max: 32_000.0, ..search };
         assert_eq!(tries(&search, |_, _| true).len(), search.steps() as usize);
     }
 
     #[test]
     fn the_highest_load_that_meets_a_target_is_closed_in_on() {
         let goal = Goal::Until("p99>50ms".parse().unwrap());
-        let search = Search { axis: Axis::Rate, first: 100.0, growth: 2.0, most: 1e6, goal };
+        let search = Search { axis: Axis::Rate, first: 100.0, growth: 2.0, max: 1e6, goal };
         for limit in [130.0, 1_000.0, 70_000.0, 90.0, 3.0] {
             let tried = tries(&search, |load, _| load <= limit);
             let found = tried.iter().filter(|step| step.good).map(|step| step.load).fold(0.0, f64::max);
@@ -214,9 +214,12 @@ mod tests {
     #[test]
     fn users_are_whole() {
         let goal = Goal::Until("p99>50ms".parse().unwrap());
-        let search = Search { axis: Axis::Users, first: 1.0, growth: 1.5, most: 100.0, goal };
+        let search = Search { axis: Axis::Users, first: 1.0, growth: 1.5, max: 100.0, goal };
         let tried = tries(&search, |load, _| load <= 7.0);
         assert!(tried.iter().all(|step| step.load.fract() == 0.0), "{tried:?}");
-        assert!(tried.contains(&Tried { load: 7.0, good: true }) && tried.contains(&Tried { load: 8.0, good: false }));
+        assert!(
+            tried.contains(&SearchStep { load: 7.0, good: true })
+                && tried.contains(&SearchStep { load: 8.0, good: false })
+        );
     }
 }

@@ -13,7 +13,7 @@ use castile_report::{Interval, Step};
 /// A run of at least this length has intervals of a second; a shorter one has intervals of a tenth of a second.
 const LONG: Duration = Duration::from_secs(10);
 /// More intervals than a chart can show. When there are more, two are merged into one each.
-const MOST_INTERVALS: usize = 600;
+const MAX_INTERVALS: usize = 600;
 
 /// A run, interval by interval. All threads of the driver share it.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Timeline {
 impl Intervals {
     fn slot(&mut self, number: usize) -> &mut Slot {
         let mut number = number >> self.doubled;
-        while number >= MOST_INTERVALS {
+        while number >= MAX_INTERVALS {
             self.double();
             number /= 2;
         }

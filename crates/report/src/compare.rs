@@ -230,7 +230,7 @@ impl Yardstick {
 }
 
 fn verdict(difference: &Difference, is_better: bool) -> Verdict {
-    match difference.is_seen() {
+    match difference.is_significant() {
         false => Verdict::Unseen,
         true if is_better => Verdict::Better,
         true => Verdict::Worse,
@@ -303,7 +303,7 @@ fn single_runs(suites: &[ComparedSuite], benches: &[(String, Results)]) -> Optio
     let names: Vec<&str> = (0..benches.len()).filter(|bench| single(*bench)).map(|bench| &*benches[bench].0).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "A difference is {NOT_KNOWN} if a row has one run, because its spread is then unknown; expected at least \
+            "A difference is {UNKNOWN} if a row has one run, because its spread is then unknown; expected at least \
              two runs, as `castile bench` makes (`castile load` makes one): {}",
             names.join(", ")
         )
@@ -311,7 +311,7 @@ fn single_runs(suites: &[ComparedSuite], benches: &[(String, Results)]) -> Optio
 }
 
 /// The text for a difference without a verdict.
-pub(crate) const NOT_KNOWN: &str = "unknown";
+pub(crate) const UNKNOWN: &str = "unknown";
 
 /// Formats a difference with its interval: `+8.1 % (+5.0 to +11.2)`.
 pub(crate) fn in_percent(difference: &Difference) -> String {

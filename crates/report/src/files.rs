@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use crate::{Comparison, Error, Form, Results};
+use crate::{Comparison, Error, ReportFormat, Results};
 
 /// The files that [`Results::write`] writes into a directory.
 pub const FILES: [&str; 2] = [RESULTS, PAGE];
@@ -33,8 +33,8 @@ impl Results {
     /// # Errors
     /// It would replace such a file.
     pub fn expect_own(directory: &Path) -> Result<(), Error> {
-        Form::Results.expect_own(&directory.join(RESULTS))?;
-        Form::Page.expect_own(&directory.join(PAGE))
+        ReportFormat::Results.expect_own(&directory.join(RESULTS))?;
+        ReportFormat::Page.expect_own(&directory.join(PAGE))
     }
 
     /// Writes the results into a file. Returns its path, and the new path of different results that were there.
@@ -42,9 +42,9 @@ impl Results {
     /// # Errors
     /// The file can't be written, or the file there was not written by Castile.
     pub fn write_json(&self, path: &Path) -> Result<Vec<PathBuf>, Error> {
-        Form::Results.expect_own(path)?;
+        ReportFormat::Results.expect_own(path)?;
         let json = self.json()?;
-        let kept = keep_earlier(path, &json)?;
+        let kept = rename_earlier(path, &json)?;
         Ok(std::iter::once(save(path, &json)?).chain(kept).collect())
     }
 
@@ -84,7 +84,7 @@ impl Comparison {
     /// # Errors
     /// It would replace such a file.
     pub fn expect_own(directory: &Path) -> Result<(), Error> {
-        Form::Page.expect_own(&directory.join(COMPARISON))
+        ReportFormat::Page.expect_own(&directory.join(COMPARISON))
     }
 
     /// Returns the comparison as JSON.
@@ -133,7 +133,7 @@ pub fn write_whole(path: &Path, text: &str) -> io::Result<()> {
 }
 
 /// Renames a file of earlier results to `results.1.json` or a higher number, unless it has this text.
-fn keep_earlier(path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
+fn rename_earlier(path: &Path, text: &str) -> Result<Option<PathBuf>, Error> {
     // A device or a pipe stores nothing.
     let there = if path.is_file() { fs::read_to_string(path).ok() } else { None };
     if there.is_none_or(|there| there.is_empty() || there == text) {
@@ -182,11 +182,11 @@ mod tests {
         let results = directory.path().join("results.json");
         for (earlier, kept) in [("{1}", "results.1.json"), ("{2}", "results.2.json")] {
             fs::write(&results, earlier).unwrap();
-            assert_eq!(keep_earlier(&results, "{3}").unwrap(), Some(directory.path().join(kept)));
+            assert_eq!(rename_earlier(&results, "{3}").unwrap(), Some(directory.path().join(kept)));
             assert_eq!(fs::read_to_string(directory.path().join(kept)).unwrap(), earlier);
         }
-        assert_eq!(keep_earlier(&results, "{3}").unwrap(), None);
+        assert_eq!(rename_earlier(&results, "{3}").unwrap(), None);
         fs::write(&results, "{3}").unwrap();
-        assert_eq!(keep_earlier(&results, "{3}").unwrap(), None);
+        assert_eq!(rename_earlier(&results, "{3}").unwrap(), None);
     }
 }

@@ -80,11 +80,11 @@ impl Labels {
     /// Returns the case and all properties that vary. This name is stable from measurement to
     /// measurement.
     pub(crate) fn whole(&self, row: &Row) -> String {
-        std::iter::once(row.case.clone()).chain(self.beside_case(row)).collect::<Vec<_>>().join(" · ")
+        std::iter::once(row.case.clone()).chain(self.varying(row)).collect::<Vec<_>>().join(" · ")
     }
 
     /// Returns the properties that vary, if any do.
-    pub(crate) fn beside_case(&self, row: &Row) -> Option<String> {
+    pub(crate) fn varying(&self, row: &Row) -> Option<String> {
         (!self.0.is_empty()).then(|| self.of(row))
     }
 }

@@ -43,10 +43,9 @@ pub use compare::Comparison;
 pub use criterion::{Criterion, InvalidCriterion, Metric, Operator};
 pub use error::Error;
 pub use files::{FILES, write_whole};
-pub use own::{Form, expect_own};
+pub use own::{ReportFormat, expect_own};
 pub use results::{
-    Build, Client, Condition, FLOOR, Interval, Judged, Kind, Lag, Latency, Machine, Method, Pass, Published,
-    PublishedFigure, Quantile, Ratio, Reason, Results, Row, SearchEnd, Spread, Step, Suite, Target, Term,
-    wrong_answers,
+    Build, Client, Condition, FLOOR, Interval, Judged, Lag, Latency, Machine, Method, Pass, Published, PublishedFigure,
+    Quantile, Ratio, Reason, Results, ResultsKind, Row, SearchEnd, Spread, Step, Suite, Target, Term, wrong_answers,
 };
 pub use table::note;

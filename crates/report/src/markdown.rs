@@ -99,7 +99,7 @@ impl Results {
         let cpu = format!("CPU time, × {subject}");
         let mut table = Table::new(["target", "software", "language", &cpu, "cases", "first answer", "peak memory"]);
         table.words = 3;
-        for standing in self.standings(overall) {
+        for standing in self.target_summaries(overall) {
             table.lines.push(vec![
                 title(standing.name).to_owned(),
                 standing.what(),

@@ -12,7 +12,7 @@ use crate::Error;
 
 /// The file formats of reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ReportFormat {
     /// The output of [`Results::json`](crate::Results::json).
     Results,
     /// A page of results or of a comparison.
@@ -23,7 +23,7 @@ pub enum Form {
     Junit,
 }
 
-impl Form {
+impl ReportFormat {
     /// Checks that a report of this form may be written to a path. It may if there is nothing, a special file, or a file
     /// that Castile wrote in the same form.
     ///
@@ -36,11 +36,13 @@ impl Form {
     fn is_own(self, bytes: &[u8]) -> bool {
         let begins = |text: &str| bytes.starts_with(text.as_bytes());
         match self {
-            Form::Results => serde_json::from_slice::<Mark>(bytes).is_ok(),
+            ReportFormat::Results => serde_json::from_slice::<Mark>(bytes).is_ok(),
             // Older pages have no generator element, but a link that no other pages have.
-            Form::Page => begins("<!doctype html>") && [GENERATOR, SKIP].iter().any(|mark| contains(bytes, mark)),
-            Form::Csv => begins("suite,case,target,"),
-            Form::Junit => begins("<?xml") && contains(bytes, "<testsuites name=\"castile\""),
+            ReportFormat::Page => {
+                begins("<!doctype html>") && [GENERATOR, SKIP].iter().any(|mark| contains(bytes, mark))
+            }
+            ReportFormat::Csv => begins("suite,case,target,"),
+            ReportFormat::Junit => begins("<?xml") && contains(bytes, "<testsuites name=\"castile\""),
         }
     }
 }

@@ -13,7 +13,7 @@ pub struct Results {
     pub castile: String,
     /// What kind of requests were measured.
     #[serde(default)]
-    pub kind: Kind,
+    pub kind: ResultsKind,
     /// How the measuring program was built. It contains the server under test, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub build: Option<Build>,
@@ -82,7 +82,7 @@ pub struct Judged {
 /// The kind of requests that were measured.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum ResultsKind {
     /// Built-in cases, whose answers are compared with what was sent.
     #[default]
     Bench,
@@ -553,7 +553,7 @@ impl Results {
     }
 
     /// Adds, as the first warnings, what was not measured, and marks the results as incomplete.
-    pub fn lacks(&mut self, what: impl IntoIterator<Item = String>) {
+    pub fn mark_incomplete(&mut self, what: impl IntoIterator<Item = String>) {
         let before = self.warnings.len();
         self.warnings.splice(0..0, what);
         self.incomplete |= self.warnings.len() > before;
@@ -680,9 +680,9 @@ mod tests {
         let rows = whole.rows().count();
         (whole.warnings, later.warnings) = (vec!["slow".into()], vec!["hot".into()]);
         (whole.duration_s, later.duration_s) = (0.0, 2.0);
-        whole.lacks([]);
+        whole.mark_incomplete([]);
         assert!(!whole.incomplete);
-        later.lacks(["axis was dropped".into()]);
+        later.mark_incomplete(["axis was dropped".into()]);
         whole.append(later);
         assert!(whole.incomplete);
         assert_eq!(whole.warnings, ["axis was dropped", "hot", "slow"]);

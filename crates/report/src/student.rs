@@ -7,7 +7,7 @@ use crate::Spread;
 /// The probability that the interval contains the true difference.
 pub(crate) const CONFIDENCE: f64 = 0.95;
 /// With more degrees of freedom than these, Student's distribution practically equals the normal distribution.
-const MOST_DEGREES: f64 = 1_000.0;
+const MAX_DEGREES: f64 = 1_000.0;
 
 /// The difference of two means, each of some runs.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -46,7 +46,7 @@ impl Difference {
     }
 
     /// Returns whether the interval excludes zero.
-    pub(crate) fn is_seen(&self) -> bool {
+    pub(crate) fn is_significant(&self) -> bool {
         self.low > 0.0 || self.high < 0.0
     }
 }
@@ -54,7 +54,7 @@ impl Difference {
 /// Returns how many standard errors the interval reaches to each side. Degrees of freedom are rounded down, which makes the
 /// interval wider.
 fn quantile(degrees: f64) -> f64 {
-    let degrees = degrees.clamp(1.0, MOST_DEGREES) as u32;
+    let degrees = degrees.clamp(1.0, MAX_DEGREES) as u32;
     let (mut low, mut high) = (0.0, 1_000.0);
     for _ in 0..60 {
         let middle = (low + high) / 2.0;
@@ -103,11 +103,11 @@ mod tests {
         let margin = 2.776 * (8.0_f64 / 3.0).sqrt() / 100.0;
         assert!((difference.relative - 0.1).abs() < 1e-12);
         assert!((difference.low - (0.1 - margin)).abs() < 1e-5 && (difference.high - (0.1 + margin)).abs() < 1e-5);
-        assert!(difference.is_seen());
+        assert!(difference.is_significant());
         let noisy = Difference::between(&spread(&[90.0, 100.0, 110.0]), &spread(&[95.0, 103.0, 111.0])).unwrap();
-        assert!(!noisy.is_seen(), "{noisy:?}");
+        assert!(!noisy.is_significant(), "{noisy:?}");
         assert_eq!(Difference::between(&spread(&[100.0]), &spread(&[1.0, 2.0])), None);
         let same = Difference::between(&spread(&[5.0, 5.0]), &spread(&[5.0, 5.0])).unwrap();
-        assert_eq!((same.low, same.high, same.is_seen()), (0.0, 0.0, false));
+        assert_eq!((same.low, same.high, same.is_significant()), (0.0, 0.0, false));
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-use crate::compare::{Change, Compared, Comparison, Figures, NOT_KNOWN, in_percent};
+use crate::compare::{Change, Compared, Comparison, Figures, UNKNOWN, in_percent};
 use crate::format::{NONE, bytes, count, figure, percent, ratio};
 use crate::label::{Labels, driven};
 use crate::versus::{Versus, sure, times};
@@ -44,8 +44,8 @@ const COLUMNS: [Column; 30] = [
         0 | 1 => NONE.to_owned(),
         _ => figure(row.requests_per_second.stddev),
     }),
-    beside_floor("floor\nreq/s", 3, |_, floor| optional(floor.map(|floor| floor.requests_per_second.mean), count)),
-    beside_floor("of\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.share_of(floor)), percent)),
+    with_floor("floor\nreq/s", 3, |_, floor| optional(floor.map(|floor| floor.requests_per_second.mean), count)),
+    with_floor("of\nfloor", 0, |row, floor| optional(floor.and_then(|floor| row.share_of(floor)), percent)),
     column("latency\nmean µs", 1, &[Method::Users, Method::Ramp], |row, _| {
         optional(row.latency_us.mean.filter(|_| row.requests > 0), figure)
     }),
@@ -64,8 +64,8 @@ const COLUMNS: [Column; 30] = [
         let marks: String = marks.into_iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark).collect();
         format!("{marks}{}", optional(row.server_cpu_us_per_request, figure))
     }),
-    beside_floor("floor\nµs", 3, |_, floor| optional(floor.and_then(|floor| floor.server_cpu_us_per_request), figure)),
-    beside_floor("×\nfloor", 0, |row, floor| {
+    with_floor("floor\nµs", 3, |_, floor| optional(floor.and_then(|floor| floor.server_cpu_us_per_request), figure)),
+    with_floor("×\nfloor", 0, |row, floor| {
         floor.and_then(|floor| row.cpu_ratio(floor)).map_or(NONE.to_owned(), |ratio| ratio.to_string())
     }),
     column("peak\nmemory", 2, ALL, |row, _| optional(row.server_peak_rss_bytes.map(|size| size as f64), bytes)),
@@ -85,7 +85,7 @@ const fn column(heading: &'static str, rank: u8, methods: &'static [Method], tex
     Column { heading, rank, needs_floor: false, methods, text }
 }
 
-const fn beside_floor(heading: &'static str, rank: u8, text: Text) -> Column {
+const fn with_floor(heading: &'static str, rank: u8, text: Text) -> Column {
     Column { heading, rank, needs_floor: true, methods: NOT_RAMP, text }
 }
 
@@ -115,7 +115,7 @@ impl Results {
         for method in methods {
             let (table, left_out) = self.table_of(*method, width);
             text += &format!("{table}\n{}", not_shown(&left_out, width));
-            for way in self.ways(*method) {
+            for way in self.load_descriptions(*method) {
                 text += &format!("{}\n", wrapped(&way, width));
             }
         }
@@ -139,7 +139,7 @@ impl Results {
     }
 
     /// Returns how the rows of a method were driven, suite by suite.
-    fn ways(&self, method: Method) -> Vec<String> {
+    fn load_descriptions(&self, method: Method) -> Vec<String> {
         let ways = self.suites.iter().filter_map(|suite| {
             let mut ways: Vec<String> = Vec::new();
             for way in suite.cases.iter().filter(|row| row.method == method).map(driven) {
@@ -183,7 +183,7 @@ impl Results {
             let labels = Labels::among(rows());
             table.add_row([bold(&suite.suite)]);
             for row in rows() {
-                let name = match labels.beside_case(row) {
+                let name = match labels.varying(row) {
                     None => format!("  {}", row.case),
                     Some(label) => format!("  {} · {label}", row.case),
                 };
@@ -238,7 +238,7 @@ fn costs_of(versus: &Versus<'_>, places: &BTreeSet<usize>, in_full: bool) -> Tab
 
 /// A column of a comparison.
 #[derive(Clone, Copy)]
-enum Side {
+enum ComparisonColumn {
     /// Requests per second of all benches.
     Rates,
     /// CPU time as a multiple of the floor's, of all benches.
@@ -249,25 +249,25 @@ enum Side {
     Verdict(usize),
 }
 
-impl Side {
+impl ComparisonColumn {
     /// Returns the rank of the column, as in [`Column`]. The verdict on the first compared bench has the highest priority, then
     /// the other verdicts, the differences, and the measured figures.
     fn rank(self) -> u8 {
         let number = |bench: usize| u8::try_from(bench).unwrap_or(u8::MAX).min(100);
         match self {
-            Side::Verdict(bench) => number(bench) - 1,
-            Side::Percent(bench) => 100 + number(bench),
-            Side::TimesFloor => 201,
-            Side::Rates => 202,
+            ComparisonColumn::Verdict(bench) => number(bench) - 1,
+            ComparisonColumn::Percent(bench) => 100 + number(bench),
+            ComparisonColumn::TimesFloor => 201,
+            ComparisonColumn::Rates => 202,
         }
     }
 
     fn heading(self, names: &[&str]) -> String {
         match self {
-            Side::Rates => format!("req/s\n{}", names.join(" → ")),
-            Side::TimesFloor => format!("× floor\n{}", names.join(" → ")),
-            Side::Percent(bench) => format!("{}\nagainst {}", names[bench], names[0]),
-            Side::Verdict(bench) => format!("{}\ndifference", names[bench]),
+            ComparisonColumn::Rates => format!("req/s\n{}", names.join(" → ")),
+            ComparisonColumn::TimesFloor => format!("× floor\n{}", names.join(" → ")),
+            ComparisonColumn::Percent(bench) => format!("{}\nagainst {}", names[bench], names[0]),
+            ComparisonColumn::Verdict(bench) => format!("{}\ndifference", names[bench]),
         }
     }
 
@@ -280,10 +280,10 @@ impl Side {
             is_known.then(|| texts.collect::<Vec<_>>().join(" → "))
         };
         let text = match self {
-            Side::Rates => each(|figures| Some(figures.rate())),
-            Side::TimesFloor => each(|figures| figures.times_floor.map(|times| ratio(times.ratio))),
-            Side::Percent(bench) => change(bench).map(|change| in_percent(&change.difference)),
-            Side::Verdict(bench) => Some(change(bench).map_or(NOT_KNOWN.to_owned(), Change::words)),
+            ComparisonColumn::Rates => each(|figures| Some(figures.rate())),
+            ComparisonColumn::TimesFloor => each(|figures| figures.times_floor.map(|times| ratio(times.ratio))),
+            ComparisonColumn::Percent(bench) => change(bench).map(|change| in_percent(&change.difference)),
+            ComparisonColumn::Verdict(bench) => Some(change(bench).map_or(UNKNOWN.to_owned(), Change::words)),
         };
         text.unwrap_or_else(|| NONE.to_owned())
     }
@@ -298,9 +298,9 @@ impl Comparison {
 
 fn comparison_within(comparison: &Comparison, width: usize) -> String {
     let names: Vec<&str> = comparison.names().collect();
-    let sides: Vec<Side> = [Side::Rates, Side::TimesFloor]
+    let sides: Vec<ComparisonColumn> = [ComparisonColumn::Rates, ComparisonColumn::TimesFloor]
         .into_iter()
-        .chain((1..names.len()).flat_map(|bench| [Side::Percent(bench), Side::Verdict(bench)]))
+        .chain((1..names.len()).flat_map(|bench| [ComparisonColumn::Percent(bench), ComparisonColumn::Verdict(bench)]))
         .filter(|side| comparison.rows().any(|(_, row)| side.text(row) != NONE))
         .collect();
     let table_with = |places: &BTreeSet<usize>| {

@@ -22,7 +22,7 @@ pub(crate) struct Versus<'a> {
 
 /// The limit of columns. More of them are unreadable, and each case has a cell for each target, of which a file may have as many
 /// as rows.
-const MOST_TARGETS: usize = 64;
+const MAX_TARGETS: usize = 64;
 
 /// The rows that differ only in the target.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl Mean {
 
 /// A target's results over all suites.
 #[derive(Debug)]
-pub(crate) struct Standing<'a> {
+pub(crate) struct TargetSummary<'a> {
     pub(crate) name: &'a str,
     about: Option<&'a Target>,
     /// Its CPU time as a multiple of the subject's; `None` for the subject, and if they have no case in common.
@@ -79,7 +79,7 @@ pub(crate) struct Standing<'a> {
     pub(crate) peak_memory: Option<u64>,
 }
 
-impl Standing<'_> {
+impl TargetSummary<'_> {
     /// Returns `Apache CXF: CXF 4.1.3 on its Jetty 12`, without repeating the title.
     pub(crate) fn what(&self) -> String {
         let about = self.about.map(|about| (&about.title, &about.versions));
@@ -133,7 +133,7 @@ impl Results {
     }
 
     /// Returns the targets: the subject, then those that have cases in common with it by increasing CPU time, then the others.
-    pub(crate) fn standings<'a>(&'a self, overall: &Overall<'a>) -> Vec<Standing<'a>> {
+    pub(crate) fn target_summaries<'a>(&'a self, overall: &Overall<'a>) -> Vec<TargetSummary<'a>> {
         let mut peaks: HashMap<&str, Option<u64>> = HashMap::new();
         for row in self.rows() {
             let peak = peaks.entry(&row.target).or_default();
@@ -145,7 +145,7 @@ impl Results {
         let mut known = HashSet::new();
         let names = subject.into_iter().chain(others).chain(rest.map(|name| (name, None)));
         let names = names.filter(|(name, _)| known.insert(*name));
-        let standing = |(name, mean)| Standing {
+        let standing = |(name, mean)| TargetSummary {
             name,
             about: self.targets.iter().find(|target| target.name == name),
             mean,
@@ -161,7 +161,7 @@ impl<'a> Versus<'a> {
         let mut targets: Vec<&str> = Vec::new();
         let mut places: HashMap<&str, usize> = HashMap::new();
         for target in measured().map(|row| &*row.target) {
-            if targets.len() < MOST_TARGETS && !places.contains_key(target) {
+            if targets.len() < MAX_TARGETS && !places.contains_key(target) {
                 places.insert(target, targets.len());
                 targets.push(target);
             }

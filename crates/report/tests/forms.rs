@@ -7,7 +7,7 @@ mod sample;
 mod stacks;
 
 use castile_report::{
-    Client, Comparison, Criterion, FLOOR, Form, Interval, Method, Reason, Results, Row, Spread, wrong_answers,
+    Client, Comparison, Criterion, FLOOR, Interval, Method, Reason, ReportFormat, Results, Row, Spread, wrong_answers,
 };
 
 fn rows(results: &Results) -> Vec<&Row> {
@@ -42,19 +42,19 @@ fn each_form_knows_what_castile_wrote_in_it() {
     let results = sample::results();
     let comparison = Comparison::of(&[("a".to_owned(), results.clone()), ("b".to_owned(), results.clone())]);
     let texts = [
-        (Form::Results, results.json().unwrap()),
-        (Form::Page, results.page().unwrap()),
-        (Form::Page, comparison.page().unwrap()),
-        (Form::Csv, results.csv()),
-        (Form::Junit, results.junit(&[], Row::wrong).unwrap()),
+        (ReportFormat::Results, results.json().unwrap()),
+        (ReportFormat::Page, results.page().unwrap()),
+        (ReportFormat::Page, comparison.page().unwrap()),
+        (ReportFormat::Csv, results.csv()),
+        (ReportFormat::Junit, results.junit(&[], Row::wrong).unwrap()),
     ];
-    for form in [Form::Results, Form::Page, Form::Csv, Form::Junit] {
+    for form in [ReportFormat::Results, ReportFormat::Page, ReportFormat::Csv, ReportFormat::Junit] {
         form.expect_own(&path).unwrap();
         form.expect_own(folder.path()).unwrap();
     }
     for (form, text) in &texts {
         std::fs::write(&path, text).unwrap();
-        for other in [Form::Results, Form::Page, Form::Csv, Form::Junit] {
+        for other in [ReportFormat::Results, ReportFormat::Page, ReportFormat::Csv, ReportFormat::Junit] {
             assert_eq!(other.expect_own(&path).is_ok(), other == *form, "{form:?} for {other:?}");
         }
     }

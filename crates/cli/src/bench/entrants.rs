@@ -137,7 +137,7 @@ impl Entrants {
     /// Starts the server under test, or connects to `--url`.
     pub(super) fn own(&self, placement: &Placement) -> anyhow::Result<Target> {
         match &self.url {
-            Some((url, endpoint)) => Ok(Target::foreign(url, endpoint.clone())),
+            Some((url, endpoint)) => Ok(Target::external(url, endpoint.clone())),
             None => {
                 let server = self.start_own(placement, "serve", None, &self.data_arguments())?;
                 Ok(Target::server(CASTILE, server))

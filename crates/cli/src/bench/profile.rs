@@ -214,7 +214,7 @@ fn searches(suite: &Suite, method: &castile_suites::Method, plan: &Plan, growth:
         axis: Axis::Users,
         first: (method.plan.connections * USERS_PER_MACHINE) as f64,
         growth,
-        most: MOST_USERS,
+        max: MOST_USERS,
         goal: Goal::Peak { gain: GAIN },
     };
     let load = |case: Case| Load { search: Some(search.clone()), ..Load::new(case, plan.clone()) };

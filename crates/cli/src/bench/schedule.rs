@@ -74,7 +74,7 @@ fn users(load: &Load) -> String {
         Method::Sequence => count(plan.connections, "client"),
         Method::Open => format!("at most {}", count(plan.connections, "connection")),
         Method::Users | Method::Ramp => match &load.search {
-            Some(search) => format!("{} to {} users", search.first, search.most),
+            Some(search) => format!("{} to {} users", search.first, search.max),
             None => format!("up to {}", count(plan.connections, "user")),
         },
     };

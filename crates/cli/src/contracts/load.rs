@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use castile_load::{Bench, Case, ErrorKind, Interrupt, Load, Placement, Progress, Requests, Target, with_warnings};
-use castile_report::{Form, Results};
+use castile_report::{ReportFormat, Results};
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
@@ -146,7 +146,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
         outcome::expect_folder(folder)?;
         Results::expect_own(folder)?;
     }
-    arguments.json.iter().try_for_each(|path| outcome::expect_file(path, Form::Results))?;
+    arguments.json.iter().try_for_each(|path| outcome::expect_file(path, ReportFormat::Results))?;
     arguments.outcome.expect_files(arguments.out.as_deref(), arguments.json.as_deref())?;
     for criterion in arguments.outcome.fail_if() {
         arguments.load.expect_measured("--fail-if", criterion)?;
@@ -189,7 +189,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
     // Header fields from the command line may contain placeholders, so the mix writes them.
     let endpoint = arguments.login.endpoint(&url, &arguments.tls, "")?;
     arguments.load.expect_sources(endpoint.address.ip())?;
-    let target = Target::foreign(&url, endpoint);
+    let target = Target::external(&url, endpoint);
     let target = match arguments.load.server_pid {
         Some(process) => target.of_process(process).context("--server-pid")?,
         None => target,
@@ -197,7 +197,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
     let bench = Bench {
         loads: vec![Load { search, ..Load::new(case, plan) }],
         targets: vec![target],
-        placement: Placement::elsewhere(),
+        placement: Placement::external(),
         // The command line decides how much load there is and for how long, so no run is repeated.
         repeats: 0,
         command: measurement::own_command(),

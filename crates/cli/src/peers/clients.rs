@@ -232,7 +232,7 @@ impl Runner {
         (self.items, self.rate) = (first.items, first.rate());
         let begun = Instant::now();
         let least = if profile == Profile::Quick { Duration::ZERO } else { self.warmup };
-        let most = least.max(profile.lap() * MOST_LAPS / Warmup::PATIENCE) * Warmup::PATIENCE;
+        let most = least.max(profile.lap() * MOST_LAPS / Warmup::TIME_FACTOR) * Warmup::TIME_FACTOR;
         let mut best = 0.0;
         loop {
             let lap = self.lap(profile.lap()).await?;

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use crate::Recorder;
-use castile_report::{Client, Kind, Results, Row, SearchEnd};
+use castile_report::{Client, Results, ResultsKind, Row, SearchEnd};
 
 /// Above this share of its cores, the server or the driver is at its limit.
 const BUSY: f64 = 0.9;
@@ -55,7 +55,7 @@ fn warnings(results: &Results) -> Vec<String> {
         };
         let mut named = names(holds);
         // A warning that holds for all rows of a load names none of them.
-        if !named.is_empty() && named == names(&|_| true) && results.kind == Kind::Load {
+        if !named.is_empty() && named == names(&|_| true) && results.kind == ResultsKind::Load {
             warnings.push(text.to_owned());
             return;
         }

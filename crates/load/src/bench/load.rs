@@ -98,7 +98,7 @@ mod tests {
             requests: Requests::Raw(Vec::new()),
         };
         let of = |pace: Pace, start: Start, goal: Option<Goal>| {
-            let search = goal.map(|goal| Search { axis: Axis::Users, first: 1.0, growth: 2.0, most: 8.0, goal });
+            let search = goal.map(|goal| Search { axis: Axis::Users, first: 1.0, growth: 2.0, max: 8.0, goal });
             let plan = Plan { pace, start, ..Plan::default() };
             let load = Load { search, ..Load::new(case.clone(), plan.clone()) };
             load.rhythm(&plan).unwrap_or_default()

@@ -1,9 +1,9 @@
 //! Runs every case against every target and collects the results in rows. `load` describes how a case is driven. The targets take turns:
-//! `turns` decides which is next, `side` drives one target, and `tally` adds up its runs.
+//! `turns` decides which is next, `participant` drives one target, and `tally` adds up its runs.
 
 mod limits;
 mod load;
-mod side;
+mod participant;
 mod tally;
 mod target;
 mod turns;
@@ -15,10 +15,10 @@ use bytes::Bytes;
 
 use crate::exchange::ask;
 use crate::{Case, End, Error, ErrorKind, Interrupt, Placement, Progress, Requests, this_machine};
-use castile_report::{Kind, Results, Row, Suite};
+use castile_report::{Results, ResultsKind, Row, Suite};
 
-use side::Side;
-use turns::Cut;
+use participant::Participant;
+use turns::Slicing;
 use warm::Warmed;
 
 pub use limits::with_warnings;
@@ -27,7 +27,7 @@ pub use target::Target;
 pub use warm::Warmup;
 
 /// Repetitions may always take this long, even if less time was planned.
-const LEAST_FOR_REPEATS: Duration = Duration::from_secs(10);
+const MIN_FOR_REPEATS: Duration = Duration::from_secs(10);
 
 /// What is measured, and how.
 #[derive(Debug)]
@@ -101,7 +101,7 @@ impl Bench {
         let mut broken = None;
         let mut planned = self.planned_from(0);
         let warnings = self.warm(progress).await?;
-        let repeats_until = Instant::now() + planned + planned.max(LEAST_FOR_REPEATS);
+        let repeats_until = Instant::now() + planned + planned.max(MIN_FOR_REPEATS);
         for index in 0..self.loads.len() {
             // A target that was dropped takes no more time.
             progress.leave_out(planned.saturating_sub(self.planned_from(index)));
@@ -125,7 +125,7 @@ impl Bench {
                 None => suites.push(Suite::new(suite.clone(), rows)),
             }
         }
-        let broken = broken.or_else(|| self.interrupt.came().then(|| End::Interrupted.to_string()));
+        let broken = broken.or_else(|| self.interrupt.is_set().then(|| End::Interrupted.to_string()));
         let broken = broken.map(|why| format!("not everything was measured: {why}"));
         let lost = self.targets.iter().filter_map(|target| target.lost.clone());
         // These values describe all rows. Rows that differ have their own.
@@ -133,7 +133,11 @@ impl Bench {
         let seconds = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64();
         let mut results = Results {
             castile: env!("CARGO_PKG_VERSION").to_owned(),
-            kind: if self.loads.iter().all(|load| load.case.is_scripted()) { Kind::Load } else { Kind::Bench },
+            kind: if self.loads.iter().all(|load| load.case.is_scripted()) {
+                ResultsKind::Load
+            } else {
+                ResultsKind::Bench
+            },
             build: None,
             date,
             command: self.command.clone(),
@@ -150,7 +154,7 @@ impl Bench {
             suites,
         };
         results.compare_with_floor();
-        results.lacks(broken.into_iter().chain(lost));
+        results.mark_incomplete(broken.into_iter().chain(lost));
         Ok(results)
     }
 
@@ -204,31 +208,38 @@ impl Bench {
     ) -> Result<Vec<Row>, Error> {
         let Bench { loads, targets, placement, interrupt, repeats, .. } = self;
         let load = &loads[index];
-        let mut sides = Vec::new();
+        let mut participants = Vec::new();
         for target in targets {
             if let Some(endpoint) = target.endpoint(index, load) {
-                sides.push(Side::new(load, target, endpoint, placement, interrupt, (*repeats, repeats_until)));
+                participants.push(Participant::new(
+                    load,
+                    target,
+                    endpoint,
+                    placement,
+                    interrupt,
+                    (*repeats, repeats_until),
+                ));
             }
         }
         let mut rows = Vec::new();
         match &load.search {
             Some(search) => {
-                for side in &mut sides {
-                    let found = side.search(search, progress).await;
-                    rows.extend(side.target.survives(found, &load.case.suite)?.into_iter().flatten());
+                for participant in &mut participants {
+                    let found = participant.search(search, progress).await;
+                    rows.extend(participant.target.survives(found, &load.case.suite)?.into_iter().flatten());
                 }
             }
             None => {
                 for run in 0..load.runs {
                     let goes_on = match load.slices() {
-                        Some(least) => turns::in_slices(&mut sides, Cut::of(least), run, progress).await?,
-                        None => turns::run_by_run(&mut sides, run, progress).await?,
+                        Some(least) => turns::in_slices(&mut participants, Slicing::of(least), run, progress).await?,
+                        None => turns::run_by_run(&mut participants, run, progress).await?,
                     };
                     if !goes_on {
                         break;
                     }
                 }
-                rows.extend(sides.iter_mut().flat_map(Side::rows));
+                rows.extend(participants.iter_mut().flat_map(Participant::rows));
             }
         }
         for row in &rows {

@@ -79,7 +79,7 @@ impl Target {
     }
 
     /// Returns a target for an endpoint that we didn't start, under a name. Only what the network shows is measured.
-    pub fn foreign(name: impl Into<String>, endpoint: Endpoint) -> Self {
+    pub fn external(name: impl Into<String>, endpoint: Endpoint) -> Self {
         Target::new(name.into(), endpoint, Route::Fixed, None)
     }
 

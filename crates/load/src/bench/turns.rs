@@ -4,26 +4,26 @@
 use std::time::Duration;
 
 use super::limits::is_disturbed;
-use super::side::{Side, Turn};
-use crate::others::Others;
+use super::participant::{Participant, Turn};
+use crate::background::BackgroundLoad;
 use crate::{Error, Progress};
 
 /// The most slices in a measured window.
-const MOST_SLICES: u32 = 100;
+const MAX_SLICES: u32 = 100;
 /// The shortest slice is this many times as long as the last answers arrive after its end. Less is sent in that time than
 /// otherwise.
 const TIMES_LATE: u32 = 4;
 
 /// How a run is cut into slices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Cut {
+pub(super) struct Slicing {
     /// The shortest length of a slice.
     least: Duration,
 }
 
-impl Cut {
+impl Slicing {
     pub(super) fn of(least: Duration) -> Self {
-        Cut { least }
+        Slicing { least }
     }
 
     /// Returns the number and length of the slices of a window, given how late the last answers of earlier slices arrived. All
@@ -31,7 +31,7 @@ impl Cut {
     fn slices(self, window: Duration, late: Duration) -> (u32, Duration) {
         let length = self.least.max(late * TIMES_LATE);
         let count = window.as_secs_f64() / length.as_secs_f64().max(f64::MIN_POSITIVE);
-        let count = (count.round() as u32).clamp(1, MOST_SLICES);
+        let count = (count.round() as u32).clamp(1, MAX_SLICES);
         (count, window / count)
     }
 }
@@ -43,16 +43,20 @@ fn order(round: usize, targets: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Makes one run against each target, one after the other. Returns whether the bench continues.
-pub(super) async fn run_by_run(sides: &mut [Side<'_>], run: usize, progress: &mut Progress) -> Result<bool, Error> {
-    for next in order(run, sides.len()) {
-        let side = &mut sides[next];
-        if side.target.is_lost() {
+pub(super) async fn run_by_run(
+    participants: &mut [Participant<'_>],
+    run: usize,
+    progress: &mut Progress,
+) -> Result<bool, Error> {
+    for next in order(run, participants.len()) {
+        let participant = &mut participants[next];
+        if participant.target.is_lost() {
             continue;
         }
-        let driven = side.drive(&side.load.plan, run + 1, progress).await;
-        let Some(driven) = side.target.survives(driven, &side.load.case.suite)? else { continue };
+        let driven = participant.drive(&participant.load.plan, run + 1, progress).await;
+        let Some(driven) = participant.target.survives(driven, &participant.load.case.suite)? else { continue };
         let Some(driven) = driven else { return Ok(false) };
-        side.note(driven, run);
+        participant.note(driven, run);
     }
     Ok(true)
 }
@@ -60,75 +64,81 @@ pub(super) async fn run_by_run(sides: &mut [Side<'_>], run: usize, progress: &mu
 /// Makes one run against all targets in turns, cut into slices: first slices for the warm-up, then slices that count. Returns
 /// whether the bench continues.
 pub(super) async fn in_slices(
-    sides: &mut [Side<'_>],
-    cut: Cut,
+    participants: &mut [Participant<'_>],
+    slicing: Slicing,
     run: usize,
     progress: &mut Progress,
 ) -> Result<bool, Error> {
-    let Some(Side { load, placement, .. }) = sides.first() else { return Ok(true) };
+    let Some(Participant { load, placement, .. }) = participants.first() else { return Ok(true) };
     let (plan, placement) = (&load.plan, *placement);
-    sides.iter_mut().for_each(|side| side.begin(run));
-    let is_shared = placement.sides().is_some() && sides.iter().all(|side| side.target.process().is_some());
+    participants.iter_mut().for_each(|participant| participant.begin(run));
+    let is_shared =
+        placement.sides().is_some() && participants.iter().all(|participant| participant.target.process().is_some());
     let mut late: Option<Duration> = None;
     let mut left = plan.warmup;
     let mut number = run;
     while !left.is_zero() {
-        let (_, length) = cut.slices(left, late.unwrap_or_default());
-        if !round(sides, number, Turn { run, length, planned: length, is_shared }, progress).await? {
+        let (_, length) = slicing.slices(left, late.unwrap_or_default());
+        if !round(participants, number, Turn { run, length, planned: length, is_shared }, progress).await? {
             return Ok(false);
         }
         // The minimum is used: a slow target is late every time, a disturbed one isn't.
-        let latest = sides.iter_mut().map(|side| side.forget_slice()).max().unwrap_or_default();
+        let latest = participants.iter_mut().map(|participant| participant.discard_slice()).max().unwrap_or_default();
         late = Some(late.map_or(latest, |late| late.min(latest)));
         left = left.saturating_sub(length);
         number += 1;
     }
-    let servers = sides.iter().filter_map(|side| side.target.process()).collect();
-    let others = Others::among(servers, placement);
-    let before = others.look();
-    let (count, length) = cut.slices(plan.stop.after.unwrap_or_default(), late.unwrap_or_default());
+    let servers = participants.iter().filter_map(|participant| participant.target.process()).collect();
+    let others = BackgroundLoad::among(servers, placement);
+    let before = others.sample();
+    let (count, length) = slicing.slices(plan.stop.after.unwrap_or_default(), late.unwrap_or_default());
     let turn = Turn { run, length, planned: length, is_shared };
-    let whole = length * count * sides.len() as u32;
+    let whole = length * count * participants.len() as u32;
     let (goes_on, others) = loop {
-        let goes_on = rounds(sides, &mut number, count, turn, progress).await?;
+        let goes_on = rounds(participants, &mut number, count, turn, progress).await?;
         let others = others.share_since(&before);
         // The more other processes disturb, the more pairs are needed.
-        if !goes_on || !is_disturbed(others) || !sides.iter_mut().all(|side| side.repeats(whole)) {
+        if !goes_on || !is_disturbed(others) || !participants.iter_mut().all(|participant| participant.repeats(whole)) {
             break (goes_on, others);
         }
         progress.again(whole);
     };
-    sides.iter_mut().for_each(|side| side.end(run, others));
+    participants.iter_mut().for_each(|participant| participant.end(run, others));
     Ok(goes_on)
 }
 
 /// Drives `count` rounds that count. Returns whether the bench continues.
 async fn rounds(
-    sides: &mut [Side<'_>],
+    participants: &mut [Participant<'_>],
     number: &mut usize,
     count: u32,
     turn: Turn,
     progress: &mut Progress,
 ) -> Result<bool, Error> {
     for _ in 0..count {
-        if !round(sides, *number, turn, progress).await? {
+        if !round(participants, *number, turn, progress).await? {
             return Ok(false);
         }
-        sides.iter_mut().for_each(Side::keep_slice);
+        participants.iter_mut().for_each(Participant::count_slice);
         *number += 1;
     }
     Ok(true)
 }
 
 /// Drives one slice of each target. Returns whether all of them were completed. An interrupted round gives no pairs.
-async fn round(sides: &mut [Side<'_>], number: usize, turn: Turn, progress: &mut Progress) -> Result<bool, Error> {
-    for next in order(number, sides.len()) {
-        let side = &mut sides[next];
-        if side.target.is_lost() {
+async fn round(
+    participants: &mut [Participant<'_>],
+    number: usize,
+    turn: Turn,
+    progress: &mut Progress,
+) -> Result<bool, Error> {
+    for next in order(number, participants.len()) {
+        let participant = &mut participants[next];
+        if participant.target.is_lost() {
             continue;
         }
-        let driven = side.slice(turn, progress).await;
-        if side.target.survives(driven, &side.load.case.suite)? == Some(false) {
+        let driven = participant.slice(turn, progress).await;
+        if participant.target.survives(driven, &participant.load.case.suite)? == Some(false) {
             return Ok(false);
         }
     }
@@ -150,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_window_is_cut_evenly_and_a_slow_one_into_less() {
-        let cut = Cut::of(Duration::from_millis(50));
+        let slicing = Slicing::of(Duration::from_millis(50));
         let table = [
             (400, 0, 8, 50),
             (400, 5, 8, 50),
@@ -162,7 +172,7 @@ mod tests {
         ];
         for (window, late, count, length) in table {
             let [window, late] = [window, late].map(Duration::from_millis);
-            let (slices, each) = cut.slices(window, late);
+            let (slices, each) = slicing.slices(window, late);
             assert_eq!((slices, each.as_millis()), (count, length), "{window:?}, {late:?}");
         }
     }

@@ -6,7 +6,7 @@ use super::load::{Driver, Load};
 use crate::{Endpoint, Error, Expected, Interrupt, Pace, Plan, Progress, Requests, Run, Server, Start, Stop};
 
 /// The most connections that a warm-up uses.
-const MOST_CONNECTIONS: usize = 32;
+const MAX_CONNECTIONS: usize = 32;
 
 /// How a target is warmed up: in laps over all cases that it serves. The laps take at least the given time. Then they continue
 /// until no case was answered more than a twentieth faster than in its best lap, for at most four times that time.
@@ -30,7 +30,7 @@ impl Warmup {
     /// A case still gets faster if its rate is more than this many times that of its best lap.
     pub const RISE: f64 = 1.05;
     /// The longest warm-up, as a multiple of the given time.
-    pub const PATIENCE: u32 = 4;
+    pub const TIME_FACTOR: u32 = 4;
 
     /// Returns a warm-up that takes at least this time.
     pub fn of(least: Duration) -> Self {
@@ -73,7 +73,7 @@ impl Warmup {
     ) -> Result<Warmed, Error> {
         let slice = self.slice(cases.len());
         let least = self.laps(cases.len());
-        let most = (self.least * Self::PATIENCE).max(slice * cases.len() as u32 * 3);
+        let most = (self.least * Self::TIME_FACTOR).max(slice * cases.len() as u32 * 3);
         let begun = Instant::now();
         let expected: Vec<Expected> = cases.iter().map(|(load, _)| Expected::of(&load.case)).collect();
         let mut best = vec![0.0; cases.len()];
@@ -82,7 +82,7 @@ impl Warmup {
             warmed.laps += 1;
             let mut rising = warmed.laps < least;
             for (((load, endpoint), expected), best) in cases.iter().zip(&expected).zip(&mut best) {
-                if interrupt.came() || begun.elapsed() >= most {
+                if interrupt.is_set() || begun.elapsed() >= most {
                     return Ok(warmed);
                 }
                 progress.warm_up(&load.case.suite, &load.case.name, name, warmed.laps);
@@ -117,7 +117,7 @@ fn plan(load: &Load, slice: Duration) -> Plan {
         start: Start::Together,
         warmup: Duration::ZERO,
         stop: Stop::after(slice),
-        connections: load.plan.connections.clamp(1, MOST_CONNECTIONS),
+        connections: load.plan.connections.clamp(1, MAX_CONNECTIONS),
         ..load.plan.clone()
     }
 }

@@ -22,7 +22,7 @@ fn ms(milliseconds: u64) -> Duration {
 
 /// A request as the server saw it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Seen {
+struct ReceivedRequest {
     user: usize,
     /// Its number in the list of its case.
     number: usize,
@@ -36,7 +36,7 @@ type Behaviour = fn(index: usize, at: Duration) -> (Duration, bool);
 struct SimulatedServer {
     behaviour: Behaviour,
     start: SimulatedInstant,
-    seen: RefCell<Vec<Seen>>,
+    seen: RefCell<Vec<ReceivedRequest>>,
     /// Requests in flight, and the most that there were.
     busy: Cell<(usize, usize)>,
     connected: Cell<usize>,
@@ -53,7 +53,7 @@ impl Exchange for SimulatedExchange {
         let server = &self.server;
         let at = server.start.elapsed();
         let index = server.seen.borrow().len();
-        server.seen.borrow_mut().push(Seen { user: self.user, number, at });
+        server.seen.borrow_mut().push(ReceivedRequest { user: self.user, number, at });
         let (busy, most) = server.busy.get();
         server.busy.set((busy + 1, most.max(busy + 1)));
         let (time, right) = (server.behaviour)(index, at);
@@ -74,7 +74,7 @@ impl Exchange for SimulatedExchange {
 
 struct Simulated {
     record: Recorder,
-    seen: Vec<Seen>,
+    seen: Vec<ReceivedRequest>,
     most_busy: usize,
     connected: usize,
     users: usize,

@@ -65,7 +65,7 @@ impl Server {
 
     /// Returns the server as a foreign target, named by its URL.
     pub(crate) fn target(&self) -> Target {
-        Target::foreign(self.url(), Endpoint::resolve(&self.url()).unwrap())
+        Target::external(self.url(), Endpoint::resolve(&self.url()).unwrap())
     }
 
     /// Drives the server with a request that expects `pong`.

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::axis::{Axis, Tick, share};
-use crate::compare::{Change, Compared, ComparedSuite, Comparison, NOT_KNOWN, Verdict, Yardstick, in_percent};
+use crate::compare::{Change, Compared, ComparedSuite, Comparison, UNKNOWN, Verdict, Yardstick, in_percent};
 use crate::student::{CONFIDENCE, Difference};
 
 /// Larger differences are shown at the end of the axis, so that one outlier doesn't hide all
@@ -129,7 +129,7 @@ fn line(row: &Compared, names: &[&str], axis: &Axis) -> Line {
             name: names[index + 1].to_owned(),
             at: difference.map(|Difference { relative, low, high }| [low, relative, high].map(place)),
             text: difference.as_ref().map(in_percent).unwrap_or_default(),
-            words: change.as_ref().map_or(NOT_KNOWN.to_owned(), Change::words),
+            words: change.as_ref().map_or(UNKNOWN.to_owned(), Change::words),
             verdict: change.as_ref().map(Change::verdict),
         }
     });

@@ -64,7 +64,7 @@ pub(super) struct Frame {
 impl Plot {
     /// Returns the chart; `None` if no line has a point.
     pub(super) fn of(frame: Frame, courses: &[Course]) -> Option<Self> {
-        let spoken: Vec<_> = courses.iter().filter_map(|course| spoken(course, frame.y_text)).collect();
+        let spoken: Vec<_> = courses.iter().filter_map(|course| description(course, frame.y_text)).collect();
         if spoken.is_empty() {
             return None;
         }
@@ -73,7 +73,7 @@ impl Plot {
             series: course.series,
             name: course.name.clone(),
             dashed: course.dashed,
-            pieces: pieces(&course.points).into_iter().map(|piece| piece.into_iter().map(place).collect()).collect(),
+            pieces: segments(&course.points).into_iter().map(|piece| piece.into_iter().map(place).collect()).collect(),
             // Dots would hide the dashes.
             dots: course.points.len() <= DOTTED && !course.dashed,
         });
@@ -89,7 +89,7 @@ impl Plot {
     }
 }
 
-fn spoken(course: &Course, text: Text) -> Option<String> {
+fn description(course: &Course, text: Text) -> Option<String> {
     let mut figures = course.points.iter().filter_map(|(_, figure)| *figure);
     let first = figures.next()?;
     let (low, high, last) =
@@ -113,7 +113,7 @@ fn three_digits(figure: f64) -> f64 {
     (figure / unit).round() * unit
 }
 
-fn pieces(points: &[(f64, Option<f64>)]) -> Vec<Vec<(f64, f64)>> {
+fn segments(points: &[(f64, Option<f64>)]) -> Vec<Vec<(f64, f64)>> {
     points
         .split(|(_, figure)| figure.is_none())
         .map(|piece| piece.iter().filter_map(|(x, figure)| Some((*x, (*figure)?))).collect::<Vec<_>>())
@@ -129,8 +129,8 @@ mod tests {
     #[test]
     fn a_line_is_interrupted_where_there_is_nothing() {
         let points = [(0.0, Some(1.0)), (1.0, None), (2.0, Some(2.0)), (3.0, Some(1234.0))];
-        assert_eq!(pieces(&points), [vec![(0.0, 1.0)], vec![(2.0, 2.0), (3.0, 1234.0)]]);
+        assert_eq!(segments(&points), [vec![(0.0, 1.0)], vec![(2.0, 2.0), (3.0, 1234.0)]]);
         let course = Course { series: 0, name: "castile".to_owned(), dashed: false, points: points.to_vec() };
-        assert_eq!(spoken(&course, plain).unwrap(), "castile from 1 to 1,230, between 1 and 1,230");
+        assert_eq!(description(&course, plain).unwrap(), "castile from 1 to 1,230, between 1 and 1,230");
     }
 }

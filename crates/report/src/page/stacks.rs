@@ -9,7 +9,7 @@ use crate::versus::{Overall, Versus, times, title};
 /// Returns the table of the targets with their overall results.
 pub(super) fn targets(results: &Results, subject: &str, overall: &Overall<'_>) -> Table {
     let headings = ["target", "CPU time per request", "cases", "first answer", "peak memory", "language", "software"];
-    let lines = results.standings(overall).into_iter().map(|standing| {
+    let lines = results.target_summaries(overall).into_iter().map(|standing| {
         let mean = standing.mean;
         let cells = [
             Cell::of(mean.map(|mean| times(mean.ratio))),

@@ -9,7 +9,7 @@ use super::axis::{Axis, Tick, share};
 use super::bars::quotient;
 use crate::measure::Figure;
 use crate::versus::{Mean, Overall, Rival, Versus};
-use crate::{Condition, FLOOR, Judged, Kind, Method, Ratio, Results, Row, Suite};
+use crate::{Condition, FLOOR, Judged, Method, Ratio, Results, ResultsKind, Row, Suite};
 
 #[derive(Debug, Serialize)]
 pub(super) struct Summary {
@@ -57,7 +57,7 @@ pub(super) struct Summary {
     fastest: Option<Fastest>,
     peak_memory: Option<u64>,
     share_ticks: Vec<Tick>,
-    suites: Vec<Glance>,
+    suites: Vec<SuiteSummary>,
 }
 
 /// The certainty of ratios of CPU time.
@@ -103,7 +103,7 @@ struct Fastest {
 
 /// The line of one suite.
 #[derive(Debug, Serialize)]
-struct Glance {
+struct SuiteSummary {
     name: String,
     cases: usize,
     requests: u64,
@@ -132,13 +132,13 @@ impl Summary {
         let suites = results.suites.iter().zip(versus).zip(shares);
         let errors = sum(Row::wrong);
         // A ramp of a bench is expected to end with errors.
-        let counts = |row: &&Row| row.part_of.is_none() && (results.kind == Kind::Load || row.wrong() > 0);
+        let counts = |row: &&Row| row.part_of.is_none() && (results.kind == ResultsKind::Load || row.wrong() > 0);
         let mut reasons = reasons(own().filter(counts));
         let more_reasons = reasons.len().saturating_sub(NAMED);
         reasons.truncate(NAMED);
         Summary {
             title: title(results),
-            place: place(own()),
+            place: common_url(own()),
             reasons,
             more_reasons,
             outcomes: results.conditions.iter().map(Outcome::of).collect(),
@@ -166,19 +166,19 @@ impl Summary {
             }),
             peak_memory: own().filter_map(|row| row.server_peak_rss_bytes).max(),
             share_ticks: axis.ticks(share),
-            suites: suites.map(|((suite, versus), shares)| Glance::of(suite, versus, shares, &axis)).collect(),
+            suites: suites.map(|((suite, versus), shares)| SuiteSummary::of(suite, versus, shares, &axis)).collect(),
         }
     }
 }
 
-impl Glance {
+impl SuiteSummary {
     fn of(suite: &Suite, versus: &Versus<'_>, shares: Option<[f64; 3]>, axis: &Axis) -> Self {
         let rows = || suite.cases.iter().filter(|row| row.target == versus.subject);
         let is_counted = |row: &&Row| row.part_of.is_none() && (row.target == versus.subject || row.target == FLOOR);
         let with_floor = || suite.cases.iter().filter(is_counted);
         let busy = || rows().filter(|row| row.requests > 0);
         let medians = range(busy().map(|row| row.latency_us.p50));
-        Glance {
+        SuiteSummary {
             name: suite.suite.clone(),
             cases: rows().count(),
             requests: with_floor().map(|row| row.requests).sum(),
@@ -209,8 +209,8 @@ fn title(results: &Results) -> String {
         (suites, _) => joined(&suites.iter().map(|suite| &*suite.suite).collect::<Vec<_>>()),
     };
     match results.kind {
-        Kind::Bench => format!("Bench of {what}"),
-        Kind::Load => format!("Load: {what}"),
+        ResultsKind::Bench => format!("Bench of {what}"),
+        ResultsKind::Load => format!("Load: {what}"),
     }
 }
 
@@ -224,7 +224,7 @@ fn joined(names: &[&str]) -> String {
 }
 
 /// Returns the URL of all rows, if they have the same one.
-fn place<'a>(mut rows: impl Iterator<Item = &'a Row>) -> Option<String> {
+fn common_url<'a>(mut rows: impl Iterator<Item = &'a Row>) -> Option<String> {
     rows.next().map(|row| row.target.clone()).filter(|target| target.contains("://"))
 }
 

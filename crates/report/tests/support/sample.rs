@@ -2,8 +2,8 @@
 //! They are used to test pages and tables, and to look at them.
 
 use castile_report::{
-    Build, Client, Interval, Kind, Lag, Latency, Machine, Method, Pass, Published, PublishedFigure, Quantile, Reason,
-    Results, Row, Spread, Step, Suite, Term,
+    Build, Client, Interval, Lag, Latency, Machine, Method, Pass, Published, PublishedFigure, Quantile, Reason,
+    Results, ResultsKind, Row, Spread, Step, Suite, Term,
 };
 
 /// Pseudorandom noise, the same each time.
@@ -28,7 +28,7 @@ pub fn results_of(seed: u64) -> Results {
         castile: "0.1.0".into(),
         date: "2026-01-02T03:04:05Z".into(),
         command: "castile bench --profile standard".into(),
-        kind: Kind::Bench,
+        kind: ResultsKind::Bench,
         build: Some(Build {
             commit: Some("0123456789ab".into()),
             changed: true,
@@ -397,7 +397,7 @@ pub fn load() -> Results {
     let parts = [part(&mut noise, "GetOrder", 41), part(&mut noise, "EchoVoid", 0)];
     let cases = std::iter::once(whole.clone()).chain(parts).collect();
     let mut results = Results {
-        kind: Kind::Load,
+        kind: ResultsKind::Load,
         command: format!("castile load orders.wsdl --operation GetOrder --operation EchoVoid --url {url} --users 50"),
         placement: "driver on any of the 2 cores of this machine".into(),
         runs: 1,

@@ -179,7 +179,7 @@ impl Arguments {
         let connections = connections.unwrap_or(if is_open { IN_FLIGHT } else { USERS });
         let search = self.until.map(|goal| self.search(goal, connections));
         let (name, most) = match &search {
-            Some(search) if search.axis == Axis::Users && self.most.is_some() => ("--most", search.most as usize),
+            Some(search) if search.axis == Axis::Users && self.most.is_some() => ("--most", search.max as usize),
             _ if is_open => ("--in-flight", connections),
             _ => ("--users", connections),
         };
@@ -226,7 +226,7 @@ impl Arguments {
             Axis::Users => most_users(castile_load::allow_descriptors()) as f64,
         };
         let most = self.most.unwrap_or((first * MOST).min(bound));
-        Search { axis, first: first.min(most), growth: self.growth, most, goal }
+        Search { axis, first: first.min(most), growth: self.growth, max: most, goal }
     }
 }
 
@@ -351,9 +351,9 @@ mod tests {
     fn searches() {
         let of = |flags: &str| plan(flags).1.unwrap();
         let users = of("--users 2 --until p99>50ms");
-        assert_eq!((users.axis, users.first, users.most, users.growth), (Axis::Users, 2.0, 128.0, 2.0));
+        assert_eq!((users.axis, users.first, users.max, users.growth), (Axis::Users, 2.0, 128.0, 2.0));
         let rate = of("--rate 100 --until errors>0 --most 500 --growth 1.5");
-        assert_eq!((rate.axis, rate.first, rate.most, rate.growth), (Axis::Rate, 100.0, 500.0, 1.5));
+        assert_eq!((rate.axis, rate.first, rate.max, rate.growth), (Axis::Rate, 100.0, 500.0, 1.5));
         assert_eq!(of("--until peak").goal, Goal::Peak { gain: 0.05 });
         // The number of users to start with isn't given, so --most limits it.
         assert_eq!(of("--until peak --most 2").first, 2.0);
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_search_tries_no_more_users_than_the_driver_can_have() {
-        assert!(plan("--users 90 --until peak").1.unwrap().most <= 90.0 * MOST);
+        assert!(plan("--users 90 --until peak").1.unwrap().max <= 90.0 * MOST);
     }
 
     #[test]

@@ -9,48 +9,50 @@ use crate::{Placement, usage};
 const SHORTEST: Duration = Duration::from_millis(200);
 
 /// The cores of server or driver, and the CPU time that it used itself.
-struct Side {
+struct CoreGroup {
     cores: Vec<usize>,
     used: Box<dyn Fn() -> Option<Duration>>,
 }
 
 /// Measures the cores of server and driver.
-pub(crate) struct Others(Vec<Side>);
+pub(crate) struct BackgroundLoad(Vec<CoreGroup>);
 
 /// One sample: for each side, how long its cores were idle and how much CPU time it used itself.
 #[derive(Debug)]
-pub(crate) struct Look {
+pub(crate) struct Sample {
     at: Instant,
     sides: Vec<Option<(Duration, Duration)>>,
 }
 
-impl Others {
+impl BackgroundLoad {
     /// Measures beside a server's process and all it started, and beside this process if it is the driver.
-    pub(crate) fn beside(server: u32, is_driver: bool, placement: &Placement) -> Self {
-        let Placement::Apart { server: servers, driver: drivers } = placement else { return Others(Vec::new()) };
-        let mut sides = vec![Side { cores: servers.clone(), used: Box::new(move || usage::cpu_time(server)) }];
+    pub(crate) fn for_server(server: u32, is_driver: bool, placement: &Placement) -> Self {
+        let Placement::Apart { server: servers, driver: drivers } = placement else {
+            return BackgroundLoad(Vec::new());
+        };
+        let mut sides = vec![CoreGroup { cores: servers.clone(), used: Box::new(move || usage::cpu_time(server)) }];
         if is_driver {
-            sides.push(Side { cores: drivers.clone(), used: Box::new(usage::own_cpu_time) });
+            sides.push(CoreGroup { cores: drivers.clone(), used: Box::new(usage::own_cpu_time) });
         }
-        Others(sides)
+        BackgroundLoad(sides)
     }
 
     /// Measures beside the processes of several servers and this one, which all use each other's cores.
     pub(crate) fn among(servers: Vec<u32>, placement: &Placement) -> Self {
-        let Placement::Apart { server, driver } = placement else { return Others(Vec::new()) };
+        let Placement::Apart { server, driver } = placement else { return BackgroundLoad(Vec::new()) };
         let used = move || servers.iter().map(|process| usage::cpu_time(*process)).chain([usage::own_cpu_time()]).sum();
-        Others(vec![Side { cores: [&server[..], driver].concat(), used: Box::new(used) }])
+        BackgroundLoad(vec![CoreGroup { cores: [&server[..], driver].concat(), used: Box::new(used) }])
     }
 
-    pub(crate) fn look(&self) -> Look {
-        let of = |side: &Side| usage::idle_time(&side.cores).zip((side.used)());
-        Look { at: Instant::now(), sides: self.0.iter().map(of).collect() }
+    pub(crate) fn sample(&self) -> Sample {
+        let of = |side: &CoreGroup| usage::idle_time(&side.cores).zip((side.used)());
+        Sample { at: Instant::now(), sides: self.0.iter().map(of).collect() }
     }
 
     /// Returns the share of a side's cores that other processes have used since an earlier sample. Of the two sides, the larger
     /// share counts.
-    pub(crate) fn share_since(&self, before: &Look) -> Option<f64> {
-        let now = self.look();
+    pub(crate) fn share_since(&self, before: &Sample) -> Option<f64> {
+        let now = self.sample();
         let elapsed = now.at - before.at;
         if elapsed < SHORTEST {
             return None;
@@ -86,15 +88,15 @@ mod tests {
         let idle = start("exec sleep 60");
         let busy = start("taskset -cp \"$1\" $$ >/dev/null && while :; do :; done");
         let share_beside = |process: &crate::Process| {
-            let others = Others::beside(process.id(), false, &placement);
-            let before = others.look();
+            let others = BackgroundLoad::for_server(process.id(), false, &placement);
+            let before = others.sample();
             std::thread::sleep(SHORTEST * 3);
             others.share_since(&before).unwrap()
         };
         // Other processes on this machine take some time from one and add some to the other.
         assert!(share_beside(&idle) > 0.8);
         assert!(share_beside(&busy) < share_beside(&idle) - 0.1);
-        let others = Others::beside(idle.id(), false, &placement);
-        assert_eq!(others.share_since(&others.look()), None, "too short");
+        let others = BackgroundLoad::for_server(idle.id(), false, &placement);
+        assert_eq!(others.share_since(&others.sample()), None, "too short");
     }
 }

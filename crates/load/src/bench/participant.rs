@@ -8,7 +8,7 @@ use super::tally::{Driven, Slice, Tally, step};
 use super::target::Target;
 use crate::placement::Cores;
 use crate::run::Crew;
-use crate::search::Tried;
+use crate::search::SearchStep;
 use crate::usage::Usage;
 use crate::{
     Axis, End, Endpoint, Error, Expected, Interrupt, Outcome, Placement, Plan, Progress, Search, Start, Stop, ab, usage,
@@ -22,7 +22,7 @@ const REST: Duration = Duration::from_secs(2);
 const SETTLE: Duration = Duration::from_millis(1);
 
 /// One load against one target.
-pub(super) struct Side<'a> {
+pub(super) struct Participant<'a> {
     pub(super) load: &'a Load,
     pub(super) target: &'a mut Target,
     pub(super) placement: &'a Placement,
@@ -53,7 +53,7 @@ pub(super) struct Turn {
     pub(super) is_shared: bool,
 }
 
-impl<'a> Side<'a> {
+impl<'a> Participant<'a> {
     pub(super) fn new(
         load: &'a Load,
         target: &'a mut Target,
@@ -62,7 +62,7 @@ impl<'a> Side<'a> {
         interrupt: &'a Interrupt,
         (repeats, repeats_until): (usize, Instant),
     ) -> Self {
-        Side {
+        Participant {
             load,
             target,
             placement,
@@ -109,7 +109,7 @@ impl<'a> Side<'a> {
         progress: &mut Progress,
     ) -> Result<Option<Outcome>, Error> {
         let Load { case, driver, .. } = self.load;
-        if self.interrupt.came() {
+        if self.interrupt.is_set() {
             return Ok(None);
         }
         if number == 1 {
@@ -169,7 +169,7 @@ impl<'a> Side<'a> {
     /// from second to second. On one core they alternate: all connections send, and the server finds all the requests.
     pub(super) async fn slice(&mut self, turn: Turn, progress: &mut Progress) -> Result<bool, Error> {
         let Load { case, plan, .. } = self.load;
-        if self.interrupt.came() {
+        if self.interrupt.is_set() {
             return Ok(false);
         }
         progress.begin(&case.suite, &case.name, &self.target.name, turn.run + 1);
@@ -206,7 +206,7 @@ impl<'a> Side<'a> {
         progress: &mut Progress,
     ) -> Result<Option<Outcome>, Error> {
         let stop = Stop { after: Some(length), ..self.load.plan.stop };
-        let cpu = |side: &Self| side.target.process().and_then(usage::cpu_time);
+        let cpu = |participant: &Self| participant.target.process().and_then(usage::cpu_time);
         let before = cpu(self);
         let outcome = progress.watch(crew.run(Duration::ZERO, stop, cores, None), planned, self.interrupt).await?;
         if outcome.ended == Some(End::Interrupted) {
@@ -222,7 +222,7 @@ impl<'a> Side<'a> {
     }
 
     /// Discards the last slice, which was one of the warm-up. Returns how long after its end the last answers arrived.
-    pub(super) fn forget_slice(&mut self) -> Duration {
+    pub(super) fn discard_slice(&mut self) -> Duration {
         let Some(slice) = self.slice.take() else { return Duration::ZERO };
         let late = slice.late;
         slice.into_outcomes().for_each(|outcome| self.tally.warm_up(outcome.record));
@@ -230,7 +230,7 @@ impl<'a> Side<'a> {
     }
 
     /// Counts the last slice.
-    pub(super) fn keep_slice(&mut self) {
+    pub(super) fn count_slice(&mut self) {
         self.slices.extend(self.slice.take());
     }
 
@@ -244,7 +244,7 @@ impl<'a> Side<'a> {
     /// Ends a run that is cut into slices.
     pub(super) fn end(&mut self, run: usize, others: Option<f64>) {
         self.crew = None;
-        self.forget_slice();
+        self.discard_slice();
         let slices = std::mem::take(&mut self.slices);
         if slices.is_empty() || self.target.is_lost() {
             return;
@@ -266,7 +266,7 @@ impl<'a> Side<'a> {
     /// Makes all steps of a search. Returns the row of the load that was found, with the curve of all steps, and the rows of its
     /// parts. Returns nothing if no step was completed.
     pub(super) async fn search(&mut self, search: &Search, progress: &mut Progress) -> Result<Vec<Row>, Error> {
-        let mut tried: Vec<Tried> = Vec::new();
+        let mut tried: Vec<SearchStep> = Vec::new();
         let mut rows: Vec<Row> = Vec::new();
         let mut parts: Vec<Vec<Row>> = Vec::new();
         while let Some(load) = search.next(&tried) {
@@ -276,7 +276,7 @@ impl<'a> Side<'a> {
             self.tally.add(driven);
             let (row, its_parts) = self.rows_of(&plan);
             parts.push(its_parts);
-            tried.push(Tried { load, good: search.is_good(&row, &rows) });
+            tried.push(SearchStep { load, good: search.is_good(&row, &rows) });
             rows.push(row);
         }
         let left = search.steps().saturating_sub(u32::try_from(tried.len()).unwrap_or(u32::MAX));

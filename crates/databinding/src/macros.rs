@@ -122,11 +122,11 @@ macro_rules! simple_type {
             const MAY_BE_RESTRICTED: bool = true;
 
             #[inline]
-            fn known(
+            fn cached(
                 decoder: &mut $crate::Decoder<'_>,
                 element: &'static $crate::schema::Element,
             ) -> Option<Result<Self, $crate::Error>> {
-                $crate::elements::known(decoder, element)
+                $crate::elements::cached(decoder, element)
             }
 
             #[inline]

@@ -24,15 +24,15 @@ use crate::gzip::{self, Encoded};
 /// The body of a request or response that this crate sends: complete bytes, or a stream.
 #[derive(Debug)]
 pub struct Body {
-    kind: Kind,
+    kind: BodyKind,
     /// The reservation that the bytes are charged to until the last of them is gone.
     reservation: Option<Arc<Reservation>>,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum BodyKind {
     Whole(Full<Bytes>),
-    Coming {
+    Stream {
         /// Frames taken from the stream before sending began.
         ahead: VecDeque<Frame<Bytes>>,
         /// `None` once the stream has ended.
@@ -51,15 +51,15 @@ impl Body {
 
     /// Returns whether all bytes are in memory.
     pub(crate) fn is_whole(&self) -> bool {
-        matches!(self.kind, Kind::Whole(_))
+        matches!(self.kind, BodyKind::Whole(_))
     }
 
     /// Returns a copy of the body if all bytes are in memory.
     #[cfg(feature = "client")]
-    pub(crate) fn again(&self) -> Option<Self> {
+    pub(crate) fn try_clone(&self) -> Option<Self> {
         match &self.kind {
-            Kind::Whole(body) => Some(Body::from(Kind::Whole(body.clone())).charged(self.reservation.clone())),
-            Kind::Coming { .. } => None,
+            BodyKind::Whole(body) => Some(Body::from(BodyKind::Whole(body.clone())).charged(self.reservation.clone())),
+            BodyKind::Stream { .. } => None,
         }
     }
 
@@ -72,12 +72,12 @@ impl Body {
         let charged = self.reservation.as_ref().map(|reservation| reservation.another(gzip::COMPRESSING));
         let Ok(state) = charged.transpose() else { return (self, false) };
         match self.kind {
-            Kind::Whole(body) => {
+            BodyKind::Whole(body) => {
                 let bytes = body.into_inner().unwrap_or_default();
                 let packed = Bytes::from(gzip::compressed(&bytes).await);
                 (Body::from(packed).charged(self.reservation), true)
             }
-            Kind::Coming { .. } => (Body::stream(Encoded::new(self, state)), true),
+            BodyKind::Stream { .. } => (Body::stream(Encoded::new(self, state)), true),
         }
     }
 
@@ -98,7 +98,7 @@ impl Body {
     /// Takes the frames of a stream that are ready, up to a limit. A stream that fails within them fails before an
     /// answer has begun.
     pub(crate) async fn begun(mut self) -> Result<Self, BoxError> {
-        if let Kind::Coming { ahead, rest: rest @ Some(_) } = &mut self.kind {
+        if let BodyKind::Stream { ahead, rest: rest @ Some(_) } = &mut self.kind {
             let (mut length, mut was_woken) = (0, false);
             let begun = poll_fn(|cx| {
                 while length < AHEAD
@@ -107,7 +107,7 @@ impl Body {
                     match http_body::Body::poll_frame(Pin::new(body), cx) {
                         Poll::Ready(Some(frame)) => {
                             let frame = frame?;
-                            length += room_of(&frame);
+                            length += counted_size(&frame);
                             ahead.push_back(frame);
                         }
                         Poll::Ready(None) => *rest = None,
@@ -128,15 +128,15 @@ impl Body {
     }
 }
 
-impl From<Kind> for Body {
-    fn from(kind: Kind) -> Self {
+impl From<BodyKind> for Body {
+    fn from(kind: BodyKind) -> Self {
         Body { kind, reservation: None }
     }
 }
 
 impl From<Bytes> for Body {
     fn from(bytes: Bytes) -> Self {
-        Body::from(Kind::Whole(Full::new(bytes)))
+        Body::from(BodyKind::Whole(Full::new(bytes)))
     }
 }
 
@@ -150,7 +150,7 @@ impl From<Content> for Body {
     fn from(content: Content) -> Self {
         match content {
             Content::Bytes(bytes) => Body::from(bytes),
-            Content::Body(body) => Body::from(Kind::Coming { ahead: VecDeque::new(), rest: Some(body) }),
+            Content::Body(body) => Body::from(BodyKind::Stream { ahead: VecDeque::new(), rest: Some(body) }),
         }
     }
 }
@@ -161,8 +161,8 @@ impl http_body::Body for Body {
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let frame = match &mut self.kind {
-            Kind::Whole(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
-            Kind::Coming { ahead, rest } => match (ahead.pop_front(), rest) {
+            BodyKind::Whole(body) => Pin::new(body).poll_frame(cx).map_err(|never| match never {}),
+            BodyKind::Stream { ahead, rest } => match (ahead.pop_front(), rest) {
                 (Some(frame), _) => Poll::Ready(Some(Ok(frame))),
                 (None, Some(rest)) => Pin::new(rest).poll_frame(cx),
                 (None, None) => Poll::Ready(None),
@@ -175,15 +175,17 @@ impl http_body::Body for Body {
 
     fn is_end_stream(&self) -> bool {
         match &self.kind {
-            Kind::Whole(body) => body.is_end_stream(),
-            Kind::Coming { ahead, rest } => ahead.is_empty() && rest.as_ref().is_none_or(|rest| rest.is_end_stream()),
+            BodyKind::Whole(body) => body.is_end_stream(),
+            BodyKind::Stream { ahead, rest } => {
+                ahead.is_empty() && rest.as_ref().is_none_or(|rest| rest.is_end_stream())
+            }
         }
     }
 
     fn size_hint(&self) -> SizeHint {
         match &self.kind {
-            Kind::Whole(body) => body.size_hint(),
-            Kind::Coming { ahead, rest } => {
+            BodyKind::Whole(body) => body.size_hint(),
+            BodyKind::Stream { ahead, rest } => {
                 let ahead = ahead.iter().filter_map(Frame::data_ref).map(Bytes::len).sum::<usize>() as u64;
                 let rest = rest.as_ref().map_or(SizeHint::with_exact(0), |rest| rest.size_hint());
                 let mut all = SizeHint::new();
@@ -198,7 +200,7 @@ impl http_body::Body for Body {
 }
 
 /// How many bytes a frame counts towards a limit. At least one, or a stream of empty frames would have no limit.
-fn room_of(frame: &Frame<Bytes>) -> usize {
+fn counted_size(frame: &Frame<Bytes>) -> usize {
     frame.data_ref().map_or(0, Bytes::len).max(1)
 }
 
@@ -221,7 +223,7 @@ where
             match body.as_mut().poll_frame(cx) {
                 Poll::Ready(None) => return Poll::Ready(true),
                 Poll::Ready(Some(Ok(frame))) => {
-                    let Some(less) = left.checked_sub(room_of(&frame)) else { return Poll::Ready(false) };
+                    let Some(less) = left.checked_sub(counted_size(&frame)) else { return Poll::Ready(false) };
                     left = less;
                 }
                 // Data that arrived with the head is ready at the second poll.

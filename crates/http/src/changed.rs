@@ -10,7 +10,7 @@ use fastrand::Rng;
 const CHANGES: u64 = 2_000;
 
 /// The longest input, in bytes.
-const LONGEST: usize = 4 << 10;
+const MAX_LENGTH: usize = 4 << 10;
 
 /// Strings that may end, open or escape something in a header.
 const SIGNS: [&str; 32] = [
@@ -60,7 +60,7 @@ pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
             let other = seeds[random.usize(..seeds.len())];
             change(&mut text, other, &mut random);
         }
-        text.truncate(LONGEST);
+        text.truncate(MAX_LENGTH);
         let begun = Instant::now();
         check(&text, &mut random);
         if begun.elapsed() > longest {
@@ -91,7 +91,7 @@ fn change(text: &mut Vec<u8>, other: &[u8], random: &mut Rng) {
         6 => drop(text.drain(from..to)),
         7 => {
             let again = text[from..to].to_vec();
-            let times = random.usize(1..(2 + LONGEST / again.len().max(16)).min(100));
+            let times = random.usize(1..(2 + MAX_LENGTH / again.len().max(16)).min(100));
             text.splice(from..from, again.repeat(times));
         }
         8 => text.truncate(from),

@@ -31,8 +31,8 @@ use hyper_util::client::legacy;
 
 use crate::body::{self, Body, Failure};
 use crate::error::{BoxError, Error, ErrorKind, root};
-use crate::gzip::{self, Coded, GZIP, Unsound};
-use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, Unread, remove_own, request_headers, shown};
+use crate::gzip::{self, Coded, GZIP, GzipError};
+use crate::headers::{ContentType, Fields, MessageType, SOAP_ACTION, UnreadReason, remove_own, request_headers, shown};
 use crate::package::{self, Contained};
 use crate::timeout;
 
@@ -235,7 +235,8 @@ where
                 }
                 (Ok(Err(why)), None)
                     if status == StatusCode::OK
-                        || (is_fault && matches!(why, Unread::Charset { .. } | Unread::Repeated { .. })) =>
+                        || (is_fault
+                            && matches!(why, UnreadReason::Charset { .. } | UnreadReason::Repeated { .. })) =>
                 {
                     (ErrorKind::ContentType, quoting(unread(url, &why), &said))
                 }
@@ -420,9 +421,9 @@ fn body_failed(url: &Uri, failure: Failure, limit: usize) -> Error {
         }
         Failure::BrokenOff { after, source } => match source.downcast::<Error>() {
             Ok(error) => *error,
-            Err(source) => match source.downcast::<Unsound>() {
+            Err(source) => match source.downcast::<GzipError>() {
                 Ok(unsound) => {
-                    let begins = if let Unsound::Corrupt { begins } = &*unsound { as_text(begins) } else { "" };
+                    let begins = if let GzipError::Corrupt { begins } = &*unsound { as_text(begins) } else { "" };
                     let message = quoting(unread(url, &unsound), begins);
                     Error::new(ErrorKind::ContentEncoding, message).because(unsound)
                 }

@@ -59,7 +59,7 @@ pub(crate) fn is_accepted(headers: &HeaderMap) -> bool {
 
 /// Why a body can't be decoded as gzip.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Unsound {
+pub(crate) enum GzipError {
     /// The body isn't gzip. `begins` is its beginning, for the error of a client; it is empty if other bytes came
     /// before.
     Corrupt {
@@ -70,17 +70,17 @@ pub(crate) enum Unsound {
     /// checked.
     Surplus,
     Ratio {
-        most: u64,
+        max: u64,
     },
 }
 
-impl fmt::Display for Unsound {
+impl fmt::Display for GzipError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unsound::Corrupt { .. } => f.write_str("the body is declared as gzip, but is not"),
-            Unsound::BrokenOff => f.write_str("the gzip stream of the body is truncated"),
-            Unsound::Surplus => f.write_str("found bytes after the end of the body's gzip stream"),
-            Unsound::Ratio { most } => {
+            GzipError::Corrupt { .. } => f.write_str("the body is declared as gzip, but is not"),
+            GzipError::BrokenOff => f.write_str("the gzip stream of the body is truncated"),
+            GzipError::Surplus => f.write_str("found bytes after the end of the body's gzip stream"),
+            GzipError::Ratio { max: most } => {
                 write!(
                     f,
                     "the decompressed body is more than {most} times larger than its gzip stream, which is the limit"
@@ -90,7 +90,7 @@ impl fmt::Display for Unsound {
     }
 }
 
-impl std::error::Error for Unsound {}
+impl std::error::Error for GzipError {}
 
 pin_project! {
     /// The decoded bytes of a gzip body.
@@ -100,7 +100,7 @@ pin_project! {
         stream: Decompress,
         input: Bytes,
         // How many times as large as the input the output may be.
-        most: u64,
+        max: u64,
         chunks: u32,
         // Whether output may be available without further input.
         has_output: bool,
@@ -112,7 +112,7 @@ impl<B> Decoded<B> {
     /// Creates a decoder of `body`, whose output may be `most` times as large as its input.
     pub(crate) fn new(body: B, most: u64) -> Self {
         let stream = Decompress::new_gzip(WINDOW);
-        Decoded { body, stream, input: Bytes::new(), most, chunks: 0, has_output: false, is_over: false }
+        Decoded { body, stream, input: Bytes::new(), max: most, chunks: 0, has_output: false, is_over: false }
     }
 }
 
@@ -125,12 +125,12 @@ where
 
     fn poll_frame(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let mut this = self.project();
-        let failed = |unsound: Unsound| Poll::Ready(Some(Err(unsound.into())));
+        let failed = |unsound: GzipError| Poll::Ready(Some(Err(unsound.into())));
         loop {
             if this.input.is_empty() && !*this.has_output {
                 match ready!(this.body.as_mut().poll_frame(cx)) {
                     None if *this.is_over => return Poll::Ready(None),
-                    None => return failed(Unsound::BrokenOff),
+                    None => return failed(GzipError::BrokenOff),
                     Some(Err(error)) => return Poll::Ready(Some(Err(error.into()))),
                     // SOAP doesn't use trailers.
                     Some(Ok(frame)) => *this.input = frame.into_data().unwrap_or_default(),
@@ -138,7 +138,7 @@ where
                 continue;
             }
             if *this.is_over {
-                return failed(Unsound::Surplus);
+                return failed(GzipError::Surplus);
             }
             // A small input can hold a large output, so yield to other tasks.
             *this.chunks += 1;
@@ -151,7 +151,7 @@ where
             let status = this.stream.decompress_vec(this.input, &mut output, FlushDecompress::None);
             let Ok(status) = status else {
                 let begins = if before == 0 { &this.input[..this.input.len().min(BEGINNING)] } else { &[] };
-                return failed(Unsound::Corrupt { begins: Bytes::copy_from_slice(begins) });
+                return failed(GzipError::Corrupt { begins: Bytes::copy_from_slice(begins) });
             };
             let taken = this.stream.total_in() - before;
             this.input.advance(usize::try_from(taken).unwrap_or(usize::MAX).min(this.input.len()));
@@ -160,12 +160,12 @@ where
             }
             let stands_still = taken == 0 && output.is_empty();
             if stands_still && !this.input.is_empty() && !*this.is_over {
-                return failed(Unsound::Corrupt { begins: Bytes::new() });
+                return failed(GzipError::Corrupt { begins: Bytes::new() });
             }
             *this.has_output = !*this.is_over && output.len() == output.capacity();
             let came_out = this.stream.total_out();
-            if came_out > FREE && came_out / *this.most > this.stream.total_in() {
-                return failed(Unsound::Ratio { most: *this.most });
+            if came_out > FREE && came_out / *this.max > this.stream.total_in() {
+                return failed(GzipError::Ratio { max: *this.max });
             }
             if !output.is_empty() {
                 // A caller that holds a small chunk should not hold a large buffer.
@@ -273,7 +273,7 @@ pin_project! {
         // `None` after the end.
         stream: Option<Compress>,
         // Whether the encoder holds input that isn't flushed yet.
-        holds: bool,
+        has_unflushed: bool,
         // What the encoder's memory is charged to.
         reservation: Option<Reservation>,
     }
@@ -281,7 +281,7 @@ pin_project! {
 
 impl<B> Encoded<B> {
     pub(crate) fn new(body: B, reservation: Option<Reservation>) -> Self {
-        Encoded { body, stream: Some(compress()), holds: false, reservation }
+        Encoded { body, stream: Some(compress()), has_unflushed: false, reservation }
     }
 }
 
@@ -300,7 +300,7 @@ where
                 Poll::Ready(Some(Ok(frame))) => {
                     let data = frame.into_data().unwrap_or_default();
                     run(stream, &data, FlushCompress::None, &mut output);
-                    *this.holds = true;
+                    *this.has_unflushed = true;
                 }
                 Poll::Ready(Some(Err(error))) => return Poll::Ready(Some(Err(error.into()))),
                 Poll::Ready(None) => {
@@ -308,9 +308,9 @@ where
                     *this.stream = None;
                     *this.reservation = None;
                 }
-                Poll::Pending if *this.holds => {
+                Poll::Pending if *this.has_unflushed => {
                     run(stream, &[], FlushCompress::Sync, &mut output);
-                    *this.holds = false;
+                    *this.has_unflushed = false;
                 }
                 Poll::Pending => return Poll::Pending,
             }

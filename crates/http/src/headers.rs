@@ -81,7 +81,7 @@ pub(crate) struct MessageType {
 
 /// Why a body is not read as a SOAP message.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Unread {
+pub(crate) enum UnreadReason {
     /// The media type is missing or not one of SOAP.
     MediaType { found: Option<String> },
     /// The charset is unknown.
@@ -98,14 +98,16 @@ pub(crate) fn shown(value: &str) -> String {
     castile_xml::excerpt(value, SHOWN)
 }
 
-impl fmt::Display for Unread {
+impl fmt::Display for UnreadReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = match self {
-            Unread::MediaType { found: Some(found) } => format!("content type {}", shown(found)),
-            Unread::MediaType { found: None } => "no content type".to_owned(),
-            Unread::Package(message) => return f.write_str(message),
-            Unread::Repeated { name } => return write!(f, "found two values of the parameter {name}, expected one"),
-            Unread::Charset { found } => {
+            UnreadReason::MediaType { found: Some(found) } => format!("content type {}", shown(found)),
+            UnreadReason::MediaType { found: None } => "no content type".to_owned(),
+            UnreadReason::Package(message) => return f.write_str(message),
+            UnreadReason::Repeated { name } => {
+                return write!(f, "found two values of the parameter {name}, expected one");
+            }
+            UnreadReason::Charset { found } => {
                 return write!(f, "found charset \"{}\", expected a known one, such as utf-8 or utf-16", shown(found));
             }
         };
@@ -182,7 +184,7 @@ pub(crate) enum ContentType {
 
 impl ContentType {
     /// Parses a Content-Type.
-    pub(crate) fn read(content_type: Option<&HeaderValue>) -> Result<Self, Unread> {
+    pub(crate) fn read(content_type: Option<&HeaderValue>) -> Result<Self, UnreadReason> {
         const PACKAGE: &[u8] = b"multipart/related";
         let value = content_type.map_or(&b""[..], HeaderValue::as_bytes);
         if !value.get(..PACKAGE.len()).is_some_and(|start| start.eq_ignore_ascii_case(PACKAGE)) {
@@ -191,13 +193,13 @@ impl ContentType {
         let related = Related::parse(&String::from_utf8_lossy(value));
         related
             .map(|related| ContentType::Package(Box::new(related)))
-            .map_err(|error| Unread::Package(error.to_string()))
+            .map_err(|error| UnreadReason::Package(error.to_string()))
     }
 }
 
 impl MessageType {
     /// Parses the Content-Type of a message.
-    pub(crate) fn read(content_type: Option<&HeaderValue>) -> Result<Self, Unread> {
+    pub(crate) fn read(content_type: Option<&HeaderValue>) -> Result<Self, UnreadReason> {
         let content_type = content_type.map_or(&b""[..], HeaderValue::as_bytes);
         // A fast path for the spellings that nearly all senders use.
         if content_type == XML_TYPE.as_bytes() {
@@ -212,11 +214,11 @@ impl MessageType {
         let version = Version::ALL.into_iter().find(|version| found.eq_ignore_ascii_case(version.media_type()));
         let Some(version) = version else {
             let found = (!content_type.is_empty()).then(|| content_type.into_owned());
-            return Err(Unread::MediaType { found });
+            return Err(UnreadReason::MediaType { found });
         };
         let charset = match parameter(parameters, "charset", str::eq_ignore_ascii_case)? {
             None => None,
-            Some(label) => Some(Charset::of_label(&label).ok_or(Unread::Charset { found: label })?),
+            Some(label) => Some(Charset::of_label(&label).ok_or(UnreadReason::Charset { found: label })?),
         };
         let action = match version {
             Version::Soap12 => parameter(parameters, "action", str::eq)?,
@@ -230,7 +232,11 @@ impl MessageType {
 ///
 /// # Errors
 /// The parameter occurs twice with different values: another reader could use the other one.
-fn parameter(mut rest: &str, wanted: &'static str, are_same: fn(&str, &str) -> bool) -> Result<Option<String>, Unread> {
+fn parameter(
+    mut rest: &str,
+    wanted: &'static str,
+    are_same: fn(&str, &str) -> bool,
+) -> Result<Option<String>, UnreadReason> {
     let mut found: Option<String> = None;
     loop {
         rest = rest.trim_start_matches([' ', '\t', ';']);
@@ -243,7 +249,7 @@ fn parameter(mut rest: &str, wanted: &'static str, are_same: fn(&str, &str) -> b
             && let Some(before) = found.replace(value)
             && !found.as_deref().is_some_and(|value| are_same(value, &before))
         {
-            return Err(Unread::Repeated { name: wanted });
+            return Err(UnreadReason::Repeated { name: wanted });
         }
         rest = behind;
     }
@@ -272,11 +278,11 @@ fn value(text: &str) -> (String, &str) {
 mod tests {
     use super::*;
 
-    fn read(content_type: &'static str) -> Result<MessageType, Unread> {
+    fn read(content_type: &'static str) -> Result<MessageType, UnreadReason> {
         MessageType::read(Some(&HeaderValue::from_static(content_type)))
     }
 
-    fn charset(content_type: &'static str) -> Result<Option<Charset>, Unread> {
+    fn charset(content_type: &'static str) -> Result<Option<Charset>, UnreadReason> {
         read(content_type).map(|message_type| message_type.charset)
     }
 
@@ -339,16 +345,16 @@ mod tests {
     fn content_types_that_are_not_messages_are_errors() {
         for content_type in ["text/xmlish", "application/soap", "application/xml; charset=utf-8", ";", "text"] {
             let found = Some(content_type.to_owned());
-            assert_eq!(charset(content_type), Err(Unread::MediaType { found }));
+            assert_eq!(charset(content_type), Err(UnreadReason::MediaType { found }));
         }
-        assert_eq!(charset(""), Err(Unread::MediaType { found: None }));
-        assert_eq!(MessageType::read(None), Err(Unread::MediaType { found: None }));
+        assert_eq!(charset(""), Err(UnreadReason::MediaType { found: None }));
+        assert_eq!(MessageType::read(None), Err(UnreadReason::MediaType { found: None }));
         for (content_type, found) in [
             ("text/xml; charset=klingon", "klingon"),
             ("text/xml; charset", ""),
             ("text/xml; charset=utf-32", "utf-32"),
         ] {
-            assert_eq!(charset(content_type), Err(Unread::Charset { found: found.to_owned() }));
+            assert_eq!(charset(content_type), Err(UnreadReason::Charset { found: found.to_owned() }));
         }
     }
 
@@ -361,7 +367,7 @@ mod tests {
             ("application/soap+xml; charset=utf-8; charset=utf-8; charset=\"utf-7\"", "charset"),
             ("application/soap+xml; action=a; action=A", "action"),
         ] {
-            assert_eq!(read(content_type), Err(Unread::Repeated { name }), "{content_type}");
+            assert_eq!(read(content_type), Err(UnreadReason::Repeated { name }), "{content_type}");
         }
         let twice = read("application/soap+xml; action=a; charset=UTF-8; action=\"a\"; charset=utf-8").unwrap();
         assert_eq!((twice.charset, twice.action.as_deref()), (Some(Charset::UTF_8), Some("a")));

@@ -6,7 +6,7 @@ use castile_xml::Charset;
 use http::{HeaderMap, HeaderValue, header};
 
 use crate::body::Body;
-use crate::headers::{MessageType, Unread};
+use crate::headers::{MessageType, UnreadReason};
 
 /// The media type of XOP documents.
 const XOP: &str = "application/xop+xml";
@@ -45,15 +45,17 @@ pub(crate) struct Contained {
 
 impl Contained {
     /// Reads the heads of the package and of its root part.
-    pub(crate) fn read(related: &Related, message: &Message) -> Result<Self, Unread> {
-        let unread = |error: Error| Unread::Package(error.to_string());
+    pub(crate) fn read(related: &Related, message: &Message) -> Result<Self, UnreadReason> {
+        let unread = |error: Error| UnreadReason::Package(error.to_string());
         let (packaging, within) = message.envelope(related).map_err(unread)?;
-        let version = version_of(&within).ok_or_else(|| Unread::MediaType { found: Some(within.to_string()) })?;
+        let version = version_of(&within).ok_or_else(|| UnreadReason::MediaType { found: Some(within.to_string()) })?;
         let of_root = message.head.media_type().map_err(unread)?;
         let charset = of_root.as_ref().and_then(|of_root| of_root.parameter("charset"));
         let charset = match charset.or(within.parameter("charset")) {
             None => None,
-            Some(label) => Some(Charset::of_label(label).ok_or_else(|| Unread::Charset { found: label.to_owned() })?),
+            Some(label) => {
+                Some(Charset::of_label(label).ok_or_else(|| UnreadReason::Charset { found: label.to_owned() })?)
+            }
         };
         let action = message.action(related);
         Ok(Contained { packaging, message_type: MessageType { version, charset, action } })

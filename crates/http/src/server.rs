@@ -10,7 +10,6 @@ mod connections;
 mod endpoint;
 mod exchange;
 mod head;
-mod holdings;
 mod listener;
 mod network;
 mod observer;
@@ -21,10 +20,11 @@ mod proxies;
 mod proxy_protocol;
 mod receiving;
 mod refusal;
+mod reservations;
 mod routes;
-mod shared;
 mod shutdown;
 mod slots;
+mod state;
 mod stop;
 #[cfg(feature = "tls")]
 mod tls;
@@ -50,9 +50,9 @@ use tokio::time::{sleep, timeout};
 
 use self::connections::{Connections, Limits};
 use self::observer::Observers;
-use self::shared::{Admission, Shared, Timeouts};
 use self::shutdown::CutOffs;
 use self::slots::Slots;
+use self::state::{Admission, ServerState, Timeouts};
 use self::stop::{Order, Stop};
 use crate::error::BoxError;
 
@@ -338,7 +338,7 @@ impl Server {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let most = most_connections(machine::descriptors(), machine::memory(), CONNECTION + L::BUFFERS);
+        let most = connection_limit(machine::descriptors(), machine::memory(), CONNECTION + L::BUFFERS);
         let max_connections = self.max_connections.min(most);
         let grace = self.shutdown_grace;
         let running =
@@ -349,7 +349,7 @@ impl Server {
         loop {
             let next = async {
                 let stream = accept(&mut listener, connections).await;
-                (stream, place(&running.slots, connections).await)
+                (stream, connection_slot(&running.slots, connections).await)
             };
             let Some((stream, slot)) = until(shutdown.as_mut(), next).await else {
                 break;
@@ -377,7 +377,7 @@ impl Server {
         Shutdown { cut_off: running.shared.cut_off.take(), stuck }
     }
 
-    fn into_shared(self) -> Shared {
+    fn into_shared(self) -> ServerState {
         let mut http = http1::Builder::new();
         // `connection::Clock` limits the time of heads. hyper would set a timer for each head.
         http.header_read_timeout(None);
@@ -386,7 +386,7 @@ impl Server {
         http.max_buf_size(MAX_BUFFER);
         // Without `pipeline_flush`, which holds an answer back while part of the next head is there. The client may
         // send the rest of that head only after the answer.
-        Shared {
+        ServerState {
             http,
             timeouts: self.timeouts,
             admission: Admission {
@@ -436,7 +436,7 @@ pub async fn shutdown_signal() {
 
 /// The connections of a server. They end when this is dropped.
 struct Running {
-    shared: Arc<Shared>,
+    shared: Arc<ServerState>,
     slots: Arc<Semaphore>,
 }
 
@@ -468,7 +468,7 @@ impl Drop for Running {
 /// Returns how many connections are allowed with so many descriptors and bytes of memory. The remaining descriptors are
 /// for listeners, files and handlers. Running out of descriptors is worse than a full server, because then no
 /// connection can be accepted at all.
-fn most_connections(descriptors: Option<usize>, memory: Option<usize>, connection: usize) -> usize {
+fn connection_limit(descriptors: Option<usize>, memory: Option<usize>, connection: usize) -> usize {
     let by_descriptors = descriptors.map_or(usize::MAX, |descriptors| descriptors - descriptors / 8);
     let by_memory = memory.map_or(usize::MAX, |memory| memory / 2 / connection);
     by_descriptors.min(by_memory).max(1)
@@ -480,16 +480,16 @@ const CONNECTION: usize = 200 << 10;
 
 /// Waits for a free slot for one more connection. If none is free, a connection that waits for its peer is dropped as
 /// soon as there is one.
-async fn place(slots: &Arc<Semaphore>, connections: &Connections) -> OwnedSemaphorePermit {
-    const LOOK_AGAIN: Duration = Duration::from_millis(100);
+async fn connection_slot(slots: &Arc<Semaphore>, connections: &Connections) -> OwnedSemaphorePermit {
+    const RETRY_INTERVAL: Duration = Duration::from_millis(100);
     let mut slot = slots.clone().try_acquire_owned().ok();
     loop {
         if let Some(slot) = slot {
             return slot;
         }
-        connections.make_room();
+        connections.free_slot();
         // The semaphore is never closed, so an error is a timeout.
-        slot = timeout(LOOK_AGAIN, slots.clone().acquire_owned()).await.ok().and_then(Result::ok);
+        slot = timeout(RETRY_INTERVAL, slots.clone().acquire_owned()).await.ok().and_then(Result::ok);
     }
 }
 
@@ -504,7 +504,7 @@ async fn accept<L: Listener>(listener: &mut L, connections: &Connections) -> L::
             Ok(connection) => return connection,
             Err(error) if is_of_one_client(&error) => {}
             Err(_) => {
-                connections.make_room();
+                connections.free_slot();
                 sleep(pause).await;
                 pause = (pause * 2).min(Duration::from_secs(1));
             }
@@ -536,7 +536,7 @@ mod tests {
     #[test]
     fn connections_leave_descriptors_for_others() {
         for (descriptors, expected) in [(Some(1_024), 896), (Some(8), 7), (Some(0), 1), (None, usize::MAX)] {
-            assert_eq!(most_connections(descriptors, None, CONNECTION), expected);
+            assert_eq!(connection_limit(descriptors, None, CONNECTION), expected);
         }
     }
 
@@ -544,7 +544,7 @@ mod tests {
     #[test]
     fn connections_fit_in_the_memory() {
         for (megabytes, expected) in [(512, 1_310), (4_096, 10_485), (0, 1)] {
-            assert_eq!(most_connections(Some(100_000), Some(megabytes << 20), CONNECTION), expected);
+            assert_eq!(connection_limit(Some(100_000), Some(megabytes << 20), CONNECTION), expected);
         }
     }
 }

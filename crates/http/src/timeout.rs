@@ -52,7 +52,7 @@ pub(crate) async fn within_progress<F: Future>(
     future: F,
 ) -> Result<F::Output, Elapsed> {
     let mut future = pin!(future);
-    let mut seen = progress.seen();
+    let mut seen = progress.count();
     let mut timer = pin!(sleep_until(after(limit)));
     poll_fn(|cx| {
         if let Poll::Ready(output) = future.as_mut().poll(cx) {
@@ -60,7 +60,7 @@ pub(crate) async fn within_progress<F: Future>(
         }
         loop {
             let is_over = timer.as_mut().poll(cx).is_ready();
-            let now = progress.seen();
+            let now = progress.count();
             match (now != seen, is_over) {
                 (true, _) => timer.as_mut().reset(after(limit)),
                 (false, true) => return Poll::Ready(Err(Elapsed)),
@@ -77,7 +77,7 @@ pub(crate) async fn within_progress<F: Future>(
 pub(crate) struct Progress(Arc<AtomicU64>);
 
 impl Progress {
-    pub(crate) fn seen(&self) -> u64 {
+    pub(crate) fn count(&self) -> u64 {
         self.0.load(Relaxed)
     }
 

@@ -18,9 +18,9 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use crate::error::{Error, ErrorKind};
 
 #[cfg(feature = "server")]
-pub(crate) use self::chain::FewOfClients;
+pub(crate) use self::chain::LimitedClientVerifier;
 #[cfg(feature = "client")]
-pub(crate) use self::chain::FewOfServers;
+pub(crate) use self::chain::LimitedServerVerifier;
 pub use self::pem::Pem;
 #[cfg(feature = "client")]
 pub(crate) use self::reason::advice;
@@ -117,12 +117,12 @@ pub(crate) fn provider() -> Arc<CryptoProvider> {
 pub(crate) struct Sniffed<T> {
     pub(crate) stream: T,
     /// Shared, because a handshake in progress doesn't give access to its stream.
-    pub(crate) came: Arc<AtomicU64>,
+    pub(crate) received: Arc<AtomicU64>,
 }
 
 impl<T> Sniffed<T> {
     pub(crate) fn new(stream: T) -> Self {
-        Sniffed { stream, came: Arc::default() }
+        Sniffed { stream, received: Arc::default() }
     }
 }
 
@@ -132,10 +132,10 @@ impl<T: AsyncRead + Unpin> AsyncRead for Sniffed<T> {
         ready!(Pin::new(&mut self.stream).poll_read(cx, buffer))?;
         let filled = &buffer.filled()[before..];
         // TLS record types are small numbers (RFC 8446 §5.1). HTTP methods and versions begin with a capital letter.
-        if self.came.load(Relaxed) == 0 && filled.first().is_some_and(u8::is_ascii_uppercase) {
+        if self.received.load(Relaxed) == 0 && filled.first().is_some_and(u8::is_ascii_uppercase) {
             return Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidData, PlainHttp)));
         }
-        self.came.fetch_add(filled.len() as u64, Relaxed);
+        self.received.fetch_add(filled.len() as u64, Relaxed);
         Poll::Ready(Ok(()))
     }
 }

@@ -84,7 +84,7 @@ impl Complex<'_> {
         });
         let said = members.iter().any(|member| !member.documentation.is_empty()).then(|| {
             let said = members.iter().map(|member| &member.documentation);
-            quote! { const SAID_OF_MEMBERS: &'static [&'static str] = &[#(#said),*]; }
+            quote! { const MEMBER_DOCUMENTATION: &'static [&'static str] = &[#(#said),*]; }
         });
         let attributes = (!self.attributes.is_empty()).then(|| {
             let table = quote::format_ident!("{ATTRIBUTES}");
@@ -100,7 +100,7 @@ impl Complex<'_> {
                 let default = option(default.as_ref());
                 quote! { (#default, #is_fixed, #documentation) }
             });
-            quote! { const SAID_OF_ATTRIBUTES: &'static [#declared::AttributeSaid] = &[#(#said),*]; }
+            quote! { const ATTRIBUTE_DETAILS: &'static [#declared::AttributeDetails] = &[#(#said),*]; }
         });
         let any_attributes = any_attributes.map(|any| {
             let namespaces = namespaces(any, expansion);
@@ -117,7 +117,7 @@ impl Complex<'_> {
         });
         let name = match &self.name {
             Some(name) => named(expansion, name),
-            None => quote! { const KIND: #declared::Kind = #declared::Kind::Unnamed(Self::DECLARATION); },
+            None => quote! { const KIND: #declared::TypeKind = #declared::TypeKind::Unnamed(Self::DECLARATION); },
         };
         let documentation = documentation(self.documentation);
         let extension = extends.map(|base| extension(ident, base));
@@ -216,7 +216,7 @@ pub(crate) fn simple(
     let (ident, name) = (expansion.ident(), type_name(expansion, name));
     quote! {
         impl castile_codegen_::declared::Declared for #ident {
-            const KIND: castile_codegen_::declared::Kind = castile_codegen_::declared::Kind::Restriction(#name, &#kind);
+            const KIND: castile_codegen_::declared::TypeKind = castile_codegen_::declared::TypeKind::Restriction(#name, &#kind);
             const DECLARATION: &'static castile_codegen_::declared::Declaration =
                 &castile_codegen_::declared::Declaration::simple::<Self>(#name, #documentation, #definition);
         }

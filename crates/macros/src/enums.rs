@@ -146,7 +146,7 @@ fn enumeration(input: &DeriveInput, of: &TypeAttributes, data: &DataEnum) -> syn
     };
     let kind = match beyond {
         true => quote! { <::std::string::String as castile_codegen_::declared::Declared>::KIND },
-        false => quote! { castile_codegen_::declared::Kind::Listed(#facets) },
+        false => quote! { castile_codegen_::declared::TypeKind::Listed(#facets) },
     };
     let declaration = simple(&expansion, &name, &of.documentation, &kind, &definition);
     let rest = quote! {
@@ -202,11 +202,11 @@ fn union(input: &DeriveInput, of: &TypeAttributes, data: &DataEnum) -> syn::Resu
         }
     });
     let has_names = members.iter().map(|(_, of)| quote! { || <#of as SimpleType>::HAS_NAMES });
-    let heap = members.iter().map(|(_, of)| quote! { .max(<#of as SimpleType>::heap_of(text)) });
+    let heap = members.iter().map(|(_, of)| quote! { .max(<#of as SimpleType>::heap_size(text)) });
     let variants: Vec<_> = members.iter().map(|(variant, _)| variant).collect();
     let declared = members.iter().map(|(_, of)| quote! { <#of as castile_codegen_::declared::Declared>::declaration });
     let definition = quote! { castile_codegen_::declared::Definition::Union(&[#(#declared),*]) };
-    let kind = quote! { castile_codegen_::declared::Kind::Simple("xs:anySimpleType") };
+    let kind = quote! { castile_codegen_::declared::TypeKind::Simple("xs:anySimpleType") };
     let declaration = simple(&expansion, &name, &of.documentation, &kind, &definition);
     let rest = quote! {
         const _: () = {
@@ -229,7 +229,7 @@ fn union(input: &DeriveInput, of: &TypeAttributes, data: &DataEnum) -> syn::Resu
                     ::core::result::Result::Err(::core::option::Option::None)
                 }
 
-                fn heap_of(text: &str) -> usize {
+                fn heap_size(text: &str) -> usize {
                     0usize #(#heap)*
                 }
 

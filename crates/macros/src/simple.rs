@@ -81,8 +81,8 @@ pub(crate) fn restricted(input: &DeriveInput, of: &TypeAttributes, field: &Field
                     #parse_in.map(Self)
                 }
 
-                fn heap_of(text: &str) -> usize {
-                    <#inner as SimpleType>::heap_of(text)
+                fn heap_size(text: &str) -> usize {
+                    <#inner as SimpleType>::heap_size(text)
                 }
 
                 fn write(&self, out: &mut ::std::vec::Vec<u8>) -> bool {

@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 use bytes::Bytes;
 use castile_budget::Allowance;
 use castile_databinding::FromXml;
-use castile_databinding::document::{Splitter, SplitItem, Repeats, Step};
+use castile_databinding::document::{Repeats, SplitItem, Splitter, Step};
 use castile_databinding::schema::Element;
 use castile_http::client::Sift;
 use castile_soap::{Error, FaultDetail, FromPayload, NoDetail, ToPayload, Version};

@@ -238,10 +238,10 @@ fn write_variant(variant: &Field, context: Context<'_>) -> TokenStream {
                 return match occurrence {
                     Occurrence::Repeated => quote! {
                         Self::#name(values) => {
-                            for value in values { out.own_elsewhere(#namespace, #start, value, #end); }
+                            for value in values { out.own_in_other_namespace(#namespace, #start, value, #end); }
                         }
                     },
-                    _ => quote! { Self::#name(value) => out.own_elsewhere(#namespace, #start, #value, #end), },
+                    _ => quote! { Self::#name(value) => out.own_in_other_namespace(#namespace, #start, #value, #end), },
                 };
             }
             if let Some(namespace) = context.own_namespace() {
@@ -520,7 +520,7 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
     });
     let heaps = members.iter().map(|member| {
         let of = base(&member.base, context);
-        quote! { <#of as SimpleType>::heap_of(text) }
+        quote! { <#of as SimpleType>::heap_size(text) }
     });
     let heap = heaps.reduce(|most, heap| quote! { #most.max(#heap) });
     let idents = members.iter().map(|member| &member.ident);
@@ -564,7 +564,7 @@ pub(super) fn union(plan: &Union, context: Context<'_>) -> TokenStream {
             #parse_text
             #beyond_facets
 
-            fn heap_of(text: &str) -> usize {
+            fn heap_size(text: &str) -> usize {
                 #heap
             }
 

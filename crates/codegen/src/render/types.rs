@@ -743,7 +743,7 @@ fn write(field: &Field, context: Context<'_>) -> TokenStream {
         Term::Element { tag, .. } => {
             let (start, end) = (format!("<{tag}>"), format!("</{tag}>"));
             if let Some(namespace) = field.element().and_then(|element| context.other_namespace(&element.namespace)) {
-                let write = |value| quote! { out.own_elsewhere(#namespace, #start, #value, #end); };
+                let write = |value| quote! { out.own_in_other_namespace(#namespace, #start, #value, #end); };
                 let write_value = write(match field.storage {
                     Storage::Boxed => quote! { &**value },
                     _ => quote! { value },

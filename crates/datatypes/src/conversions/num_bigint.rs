@@ -5,7 +5,7 @@ use num_bigint::BigInt;
 use crate::{Decimal, Integer, Invalid};
 
 /// The maximum number of digits that are converted. The time grows with their square.
-const MOST_DIGITS: usize = 100_000;
+const MAX_DIGITS: usize = 100_000;
 
 /// Fails for more than 100,000 digits, since the conversion would take too long.
 impl TryFrom<&Integer> for BigInt {
@@ -13,8 +13,8 @@ impl TryFrom<&Integer> for BigInt {
 
     fn try_from(value: &Integer) -> Result<Self, Invalid> {
         AsRef::<Decimal>::as_ref(value).with_text(|text| {
-            let too_long = || Invalid::new(format!("an integer of {} digits, more than {MOST_DIGITS}", text.len()));
-            if text.len() > MOST_DIGITS { Err(too_long()) } else { text.parse().map_err(|_| too_long()) }
+            let too_long = || Invalid::new(format!("an integer of {} digits, more than {MAX_DIGITS}", text.len()));
+            if text.len() > MAX_DIGITS { Err(too_long()) } else { text.parse().map_err(|_| too_long()) }
         })
     }
 }
@@ -60,7 +60,7 @@ mod tests {
 
     #[test]
     fn too_many_digits_are_an_error() {
-        let value: Integer = "9".repeat(MOST_DIGITS + 1).parse().unwrap();
+        let value: Integer = "9".repeat(MAX_DIGITS + 1).parse().unwrap();
         assert!(BigInt::try_from(value).is_err());
     }
 }

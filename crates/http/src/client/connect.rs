@@ -232,7 +232,7 @@ async fn through<E: Into<BoxError>>(
         Ok(Ok(stream)) => Ok(stream),
         Ok(Err(error)) => {
             let error = error.into();
-            Err(made_none(&format!(": {}", said(&*error))).because(error).into())
+            Err(made_none(&format!(": {}", error_reason(&*error))).because(error).into())
         }
         Err(_) => Err(made_none(" in time").into()),
     }
@@ -241,13 +241,14 @@ async fn through<E: Into<BoxError>>(
 /// The error when a proxy can't be reached.
 fn unreached(proxy: &Uri, error: BoxError) -> BoxError {
     let name = proxy.authority().map_or("", Authority::as_str);
-    let unreached = Error::new(ErrorKind::Connect, format!("no connection to the proxy {name}: {}", said(&*error)));
+    let unreached =
+        Error::new(ErrorKind::Connect, format!("no connection to the proxy {name}: {}", error_reason(&*error)));
     let comes_again = error.downcast_ref::<Error>().is_some_and(Error::repeats_itself);
     if comes_again { unreached.repeating() } else { unreached }.because(error).into()
 }
 
 /// Returns the reason of an error: our own description of a TLS failure if there is one, or the error's own message.
-fn said(error: &(dyn std::error::Error + 'static)) -> String {
+fn error_reason(error: &(dyn std::error::Error + 'static)) -> String {
     #[cfg(feature = "tls")]
     if let Some(reason) = crate::tls::reason(error) {
         return reason;

@@ -22,19 +22,19 @@ const SIZE: usize = 4096;
 /// server can set a cookie for another one.
 #[derive(Debug, Default)]
 pub(super) struct Cookies {
-    kept: Mutex<Kept>,
+    store: Mutex<CookieStore>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct CookieStore {
     /// No entry is empty.
-    of_origins: HashMap<Origin, OfOrigin>,
+    of_origins: HashMap<Origin, OriginCookies>,
     /// How many times cookies were set.
     count: u64,
 }
 
 #[derive(Debug, Default)]
-struct OfOrigin {
+struct OriginCookies {
     cookies: Vec<Cookie>,
     /// The value of `count` when a cookie of this origin was last set.
     set: u64,
@@ -56,7 +56,7 @@ impl std::fmt::Debug for Cookie {
 
 impl Cookies {
     /// Stores the cookies that a response from `url` sets.
-    pub(super) fn keep(&self, url: &Uri, answer: &HeaderMap) {
+    pub(super) fn store_from(&self, url: &Uri, answer: &HeaderMap) {
         self.set(url, answer.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok()));
     }
 
@@ -68,8 +68,8 @@ impl Cookies {
         }
         let Some(origin) = origin(url) else { return };
         let now = SystemTime::now();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        let Kept { of_origins, count } = &mut *kept;
+        let mut kept = self.store.lock().unwrap_or_else(PoisonError::into_inner);
+        let CookieStore { of_origins, count } = &mut *kept;
         *count += 1;
         let mut of_origin = of_origins.remove(&origin).unwrap_or_default();
         for cookie in set.filter_map(|text| Cookie::read(text, url, now)) {
@@ -100,7 +100,7 @@ impl Cookies {
     /// Returns the `Cookie` header for a request to `url`.
     pub(super) fn of(&self, url: &Uri) -> Option<HeaderValue> {
         let now = SystemTime::now();
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kept = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let origin = origin(url)?;
         let cookies = &mut kept.of_origins.get_mut(&origin)?.cookies;
         cookies.retain(|cookie| cookie.is_alive(now));
@@ -124,7 +124,7 @@ impl Cookies {
     /// `Set-Cookie` header that sets the cookie again.
     pub(super) fn written(&self) -> String {
         let now = SystemTime::now();
-        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = self.store.lock().unwrap_or_else(PoisonError::into_inner);
         let mut origins: Vec<_> = kept.of_origins.iter().collect();
         origins.sort_by_key(|(origin, _)| *origin);
         let mut lines = String::new();
@@ -233,7 +233,7 @@ mod tests {
         for (from, text) in set {
             let mut answer = HeaderMap::new();
             answer.append(header::SET_COOKIE, HeaderValue::from_static(text));
-            cookies.keep(&Uri::from_static(from), &answer);
+            cookies.store_from(&Uri::from_static(from), &answer);
         }
         cookies.of(&Uri::from_static(to)).map_or(String::new(), |value| value.to_str().unwrap().to_owned())
     }
@@ -342,10 +342,10 @@ mod tests {
                 let mut answer = HeaderMap::new();
                 answer.append(header::SET_COOKIE, HeaderValue::try_from(format!("n{name}=1")).unwrap());
                 answer.append(header::SET_COOKIE, HeaderValue::try_from(format!("l={}", "x".repeat(SIZE))).unwrap());
-                cookies.keep(&url, &answer);
+                cookies.store_from(&url, &answer);
             }
         }
-        let kept = cookies.kept.lock().unwrap();
+        let kept = cookies.store.lock().unwrap();
         assert_eq!(kept.of_origins.len(), ORIGINS);
         assert!(kept.of_origins.values().all(|of_origin| of_origin.cookies.len() == COOKIES));
         assert!(!format!("{kept:?}").contains("value"));
@@ -359,7 +359,7 @@ mod tests {
         let set = |host: usize, text: &'static str| {
             let mut answer = HeaderMap::new();
             answer.append(header::SET_COOKIE, HeaderValue::from_static(text));
-            cookies.keep(&format!("http://h{host}/").parse().unwrap(), &answer);
+            cookies.store_from(&format!("http://h{host}/").parse().unwrap(), &answer);
         };
         let has = |host: usize| cookies.of(&format!("http://h{host}/").parse().unwrap()).is_some();
         (0..ORIGINS).for_each(|host| set(host, "a=1"));
@@ -371,7 +371,7 @@ mod tests {
         assert!(has(0) && !has(1) && has(2) && has(1_000));
         set(1_001, "a=1");
         assert!(has(0) && !has(2) && has(3) && has(1_001));
-        assert_eq!(cookies.kept.lock().unwrap().of_origins.len(), ORIGINS);
+        assert_eq!(cookies.store.lock().unwrap().of_origins.len(), ORIGINS);
     }
 
     /// Whatever a server sets, no other origin gets it, and the `Cookie` header is a list of pairs.
@@ -391,7 +391,7 @@ mod tests {
             let Ok(value) = HeaderValue::from_bytes(text) else { return };
             let mut answer = HeaderMap::new();
             answer.append(header::SET_COOKIE, value);
-            cookies.keep(&Uri::from_static(url), &answer);
+            cookies.store_from(&Uri::from_static(url), &answer);
             let sent = cookies.of(&Uri::from_static(url));
             let pairs = sent.as_ref().map_or("", |value| value.to_str().unwrap()).split("; ");
             assert!(pairs.clone().all(|pair| pair.is_empty() || pair.contains('=')), "{sent:?}");

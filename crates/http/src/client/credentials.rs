@@ -24,10 +24,10 @@ use crate::percent;
 /// ```
 #[derive(Clone)]
 pub struct Credentials {
-    kind: Arc<Kind>,
+    kind: Arc<CredentialsKind>,
 }
 
-enum Kind {
+enum CredentialsKind {
     /// A header value that is sent with each request.
     Fixed(HeaderValue),
     Tokens(Tokens),
@@ -55,7 +55,7 @@ impl Credentials {
     /// # Errors
     /// [`ErrorKind::Request`] if the token can't be in a header. The message doesn't repeat the token.
     pub fn bearer(token: &str) -> Result<Self, Error> {
-        Ok(Kind::Fixed(bearer(token)?).into())
+        Ok(CredentialsKind::Fixed(bearer(token)?).into())
     }
 
     /// Creates credentials whose tokens `issue` provides (RFC 6750). It is called before the first request, and again
@@ -77,7 +77,7 @@ impl Credentials {
         R: Future<Output = Result<String, BoxError>> + Send + 'static,
     {
         let issue = Arc::new(move || Box::pin(issue()) as BoxFuture<'static, _>);
-        Kind::Tokens(Tokens::new(issue)).into()
+        CredentialsKind::Tokens(Tokens::new(issue)).into()
     }
 
     /// Creates credentials from a user name and a password. The password never goes over the network: requests prove
@@ -87,33 +87,33 @@ impl Credentials {
     /// from the start. A streamed request can't be sent again: without an earlier challenge it fails with 401.
     pub fn digest(user: &str, password: &str) -> Self {
         let (user, password) = (user.to_owned(), password.to_owned());
-        Kind::Digest(Digest { user, password, session: Mutex::default() }).into()
+        CredentialsKind::Digest(Digest { user, password, session: Mutex::default() }).into()
     }
 
     /// Returns the credentials to send with a request.
     pub(super) async fn of(&self, method: &Method, url: &Uri) -> Result<Sent, Error> {
         match &*self.kind {
-            Kind::Fixed(value) => Ok(Sent { value: Some(value.clone()), generation: 0 }),
-            Kind::Tokens(tokens) => {
+            CredentialsKind::Fixed(value) => Ok(Sent { value: Some(value.clone()), generation: 0 }),
+            CredentialsKind::Tokens(tokens) => {
                 let (value, generation) = tokens.newer_than(0).await?;
                 Ok(Sent { value: Some(value), generation })
             }
-            Kind::Digest(digest) => Ok(digest.proof(method, url)),
+            CredentialsKind::Digest(digest) => Ok(digest.proof(method, url)),
         }
     }
 
     /// Handles a 401 with these headers. Returns whether there are new credentials, other than the `sent` ones.
     pub(super) async fn renew(&self, sent: &Sent, answer: &HeaderMap) -> Result<bool, Error> {
         match &*self.kind {
-            Kind::Fixed(_) => Ok(false),
-            Kind::Tokens(tokens) => tokens.newer_than(sent.generation).await.map(|_| true),
-            Kind::Digest(digest) => Ok(digest.challenged(sent, answer)),
+            CredentialsKind::Fixed(_) => Ok(false),
+            CredentialsKind::Tokens(tokens) => tokens.newer_than(sent.generation).await.map(|_| true),
+            CredentialsKind::Digest(digest) => Ok(digest.challenged(sent, answer)),
         }
     }
 }
 
-impl From<Kind> for Credentials {
-    fn from(kind: Kind) -> Self {
+impl From<CredentialsKind> for Credentials {
+    fn from(kind: CredentialsKind) -> Self {
         Credentials { kind: Arc::new(kind) }
     }
 }
@@ -122,9 +122,9 @@ impl fmt::Debug for Credentials {
     /// Secrets are left out.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &*self.kind {
-            Kind::Fixed(_) => "fixed",
-            Kind::Tokens(_) => "tokens",
-            Kind::Digest(_) => "digest",
+            CredentialsKind::Fixed(_) => "fixed",
+            CredentialsKind::Tokens(_) => "tokens",
+            CredentialsKind::Digest(_) => "digest",
         };
         f.debug_tuple("Credentials").field(&kind).finish()
     }
@@ -134,7 +134,7 @@ fn fixed(text: String) -> Credentials {
     // Base64 is always a valid header value.
     let mut value = HeaderValue::try_from(text).unwrap_or_else(|_| HeaderValue::from_static(""));
     value.set_sensitive(true);
-    Kind::Fixed(value).into()
+    CredentialsKind::Fixed(value).into()
 }
 
 fn bearer(token: &str) -> Result<HeaderValue, Error> {
@@ -238,7 +238,7 @@ struct Digest {
 
 #[derive(Default)]
 struct Session {
-    challenge: Option<Asked>,
+    challenge: Option<DigestChallenge>,
     generation: u64,
     /// How many requests were sent for the challenge.
     count: u32,
@@ -246,7 +246,7 @@ struct Session {
 
 /// A challenge that the client can answer.
 #[derive(Debug)]
-struct Asked {
+struct DigestChallenge {
     realm: String,
     nonce: String,
     opaque: Option<String>,
@@ -258,7 +258,7 @@ struct Asked {
     names_algorithm: bool,
 }
 
-impl Asked {
+impl DigestChallenge {
     fn read(challenge: &Challenge<'_>) -> Option<Self> {
         if !challenge.scheme.eq_ignore_ascii_case("Digest") {
             return None;
@@ -275,7 +275,7 @@ impl Asked {
             // The session hash needs the client's nonce, which is sent only with the count.
             return None;
         }
-        Some(Asked {
+        Some(DigestChallenge {
             realm: challenge.get("realm").unwrap_or_default().to_owned(),
             nonce: challenge.get("nonce")?.to_owned(),
             opaque: challenge.get("opaque").map(str::to_owned),
@@ -303,7 +303,7 @@ impl Digest {
     }
 
     /// Computes the credentials that answer a challenge (RFC 7616 §3.4).
-    fn meets(&self, asked: &Asked, count: &str, method: &Method, url: &Uri) -> Option<HeaderValue> {
+    fn meets(&self, asked: &DigestChallenge, count: &str, method: &Method, url: &Uri) -> Option<HeaderValue> {
         let Digest { user, password, .. } = self;
         // As in the request line: with a slash before a query.
         let uri = url.path_and_query().map_or_else(|| "/".to_owned(), PathAndQuery::to_string);
@@ -354,8 +354,8 @@ impl Digest {
     /// Stores the strongest challenge that the client can answer. Returns whether there is one.
     fn challenged(&self, sent: &Sent, answer: &HeaderMap) -> bool {
         let values = answer.get_all(header::WWW_AUTHENTICATE).iter().filter_map(|value| value.to_str().ok());
-        let mut best: Option<Asked> = None;
-        for asked in values.flat_map(challenges).filter_map(|challenge| Asked::read(&challenge)) {
+        let mut best: Option<DigestChallenge> = None;
+        for asked in values.flat_map(challenges).filter_map(|challenge| DigestChallenge::read(&challenge)) {
             // Among equally strong challenges the first one is used (RFC 7616 §3.7).
             if best.as_ref().is_none_or(|best| asked.hash > best.hash) {
                 best = Some(asked);

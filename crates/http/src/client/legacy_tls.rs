@@ -145,15 +145,15 @@ fn certificates(pem: &Pem) -> Result<Vec<X509>, Error> {
 }
 
 fn of_pem(pem: &Pem, error: &ErrorStack) -> Error {
-    Error::new(ErrorKind::Tls, format!("{pem} can't be used: {}", said(error)))
+    Error::new(ErrorKind::Tls, format!("{pem} can't be used: {}", error_messages(error)))
 }
 
 fn unusable(error: ErrorStack) -> Error {
-    Error::new(ErrorKind::Tls, format!("OpenSSL can't be set up: {}", said(&error))).because(error)
+    Error::new(ErrorKind::Tls, format!("OpenSSL can't be set up: {}", error_messages(&error))).because(error)
 }
 
 /// Returns the messages of OpenSSL without error numbers and source locations.
-fn said(error: &ErrorStack) -> String {
+fn error_messages(error: &ErrorStack) -> String {
     let reasons: Vec<&str> = error.errors().iter().filter_map(openssl::error::Error::reason).collect();
     if reasons.is_empty() { "it doesn't give a reason".to_owned() } else { reasons.join(", ") }
 }
@@ -170,7 +170,7 @@ fn reason<S>(error: &openssl::ssl::Error, stream: &SslStream<S>) -> String {
         return format!("the certificate is not accepted: {}", verified.error_string());
     }
     match (error.ssl_error(), error.io_error()) {
-        (Some(stack), _) => format!("the TLS handshake broke off: {}", said(stack)),
+        (Some(stack), _) => format!("the TLS handshake broke off: {}", error_messages(stack)),
         (None, Some(error)) if error.kind() != std::io::ErrorKind::UnexpectedEof => {
             format!("the TLS handshake broke off: {error}")
         }

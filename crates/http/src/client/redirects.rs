@@ -8,7 +8,7 @@ use crate::error::{Error, ErrorKind};
 use crate::headers::shown;
 
 /// The most redirects of one message.
-pub(super) const MOST: u32 = 5;
+pub(super) const MAX_REDIRECTS: u32 = 5;
 
 /// Whether redirects are followed.
 ///

@@ -19,7 +19,7 @@ use tokio_rustls::client::TlsStream;
 
 use super::tls_options::{Roots, TlsOptions};
 use crate::error::{Error, ErrorKind};
-use crate::tls::{ALPN, FewOfServers, Pem, Sniffed, advice, provider, reason};
+use crate::tls::{ALPN, LimitedServerVerifier, Pem, Sniffed, advice, provider, reason};
 
 /// The TLS of a client. Clones share sessions that can be resumed.
 ///
@@ -278,7 +278,7 @@ fn config(options: &TlsOptions) -> Result<Arc<ClientConfig>, Error> {
 }
 
 /// Returns the verifier of server certificates: the verifier of the platform if its authorities are used.
-fn verifier(roots: &Roots) -> Result<FewOfServers, Error> {
+fn verifier(roots: &Roots) -> Result<LimitedServerVerifier, Error> {
     let of_platform = |error: rustls::Error| {
         let message = format!("the authorities of the platform can't be used: {error}");
         Error::new(ErrorKind::Tls, message).because(error)
@@ -304,7 +304,7 @@ fn verifier(roots: &Roots) -> Result<FewOfServers, Error> {
             })?
         }
     };
-    Ok(FewOfServers { inner, trusted })
+    Ok(LimitedServerVerifier { inner, trusted })
 }
 
 /// Reads certificates and checks that each can be an authority.

@@ -43,11 +43,11 @@ use crate::timeout::{after, allowed};
 /// sent, the request is sent on another one. Nothing else is repeated unless the [`Options`] allow it.
 #[derive(Clone, Debug)]
 pub struct Transport {
-    shared: Arc<Shared>,
+    shared: Arc<TransportState>,
 }
 
 #[derive(Debug)]
-struct Shared {
+struct TransportState {
     client: legacy::Client<Connector, Body>,
     request_timeout: Duration,
     response_rate: u32,
@@ -80,7 +80,7 @@ impl Transport {
             .pool_idle_timeout(options.idle_timeout)
             .pool_max_idle_per_host(options.max_idle_per_host.unwrap_or(usize::MAX))
             .build(connector);
-        let shared = Shared {
+        let shared = TransportState {
             client,
             request_timeout: options.request_timeout,
             response_rate: options.response_rate,
@@ -141,13 +141,13 @@ impl tower_service::Service<Request<Body>> for Transport {
 
 /// The attempts for one request so far.
 #[derive(Default)]
-struct Tried {
+struct Attempts {
     retries: u32,
     redirects: u32,
     credentials: u32,
 }
 
-impl Tried {
+impl Attempts {
     /// Counts a retry and returns the wait before it, if there is one. Redirects and logins don't count.
     fn again(&mut self, wait: impl FnOnce(u32) -> Option<Duration>) -> Option<Duration> {
         self.retries += 1;
@@ -155,7 +155,7 @@ impl Tried {
     }
 }
 
-impl Shared {
+impl TransportState {
     /// Sends a request until there is a final answer. `url` is set to the URL of the last attempt.
     async fn exchange(&self, request: Request<Body>, url: &mut Uri) -> Result<Response<ResponseBody>, Error> {
         let deadline = after(self.request_timeout);
@@ -168,20 +168,20 @@ impl Shared {
         // A request with its own `Authorization` header keeps it.
         let mut credentials = self.credentials.as_ref().filter(|_| !head.headers.contains_key(header::AUTHORIZATION));
         let is_repeatable = head.extensions.get::<Repeatable>().is_some();
-        let mut tried = Tried::default();
+        let mut attempts = Attempts::default();
         loop {
-            let again = if self.repeats(credentials) { body.again() } else { None };
+            let again = if self.repeats(credentials) { body.try_clone() } else { None };
             let spare = again.as_ref().map(|_| head.clone());
             url.clone_from(&head.uri);
             let sent = self.introduce(&mut head, credentials, deadline).await?;
             let result = self.attempt(Request::from_parts(head, body), url, deadline).await;
             if let (Some(cookies), Ok(response)) = (&self.cookies, &result) {
-                cookies.keep(url, response.headers());
+                cookies.store_from(url, response.headers());
             }
             let (Some(again), Some(spare)) = (again, spare) else { return result };
             (head, body) = (spare, again);
             let wait = match &result {
-                Err(error) => tried.again(|attempt| self.retries.after_failure(attempt, error, is_repeatable)),
+                Err(error) => attempts.again(|attempt| self.retries.after_failure(attempt, error, is_repeatable)),
                 Ok(response) => {
                     let (status, headers) = (response.status(), response.headers());
                     if let Some(target) = self
@@ -189,8 +189,8 @@ impl Shared {
                         .target(url, status, headers)
                         .map_err(|error| error.answered(status, headers.clone()))?
                     {
-                        tried.redirects += 1;
-                        if tried.redirects > redirects::MOST {
+                        attempts.redirects += 1;
+                        if attempts.redirects > redirects::MAX_REDIRECTS {
                             let target = shown(&target.to_string());
                             let from = shown_url(url);
                             let message = format!(
@@ -208,12 +208,13 @@ impl Shared {
                         head.uri = target;
                         Some(Duration::ZERO)
                     } else if status == StatusCode::UNAUTHORIZED {
-                        match self.authorized(&mut tried, credentials, sent.as_ref(), url, headers, deadline).await? {
+                        match self.authorized(&mut attempts, credentials, sent.as_ref(), url, headers, deadline).await?
+                        {
                             true => Some(Duration::ZERO),
                             false => None,
                         }
                     } else {
-                        tried.again(|attempt| self.retries.after_answer(attempt, status, headers, is_repeatable))
+                        attempts.again(|attempt| self.retries.after_answer(attempt, status, headers, is_repeatable))
                     }
                 }
             };
@@ -264,7 +265,7 @@ impl Shared {
     /// Returns whether there are new credentials after a 401.
     async fn authorized(
         &self,
-        tried: &mut Tried,
+        attempts: &mut Attempts,
         credentials: Option<&Credentials>,
         sent: Option<&Sent>,
         url: &Uri,
@@ -272,8 +273,8 @@ impl Shared {
         deadline: Instant,
     ) -> Result<bool, Error> {
         let (Some(credentials), Some(sent)) = (credentials, sent) else { return Ok(false) };
-        tried.credentials += 1;
-        if tried.credentials > 1 {
+        attempts.credentials += 1;
+        if attempts.credentials > 1 {
             return Ok(false);
         }
         let renewed = timeout_at(deadline, credentials.renew(sent, headers)).await;
@@ -325,7 +326,7 @@ impl Shared {
             rate,
             since: None,
             waited: Duration::ZERO,
-            came: 0,
+            received: 0,
             is_slow: false,
         });
         let url = url.clone();
@@ -442,15 +443,15 @@ struct Paced {
     since: Option<Instant>,
     /// How long the earlier waits took, and how many bytes arrived.
     waited: Duration,
-    came: u64,
+    received: u64,
     /// Whether the rate shortens the current wait.
     is_slow: bool,
 }
 
 impl Paced {
-    fn came(&mut self, length: usize) {
+    fn add(&mut self, length: usize) {
         self.pause();
-        self.came += length as u64;
+        self.received += length as u64;
     }
 
     fn pause(&mut self) {
@@ -459,7 +460,7 @@ impl Paced {
 
     fn slow(&mut self, url: &Uri) -> Error {
         self.pause();
-        let Paced { came, waited, .. } = self;
+        let Paced { received: came, waited, .. } = self;
         let (from, waited) = (shown_url(url), waited.as_secs_f64());
         let message = format!("the reply from {from} arrives too slowly: {came} bytes in {waited:.1} s");
         Error::new(ErrorKind::Timeout, message).about(url)
@@ -474,7 +475,7 @@ impl http_body::Body for ResponseBody {
         let ResponseBody { body, url, deadline, limit, paced, sent, seen } = &mut *self;
         if let Poll::Ready(frame) = Pin::new(body).poll_frame(cx) {
             if let (Some(paced), Some(Ok(frame))) = (paced, &frame) {
-                paced.came(frame.data_ref().map_or(0, Bytes::len));
+                paced.add(frame.data_ref().map_or(0, Bytes::len));
             }
             let broken = |error| {
                 let message = format!("the reply from {} broke off", shown_url(url));
@@ -489,7 +490,7 @@ impl http_body::Body for ResponseBody {
                 let now = Instant::now();
                 paced.since = Some(now);
                 *seen = sent.bytes();
-                let earned = allowed(*limit, *limit, paced.rate, paced.came + *seen).saturating_sub(paced.waited);
+                let earned = allowed(*limit, *limit, paced.rate, paced.received + *seen).saturating_sub(paced.waited);
                 paced.is_slow = earned < *limit;
                 deadline.as_mut().reset(after(earned.min(*limit)));
             }

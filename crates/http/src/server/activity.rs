@@ -2,7 +2,7 @@
 //!
 //! hyper owns the stream and the service while it serves a connection. Both report their activity here, and the task of
 //! the connection reads it to select the current time limit. All of that happens in one task, so relaxed loads and
-//! stores are enough. Slots, waits and holdings are used by other tasks too, so they have their own memory orders or
+//! stores are enough. Slots, waits and reservations are used by other tasks too, so they have their own memory orders or
 //! locks.
 
 use std::cell::Cell;
@@ -18,15 +18,15 @@ use http::{HeaderMap, StatusCode};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 
-use super::holdings::Holdings;
 use super::listener::Connection;
-use super::shared::Shared;
+use super::reservations::Reservations;
+use super::state::ServerState;
 use super::wait::{Turn, Wait};
 
 /// The state of one connection.
 #[derive(Debug)]
 pub(super) struct Activity {
-    pub(super) shared: Arc<Shared>,
+    pub(super) shared: Arc<ServerState>,
     /// The address of the peer, once it is known.
     peer: OnceLock<IpAddr>,
     /// The client of the current request, once a proxy has named one. A connection may carry requests of many clients.
@@ -38,7 +38,7 @@ pub(super) struct Activity {
     /// Whether the server waits for the peer.
     pub(super) wait: Wait,
     /// The memory and disk space of the request and its answer.
-    pub(super) holdings: Holdings,
+    pub(super) reservations: Reservations,
     /// Twice the number of the current request, plus 1 while it holds a slot of work. The number changes as soon as the
     /// answer is there, so reading the rest of a package takes no slot.
     turn: AtomicU32,
@@ -72,7 +72,7 @@ pub(super) enum Phase {
 }
 
 impl Activity {
-    pub(super) fn new(shared: Arc<Shared>, connection: &impl Connection) -> Self {
+    pub(super) fn new(shared: Arc<ServerState>, connection: &impl Connection) -> Self {
         Activity {
             shared,
             peer: connection.peer().map(OnceLock::from).unwrap_or_default(),
@@ -80,7 +80,7 @@ impl Activity {
             local: connection.local_addr(),
             index: AtomicUsize::default(),
             wait: Wait::default(),
-            holdings: Holdings::default(),
+            reservations: Reservations::default(),
             turn: AtomicU32::default(),
             sent: AtomicU64::default(),
             requests: AtomicU32::default(),
@@ -98,7 +98,7 @@ impl Activity {
     }
 
     /// Sets the address of the peer.
-    pub(super) fn meet(&self, peer: IpAddr) {
+    pub(super) fn set_peer(&self, peer: IpAddr) {
         // It is set only once.
         let _ = self.peer.set(peer);
     }
@@ -145,7 +145,7 @@ impl Activity {
         let turn = Turn(self.turn.load(SeqCst));
         self.wait.begin_turn(turn);
         // A handler may still hold the body of the previous request.
-        if self.wait.held() > 0 {
+        if self.wait.bytes() > 0 {
             self.shared.admission.connections.give_up(self);
         }
         turn
@@ -165,7 +165,7 @@ impl Activity {
     }
 
     /// Assigns an acquired slot to a turn. If the turn is over, the slot is freed.
-    pub(super) fn hold(&self, Turn(turn): Turn) {
+    pub(super) fn assign_slot(&self, Turn(turn): Turn) {
         if self.turn.compare_exchange(turn, turn | 1, SeqCst, SeqCst).is_err() {
             self.shared.admission.slots.release();
         }

@@ -58,11 +58,11 @@ pub(super) struct Local(pub(super) SocketAddr);
 /// A request extension: the request doesn't come from one of the [`Proxies`](super::Proxies), so its proxy headers are
 /// ignored.
 #[derive(Clone, Copy)]
-pub(super) struct Stranger;
+pub(super) struct UntrustedPeer;
 
 /// A request extension: all contracts that the routes of the server serve.
 #[derive(Clone)]
-pub(super) struct Beside(pub(super) Vec<Served>);
+pub(super) struct ServedContracts(pub(super) Vec<Served>);
 
 /// A contract and the path that it is served at.
 #[derive(Clone)]
@@ -93,7 +93,7 @@ impl Address {
 
     fn base_of(&self, target: Option<&Authority>, headers: &HeaderMap, extensions: &Extensions) -> Option<String> {
         let Address::Asked { scheme, hosts, trusted } = self else { return None };
-        let trusted = if extensions.get::<Stranger>().is_some() { &[][..] } else { trusted };
+        let trusted = if extensions.get::<UntrustedPeer>().is_some() { &[][..] } else { trusted };
         let forwarded = Forwarded::read(trusted, headers);
         let scheme = match &forwarded.scheme {
             Some(scheme) => scheme,
@@ -150,7 +150,7 @@ pub(super) fn rewrite(description: &Description, document: &Document, address: &
 
 /// Returns the served contract at the path of an address, if there is one.
 fn served_at<'h>(location: &str, description: &Description, head: &'h Parts) -> Option<&'h Served> {
-    let Beside(all) = head.extensions.get()?;
+    let ServedContracts(all) = head.extensions.get()?;
     let path = path_of(location)?;
     // Services of one contract have separate descriptions with the same text.
     let text = |description: &Description| description.documents.first().map(|document| document.text());

@@ -20,8 +20,8 @@ use super::slots::Overload;
 use super::wait::Turn;
 
 /// The pause between two attempts to get memory for a body, and the number of attempts.
-const ROOM_PAUSE: Duration = Duration::from_millis(10);
-const ROOM_LOOKS: u32 = 10;
+const MEMORY_PAUSE: Duration = Duration::from_millis(10);
+const MEMORY_ATTEMPTS: u32 = 10;
 
 thread_local! {
     /// The ticket of the request that a service is called with on this thread, or whose future is polled. Empty after
@@ -96,7 +96,7 @@ impl Ticket {
         let Ticket(Some((activity, turn))) = self else { return true };
         let is_free = activity.shared.admission.slots.try_acquire();
         if is_free {
-            activity.hold(*turn);
+            activity.assign_slot(*turn);
         }
         is_free
     }
@@ -108,7 +108,7 @@ impl Ticket {
         {
             // Boxed, so that the future of requests that find a slot doesn't get larger.
             Box::pin(activity.shared.admission.slots.acquire()).await?;
-            activity.hold(*turn);
+            activity.assign_slot(*turn);
         }
         Ok(())
     }
@@ -128,7 +128,7 @@ impl Ticket {
         }
         Some(Box::pin(async move {
             activity.shared.admission.slots.acquire_again().await;
-            activity.hold(turn);
+            activity.assign_slot(turn);
         }))
     }
 
@@ -149,10 +149,10 @@ impl Ticket {
 
     /// Grows `reservation` as soon as there is memory, for which the slowest senders are dropped. Returns `false` if
     /// there is none soon.
-    pub(super) async fn make_room(self, reservation: Arc<Reservation>, bytes: usize) -> bool {
-        for _ in 0..ROOM_LOOKS {
+    pub(super) async fn wait_for_memory(self, reservation: Arc<Reservation>, bytes: usize) -> bool {
+        for _ in 0..MEMORY_ATTEMPTS {
             self.relieve(reservation.budget(), bytes);
-            sleep(ROOM_PAUSE).await;
+            sleep(MEMORY_PAUSE).await;
             if reservation.grow(bytes).is_ok() {
                 reservation.take_refused();
                 return true;
@@ -181,38 +181,38 @@ impl Ticket {
     }
 
     /// Registers the reservation of the request, so that it is found when memory runs short.
-    pub(super) fn holds(&self, memory: &Arc<Reservation>) {
+    pub(super) fn register_request(&self, memory: &Arc<Reservation>) {
         if let Some((activity, _)) = &self.0 {
-            activity.holdings.request(memory);
+            activity.reservations.request(memory);
         }
     }
 
     /// Registers the reservations of a package: `memory`, and `disk` for parts that wait in files.
-    pub(super) fn holds_package(&self, memory: &Arc<Reservation>, disk: &Arc<Reservation>) {
+    pub(super) fn register_package(&self, memory: &Arc<Reservation>, disk: &Arc<Reservation>) {
         if let Some((activity, _)) = &self.0 {
-            activity.holdings.request(memory);
-            activity.holdings.files(disk);
+            activity.reservations.request(memory);
+            activity.reservations.files(disk);
         }
     }
 
     /// Registers the reservation of an answer until it is sent. Small answers have none.
-    pub(super) fn holds_answer(&self, reply: &ReplyMessage) {
+    pub(super) fn register_answer(&self, reply: &ReplyMessage) {
         if let (Some((activity, _)), Some(memory)) = (&self.0, &reply.reservation) {
-            activity.holdings.answer(memory);
+            activity.reservations.answer(memory);
         }
     }
 
     /// Registers the reservation of an answer to a GET until it is sent.
-    pub(super) fn holds_shown(&self, memory: &Arc<Reservation>) {
+    pub(super) fn register_document(&self, memory: &Arc<Reservation>) {
         if let Some((activity, _)) = &self.0 {
-            activity.holdings.answer(memory);
+            activity.reservations.answer(memory);
         }
     }
 
     /// Marks the message of the request as complete. Its body may continue.
-    pub(super) fn message_came(&self) {
+    pub(super) fn message_received(&self) {
         if let Some((activity, turn)) = &self.0 {
-            activity.message_came(*turn);
+            activity.message_received(*turn);
         }
     }
 }

@@ -14,7 +14,7 @@ pub(super) type Answer = BoxFuture<'static, Result<Response<Body>, Infallible>>;
 
 /// Answers a request without reading its body. If more of the body than has arrived is outstanding, the response closes
 /// the connection. A client that waits for `100 Continue` gets none.
-pub(super) fn unread<B>(mut response: Response<Body>, body: B, has_expect: bool) -> Answer
+pub(super) fn answer_unread<B>(mut response: Response<Body>, body: B, has_expect: bool) -> Answer
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
 {

@@ -18,7 +18,7 @@ use http::request::Parts;
 use http::{Extensions, HeaderValue, Request, Response, header};
 use sha2::{Digest as _, Sha256};
 
-use super::answer::{Answer, unread};
+use super::answer::{Answer, answer_unread};
 use super::refusal::Refusal;
 use crate::auth::{Challenge, Hash, Proof, algorithm, challenges, quoted};
 use crate::body::Body;
@@ -138,11 +138,11 @@ impl Authentication {
             let named = |scheme: &dyn Scheme| scheme.name().eq_ignore_ascii_case(name);
             for (scheme, is_stale) in self.schemes.iter().zip(&mut stale).filter(|(scheme, _)| named(&***scheme)) {
                 match scheme.check(rest.trim(), head).await {
-                    Checked::Known(identity) => {
+                    Checked::Valid(identity) => {
                         head.extensions.extend(identity);
                         return Ok(());
                     }
-                    Checked::Unknown => {}
+                    Checked::Invalid => {}
                     Checked::Stale => *is_stale = true,
                 }
             }
@@ -206,22 +206,22 @@ where
                 Ok(Err(challenges)) => Refusal::Unauthorized { challenges },
                 Err(_) => Refusal::HandlerTimeout { limit },
             };
-            unread(refusal.into_response(), body, head.headers.contains_key(header::EXPECT)).await
+            answer_unread(refusal.into_response(), body, head.headers.contains_key(header::EXPECT)).await
         })
     }
 }
 
 /// The result of a check.
 enum Checked {
-    Known(Extensions),
-    Unknown,
+    Valid(Extensions),
+    Invalid,
     /// The nonce is not ours, too old, or was used with this count before. The client may succeed with another one.
     Stale,
 }
 
 impl From<Option<Extensions>> for Checked {
     fn from(identity: Option<Extensions>) -> Self {
-        identity.map_or(Checked::Unknown, Checked::Known)
+        identity.map_or(Checked::Invalid, Checked::Valid)
     }
 }
 
@@ -272,7 +272,7 @@ where
             let pair = decoded.as_deref().and_then(|pair| pair.split_once(':'));
             match pair {
                 Some((user, password)) => (self.check)(user.to_owned(), password.to_owned()).await.into(),
-                None => Checked::Unknown,
+                None => Checked::Invalid,
             }
         })
     }
@@ -312,13 +312,13 @@ struct Digest {
     /// The secret key that protects our nonces from forgery.
     key: [u8; 32],
     start: Instant,
-    watched: Mutex<Watched>,
+    watched: Mutex<WatchedNonces>,
 }
 
 /// The nonces that have been used.
 #[derive(Debug, Default)]
-struct Watched {
-    seen: HashMap<String, Seen>,
+struct WatchedNonces {
+    nonces: HashMap<String, NonceUse>,
     /// The creation time of the youngest nonce that was forgotten early. Nonces up to this time are rejected, because
     /// their use is unknown. Times are relative to the start.
     forgotten: Option<Duration>,
@@ -326,7 +326,7 @@ struct Watched {
 
 /// The requests that used a nonce.
 #[derive(Debug)]
-struct Seen {
+struct NonceUse {
     /// The creation time, relative to the start.
     made: Duration,
     /// The highest count, and a bit for each of the 64 counts up to it: the lowest bit is the highest count. Requests
@@ -399,15 +399,15 @@ impl Digest {
         if !is_good(made) || watched.forgotten.is_some_and(|forgotten| made <= forgotten) {
             return false;
         }
-        if watched.seen.len() >= NONCES && !watched.seen.contains_key(nonce) {
-            watched.seen.retain(|_, seen| is_good(seen.made));
-            if watched.seen.len() >= NONCES {
+        if watched.nonces.len() >= NONCES && !watched.nonces.contains_key(nonce) {
+            watched.nonces.retain(|_, seen| is_good(seen.made));
+            if watched.nonces.len() >= NONCES {
                 watched.forget();
             }
         }
-        match watched.seen.entry(nonce.to_owned()) {
+        match watched.nonces.entry(nonce.to_owned()) {
             Entry::Vacant(entry) => {
-                entry.insert(Seen { made, highest: count, came: 1 });
+                entry.insert(NonceUse { made, highest: count, came: 1 });
                 true
             }
             Entry::Occupied(mut entry) => entry.get_mut().take_count(count),
@@ -417,14 +417,14 @@ impl Digest {
     async fn proven(&self, credentials: &str, head: &Parts) -> Checked {
         let text = format!("Digest {credentials}");
         let read = challenges(&text);
-        let [given] = &read[..] else { return Checked::Unknown };
-        let Some(claim) = Claim::read(given, head) else { return Checked::Unknown };
+        let [given] = &read[..] else { return Checked::Invalid };
+        let Some(claim) = Claim::read(given, head) else { return Checked::Invalid };
         if !self.hashes.contains(&claim.hash) || claim.realm != self.realm {
-            return Checked::Unknown;
+            return Checked::Invalid;
         }
         let Some(made) = self.made(claim.nonce) else { return Checked::Stale };
         let Some((password, identity)) = (self.password)(claim.user.clone().into_owned()).await else {
-            return Checked::Unknown;
+            return Checked::Invalid;
         };
         let secret = claim.hash.of(&[&claim.user, claim.realm, &password]);
         let proof = Proof {
@@ -437,29 +437,29 @@ impl Digest {
             uri: claim.uri,
         };
         if !is_equal(proof.response().as_bytes(), claim.response.to_ascii_lowercase().as_bytes()) {
-            return Checked::Unknown;
+            return Checked::Invalid;
         }
         let count = u32::from_str_radix(claim.count, 16).ok().filter(|count| *count > 0);
         match count {
-            Some(count) if self.take_count(claim.nonce, count, made) => Checked::Known(identity),
+            Some(count) if self.take_count(claim.nonce, count, made) => Checked::Valid(identity),
             _ => Checked::Stale,
         }
     }
 }
 
-impl Watched {
+impl WatchedNonces {
     /// Forgets the older half. Their clients get new nonces.
     fn forget(&mut self) {
-        let mut made: Vec<Duration> = self.seen.values().map(|seen| seen.made).collect();
+        let mut made: Vec<Duration> = self.nonces.values().map(|seen| seen.made).collect();
         let half = made.len() / 2;
         let (_, youngest, _) = made.select_nth_unstable(half);
         let youngest = *youngest;
-        self.seen.retain(|_, seen| seen.made > youngest);
+        self.nonces.retain(|_, seen| seen.made > youngest);
         self.forgotten = Some(youngest);
     }
 }
 
-impl Seen {
+impl NonceUse {
     /// Records a count. Returns whether it is new.
     fn take_count(&mut self, count: u32) -> bool {
         if count > self.highest {
@@ -583,7 +583,7 @@ mod tests {
 
     #[test]
     fn each_count_comes_once() {
-        let mut seen = Seen { made: Duration::ZERO, highest: 1, came: 1 };
+        let mut seen = NonceUse { made: Duration::ZERO, highest: 1, came: 1 };
         for (count, expected) in [
             (1, false),
             (3, true),
@@ -625,7 +625,7 @@ mod tests {
         // Regression: a client with too many nonces locked out all others.
         for millis in 0..3 * NONCES as u32 {
             assert!(take(millis), "{millis}");
-            assert!(digest.watched.lock().unwrap().seen.len() <= NONCES);
+            assert!(digest.watched.lock().unwrap().nonces.len() <= NONCES);
         }
         // Nothing can be replayed, neither stored nor forgotten nonces.
         assert!((0..3 * NONCES as u32).all(|millis| !take(millis)));

@@ -17,7 +17,7 @@ use tokio::time::{Instant, Sleep, sleep, timeout};
 use super::activity::{Activity, Phase, Watched};
 use super::exchange::Exchanges;
 use super::listener::Connection;
-use super::shared::{Shared, Timeouts};
+use super::state::{ServerState, Timeouts};
 use super::stop::Order;
 use crate::error::BoxError;
 use crate::timeout::{after, allowed};
@@ -38,7 +38,7 @@ const LAST_CALL: Duration = Duration::from_millis(500);
 ///
 /// A connection that waits for a request has no hyper state and no buffers: it waits for the stream to become readable.
 /// Then hyper serves it, until nothing has happened for a tick of the [`Clock`].
-pub(super) async fn serve<T, S, B>(mut stream: T, service: S, shared: Arc<Shared>)
+pub(super) async fn serve<T, S, B>(mut stream: T, service: S, shared: Arc<ServerState>)
 where
     T: Connection,
     S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone,
@@ -60,7 +60,7 @@ where
         let is_readable = poll_fn(|cx| {
             activity.wait.wake(cx.waker());
             if activity.wait.is_over() {
-                return Poll::Ready(Err(Leave::Ordered));
+                return Poll::Ready(Err(LeaveReason::Ordered));
             }
             match shared.stop.poll_order(orders.as_mut(), cx) {
                 Order::Run => {}
@@ -70,33 +70,33 @@ where
                     let until = alarm.deadline().min(Instant::now() + LAST_CALL);
                     alarm.as_mut().reset(until);
                 }
-                Order::Close => return Poll::Ready(Err(Leave::Ordered)),
+                Order::Close => return Poll::Ready(Err(LeaveReason::Ordered)),
             }
             if !early.is_empty() {
                 return Poll::Ready(Ok(()));
             }
             if let Poll::Ready(readable) = stream.poll_readable(cx) {
-                return Poll::Ready(readable.map_err(|_| Leave::Broken));
+                return Poll::Ready(readable.map_err(|_| LeaveReason::Broken));
             }
             // A proxy names the client before the TLS handshake. Check the limit first, because a handshake costs more.
-            is_welcome = meet(&activity, &stream);
+            is_welcome = record_peer(&activity, &stream);
             if !is_welcome {
-                return Poll::Ready(Err(Leave::Ordered));
+                return Poll::Ready(Err(LeaveReason::Ordered));
             }
             match stream.handshake_bytes() {
                 0 => {}
                 came => activity.moved(came),
             }
-            alarm.as_mut().poll(cx).map(|()| Err(if is_last { Leave::Ordered } else { Leave::Late }))
+            alarm.as_mut().poll(cx).map(|()| Err(if is_last { LeaveReason::Ordered } else { LeaveReason::Late }))
         });
         let is_readable = is_readable.await;
         if let Err(leave) = is_readable
             && is_welcome
         {
-            shared.observers.no_request(&stream, leave == Leave::Late);
+            shared.observers.no_request(&stream, leave == LeaveReason::Late);
         }
-        if is_readable.is_err() || !meet(&activity, &stream) {
-            return take_leave(stream);
+        if is_readable.is_err() || !record_peer(&activity, &stream) {
+            return send_end(stream);
         }
         activity.wait.end();
         let service = Exchanges::new(service.clone(), activity.clone(), stream.tls_peer());
@@ -109,7 +109,7 @@ where
             // `orders` has stored our waker above, and a task has only one waker. So from here on a load is enough.
             if shared.stop.order() != order {
                 order = shared.stop.poll_order(orders.as_mut(), cx);
-                clock.hurry();
+                clock.limit_wait();
                 // `graceful_shutdown` would close an idle connection whose next request may be on its way. That request
                 // is answered with `Connection: close`.
                 if matches!(activity.phase(), Phase::Answer(_) | Phase::Client(_)) {
@@ -133,7 +133,7 @@ where
         let parts = http.into_parts();
         (stream, early) = parts.io.into_parts();
         match end {
-            End::Idle if order > Order::Run => return take_leave(stream),
+            End::Idle if order > Order::Run => return send_end(stream),
             End::Idle => {
                 early = joined(parts.read_buf, early);
                 let passed = timeouts.tick();
@@ -153,27 +153,27 @@ where
                 };
             }
             // A truncated answer must not seem complete.
-            End::Late if !matches!(activity.phase(), Phase::Answer(_) | Phase::Client(_)) => return take_leave(stream),
+            End::Late if !matches!(activity.phase(), Phase::Answer(_) | Phase::Client(_)) => return send_end(stream),
             End::Closed { .. } | End::Late => return,
         }
     }
 }
 
 /// Records the peer of a connection as soon as it is known. Returns `false` if that peer has too many connections.
-fn meet(activity: &Activity, stream: &impl Connection) -> bool {
+fn record_peer(activity: &Activity, stream: &impl Connection) -> bool {
     activity.peer().is_some()
-        || stream.peer().is_none_or(|peer| activity.shared.admission.connections.meet(activity, peer))
+        || stream.peer().is_none_or(|peer| activity.shared.admission.connections.record_peer(activity, peer))
 }
 
 /// Sends the end of the stream without waiting. With TLS, the peer can then tell a closed connection from a broken one.
-fn take_leave<T: Connection>(mut stream: T) {
+fn send_end<T: Connection>(mut stream: T) {
     // Nobody could handle an error here.
     let _ = Pin::new(&mut stream).poll_shutdown(&mut Context::from_waker(Waker::noop()));
 }
 
 /// Why the server stops waiting for a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Leave {
+enum LeaveReason {
     Broken,
     Late,
     /// Another connection needs the place, or the server ends.
@@ -210,7 +210,7 @@ impl<'a> Clock<'a> {
     }
 
     /// From now on, waits at most [`LAST_CALL`] for a request.
-    fn hurry(&mut self) {
+    fn limit_wait(&mut self) {
         self.set_in = None;
         self.tick = LAST_CALL;
     }
@@ -230,7 +230,7 @@ impl<'a> Clock<'a> {
                 Phase::Idle(_) => (self.tick, false),
                 Phase::Head(_) => (self.timeouts.header_read, true),
                 Phase::Client(_) if is_same => (Duration::ZERO, true),
-                Phase::Client(_) => (self.patience(), true),
+                Phase::Client(_) => (self.remaining_wait(), true),
             };
             // A timer that was set for another phase may end later than the tick.
             let ticks = !is_strict && matches!(self.set_in, Some(Phase::Idle(_)));
@@ -257,7 +257,7 @@ impl<'a> Clock<'a> {
 
 impl Clock<'_> {
     /// Returns how long the client may still leave the written bytes unread.
-    fn patience(&mut self) -> Duration {
+    fn remaining_wait(&mut self) -> Duration {
         let Timeouts { write, write_rate, .. } = *self.timeouts;
         let sent = self.activity.sent();
         let (since, before) = *self.unread.get_or_insert_with(|| (Instant::now(), sent));
@@ -309,7 +309,7 @@ mod tests {
     /// dropped to make room.
     struct Crowded {
         stream: BufReader<DuplexStream>,
-        shared: Arc<Shared>,
+        shared: Arc<ServerState>,
         makes_room: Arc<AtomicBool>,
     }
 

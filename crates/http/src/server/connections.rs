@@ -44,7 +44,7 @@ pub(super) struct Connections {
     bytes: AtomicUsize,
     /// The earliest time of the next search for holders of a budget, in milliseconds since the server began.
     relief: AtomicU64,
-    open: Mutex<Known>,
+    open: Mutex<OpenConnections>,
     slowest: Slowest,
     /// The number of requests being received per peer, if that is limited.
     receiving_of: Mutex<Counts>,
@@ -52,7 +52,7 @@ pub(super) struct Connections {
 
 /// The open connections.
 #[derive(Debug, Default)]
-struct Known {
+struct OpenConnections {
     all: Vec<Arc<Activity>>,
     /// The number of connections per peer, if that is limited.
     of_peers: Counts,
@@ -102,7 +102,7 @@ const SLOWEST: usize = 64;
 /// The shortest and longest pause between two searches for holders of a budget, in milliseconds. Each search goes
 /// through all connections.
 const RELIEF_PAUSE: u64 = 2;
-const LONGEST_RELIEF_PAUSE: u64 = 20;
+const MAX_RELIEF_PAUSE: u64 = 20;
 
 /// How many times as long as a search the pause after it is.
 const RELIEF_SHARE: u32 = 16;
@@ -130,7 +130,7 @@ impl Connections {
     }
 
     /// Returns whether there are trusted proxies and `peer` isn't one of them.
-    pub(super) fn is_stranger(&self, peer: IpAddr) -> bool {
+    pub(super) fn is_untrusted(&self, peer: IpAddr) -> bool {
         self.limits.proxies.as_ref().is_some_and(|proxies| !proxies.contain(peer))
     }
 
@@ -151,17 +151,17 @@ impl Connections {
     }
 
     /// Records the peer of an open connection. Returns `false` if that peer has too many others.
-    pub(super) fn meet(&self, activity: &Activity, peer: IpAddr) -> bool {
+    pub(super) fn record_peer(&self, activity: &Activity, peer: IpAddr) -> bool {
         let mut open = self.lock();
         let is_welcome = self.admit(&mut open, peer);
         if is_welcome {
-            activity.meet(peer);
+            activity.set_peer(peer);
         }
         is_welcome
     }
 
     /// Counts a connection of a peer, unless the peer has too many.
-    fn admit(&self, open: &mut Known, peer: IpAddr) -> bool {
+    fn admit(&self, open: &mut OpenConnections, peer: IpAddr) -> bool {
         let Some(max) = self.limits.connections_per_peer else { return true };
         let is_proxy = || self.limits.proxies.as_ref().is_some_and(|proxies| proxies.contain(peer));
         let is_welcome = open.of_peers.of(peer) < max || is_proxy();
@@ -172,7 +172,7 @@ impl Connections {
     }
 
     /// Closes the slowest connection that waits, if there is one, to make room for another one.
-    pub(super) fn make_room(&self) {
+    pub(super) fn free_slot(&self) {
         // Closed without an answer, because it may be a client that doesn't read its answer.
         self.drop_slowest(&self.slowest.connections, Wait::CLOSED, |_| true);
     }
@@ -196,17 +196,17 @@ impl Connections {
             return;
         }
         let begun = Instant::now();
-        self.make_way(asks, budget, bytes - free, wanted.saturating_sub(free));
+        self.free_memory(asks, budget, bytes - free, wanted.saturating_sub(free));
         let pause = u64::try_from((begun.elapsed() * RELIEF_SHARE).as_millis()).unwrap_or(u64::MAX);
-        self.relief.fetch_max(self.now() + pause.min(LONGEST_RELIEF_PAUSE), Relaxed);
+        self.relief.fetch_max(self.now() + pause.min(MAX_RELIEF_PAUSE), Relaxed);
     }
 
     /// Drops holders of a budget until `wanted` bytes are free, if at least `needed` can be freed.
-    fn make_way(&self, asks: &Activity, budget: &Budget, needed: usize, wanted: usize) {
+    fn free_memory(&self, asks: &Activity, budget: &Budget, needed: usize, wanted: usize) {
         let now = self.now();
         let open = self.lock();
         let others = open.all.iter().filter(|other| !ptr::eq(&***other, asks) && other.wait.is_waiting_or_over());
-        let held = others.map(|other| (other.holdings.of(budget), other)).filter(|(held, _)| *held > 0);
+        let held = others.map(|other| (other.reservations.of(budget), other)).filter(|(held, _)| *held > 0);
         // Holders that were dropped before will free their bytes soon.
         let (mut holders, dropped): (Vec<_>, Vec<_>) = held.partition(|(_, other)| other.wait.is_on());
         let sum = |holders: &[(usize, _)]| holders.iter().fold(0, |all: usize, (held, _)| all.saturating_add(*held));
@@ -240,12 +240,12 @@ impl Connections {
     /// `asks` holds all of them, nothing is dropped.
     #[cold]
     fn drop_largest(&self, asks: &Activity, all: usize) {
-        let others = all.saturating_sub(asks.wait.held());
+        let others = all.saturating_sub(asks.wait.bytes());
         if others == 0 {
             return;
         }
         let much = others / (self.receiving.load(Relaxed).max(2) - 1) / 2;
-        let holds_much = |other: &Activity| other.wait.is_for_body() && other.wait.held() >= much;
+        let holds_much = |other: &Activity| other.wait.is_for_body() && other.wait.bytes() >= much;
         self.drop_slowest(&self.slowest.large, Wait::DROPPED, holds_much);
     }
 
@@ -287,7 +287,7 @@ impl Connections {
 
     /// Stops counting the bytes of an incomplete message on this connection.
     pub(super) fn give_up(&self, activity: &Activity) {
-        self.bytes.fetch_sub(activity.wait.take_held(), Relaxed);
+        self.bytes.fetch_sub(activity.wait.take_bytes(), Relaxed);
     }
 
     /// Returns the milliseconds since the server began.
@@ -299,7 +299,7 @@ impl Connections {
         self.receiving_of.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Known> {
+    fn lock(&self) -> MutexGuard<'_, OpenConnections> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -359,7 +359,7 @@ impl Received {
         if let Some(activity) = received.current() {
             activity.wait.begin_anew(activity.shared.admission.connections.now());
         }
-        received.hold(bytes);
+        received.add(bytes);
         received
     }
 
@@ -369,21 +369,21 @@ impl Received {
     }
 
     /// Counts `bytes` more. If all requests together hold too many, the slowest of the large ones is dropped.
-    pub(super) fn hold(&self, bytes: usize) {
+    pub(super) fn add(&self, bytes: usize) {
         let Some(activity) = self.current() else { return };
         let connections = &activity.shared.admission.connections;
         let all = connections.bytes.fetch_add(bytes, Relaxed) + bytes;
         // Added after the sum, so that the sum is never less than what is subtracted from it.
-        activity.wait.hold(bytes);
+        activity.wait.add_bytes(bytes);
         if all > connections.limits.bytes {
             connections.drop_largest(activity, all);
         }
     }
 
     /// Raises the held bytes to `bytes`, if that is more than before.
-    pub(super) fn hold_in_all(&self, bytes: usize) {
-        if let more @ 1.. = bytes.saturating_sub(self.activity.wait.held()) {
-            self.hold(more);
+    pub(super) fn raise_to(&self, bytes: usize) {
+        if let more @ 1.. = bytes.saturating_sub(self.activity.wait.bytes()) {
+            self.add(more);
         }
     }
 
@@ -419,7 +419,7 @@ impl Drop for Received {
     fn drop(&mut self) {
         let connections = &self.activity.shared.admission.connections;
         if let Some(activity) = self.current() {
-            activity.message_came(self.turn);
+            activity.message_received(self.turn);
         }
         connections.receiving.fetch_sub(1, Relaxed);
         if let Some(client) = self.client {
@@ -452,7 +452,7 @@ impl Activity {
     }
 
     /// Marks the message of this turn as complete: the wait ends, and its bytes no longer count.
-    pub(super) fn message_came(&self, turn: Turn) {
+    pub(super) fn message_received(&self, turn: Turn) {
         self.shared.admission.connections.give_up(self);
         self.wait.end_of_body(turn);
     }
@@ -463,12 +463,12 @@ mod tests {
     use tokio::net::{TcpListener, TcpStream};
 
     use super::super::Server;
-    use super::super::shared::Shared;
+    use super::super::state::ServerState;
     use super::super::wait::PARTS;
     use super::*;
 
     /// Creates a connection and its server.
-    async fn connection() -> (Arc<Shared>, Arc<Activity>) {
+    async fn connection() -> (Arc<ServerState>, Arc<Activity>) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.unwrap();
         let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
         let shared = Arc::new(Server::new().into_shared());
@@ -486,7 +486,7 @@ mod tests {
         assert!(activity.wait.pace(0).0 > 50_000 * PARTS);
         drop(Received::new(activity.clone(), first, 1_000));
         assert!(activity.wait.pace(0).0 > 50_000 * PARTS);
-        assert_eq!(activity.wait.held(), 0);
+        assert_eq!(activity.wait.bytes(), 0);
     }
 
     /// Regression: the next request was treated as being at work, and its bytes were not counted.
@@ -495,14 +495,14 @@ mod tests {
         let (shared, activity) = connection().await;
         let first = Received::new(activity.clone(), activity.begin(), 1_000);
         activity.answered();
-        assert_eq!(activity.wait.held(), 1_000, "it may come to its end behind its answer");
+        assert_eq!(activity.wait.bytes(), 1_000, "it may come to its end behind its answer");
         let second = Received::new(activity.clone(), activity.begin(), 5_000);
         second.wait(Duration::ZERO, 0);
         assert!(activity.wait.drop_it(Wait::DROPPED));
         first.go_on(1_000);
         assert!(!first.take_drop() && activity.wait.is_over());
         drop(first);
-        assert_eq!((activity.wait.held(), shared.admission.connections.bytes.load(Relaxed)), (5_000, 5_000));
+        assert_eq!((activity.wait.bytes(), shared.admission.connections.bytes.load(Relaxed)), (5_000, 5_000));
         assert!(second.take_drop());
         drop(second);
         assert_eq!(shared.admission.connections.bytes.load(Relaxed), 0);

@@ -1,10 +1,10 @@
 //! A SOAP service as an HTTP service (SOAP 1.1 §6, SOAP 1.2 Part 2 §7).
 
-mod asked;
 mod contract;
 mod package;
+mod request_head;
 mod response;
-mod shared;
+mod state;
 
 use std::convert::Infallible;
 use std::mem;
@@ -17,12 +17,12 @@ use bytes::Bytes;
 use castile_soap::{Description, Layer, ReplyMessage, Step, Trace};
 use http::{Method, Request, Response};
 
-use self::asked::{Asked, content_type};
+use self::request_head::{RequestHead, content_type};
 use self::response::{compressed, respond_with};
-use self::shared::Shared;
+use self::state::EndpointState;
 use super::address::Address;
 use super::admission::Ticket;
-use super::answer::{Answer, close, unread};
+use super::answer::{Answer, answer_unread, close};
 use super::observer;
 use super::options::Options;
 use super::receiving::Receiving;
@@ -57,7 +57,7 @@ use crate::{gzip, package as packages};
 /// Rejections are plain text that describes what was found and what was expected. The body of a response has a known
 /// length, from which hyper sets the Content-Length.
 pub struct Endpoint<S: ?Sized> {
-    shared: Arc<Shared<S>>,
+    shared: Arc<EndpointState<S>>,
 }
 
 impl<S: castile_soap::Service> Endpoint<S> {
@@ -79,7 +79,7 @@ impl<S: castile_soap::Service> Endpoint<S> {
 
 impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     fn of(options: Options, service: Arc<S>) -> Self {
-        Endpoint { shared: Arc::new(Shared::new(options, service)) }
+        Endpoint { shared: Arc::new(EndpointState::new(options, service)) }
     }
 
     /// Wraps the service in a layer, which sees every request before the service and every reply after it. The layer
@@ -131,7 +131,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         }
         if ticket.is_hopeless() {
             let has_expect = Fields::of(request.headers()).has_expect;
-            return unread(Refusal::Overload.into_response(), request.into_body(), has_expect);
+            return answer_unread(Refusal::Overload.into_response(), request.into_body(), has_expect);
         }
         match &self.shared.options.authentication {
             None => self.respond_to(request, ticket, trace),
@@ -165,7 +165,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
                 Ok(()) => return endpoint.respond_to(Request::from_parts(head, body), ticket, trace).await,
                 Err(refusal) => refusal,
             };
-            unread(refusal.into_response(), body, Fields::of(&head.headers).has_expect).await
+            answer_unread(refusal.into_response(), body, Fields::of(&head.headers).has_expect).await
         })
     }
 
@@ -184,11 +184,11 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
         };
         let (mut content_type, action) = match checked {
             Ok(checked) => checked,
-            Err(refusal) => return unread(refusal.into_response(), body, fields.has_expect),
+            Err(refusal) => return answer_unread(refusal.into_response(), body, fields.has_expect),
         };
         let shared = self.shared.clone();
         let gzip_above = shared.options.gzip_above.map(|above| (above, gzip::is_accepted(&head.headers)));
-        let mut asked = Asked {
+        let mut request_head = RequestHead {
             action,
             is_gzip: fields.content_encoding.value.is_some(),
             accepts_mtom: fields.has_accept && packages::accepts_mtom(&head.headers),
@@ -201,11 +201,11 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
             let mut coming = None;
             // Passed by reference, because a future stores its arguments in addition to what it makes of them.
             let answer = match &mut content_type {
-                ContentType::Message(message_type) => shared.answer(&mut asked, message_type, body).await,
+                ContentType::Message(message_type) => shared.answer(&mut request_head, message_type, body).await,
                 // Boxed, so that the future of other requests doesn't get larger.
                 ContentType::Package(related) => {
                     let coming = coming.insert(Arc::default());
-                    Box::pin(shared.answer_package(asked, related, body, coming)).await
+                    Box::pin(shared.answer_package(request_head, related, body, coming)).await
                 }
             };
             let mut response = match answer {
@@ -228,12 +228,12 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     }
 }
 
-impl<S: castile_soap::Service + ?Sized> Shared<S> {
+impl<S: castile_soap::Service + ?Sized> EndpointState<S> {
     /// Receives a message, waits for a slot of work, and calls the service. [`answer_package`](Self::answer_package) does so for
     /// packages.
     async fn answer<B>(
         &self,
-        asked: &mut Asked,
+        request_head: &mut RequestHead,
         message_type: &mut MessageType,
         body: B,
     ) -> Result<ReplyMessage, Refusal>
@@ -242,41 +242,41 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
         B::Error: Into<BoxError>,
     {
         let Options { messages: castile_soap::Options { limits, .. }, request_timeout, .. } = &self.options;
-        let reservation = self.reservation(&asked.ticket)?;
-        Self::charge_coding(asked, &reservation).await?;
+        let reservation = self.reservation(&request_head.ticket)?;
+        Self::charge_coding(request_head, &reservation).await?;
         let message = {
-            let body = self.coded(body, asked);
-            let body = pin!(Receiving::message(body, self.options.pace(), &asked.ticket, reservation.clone()));
+            let body = self.coded(body, request_head);
+            let body = pin!(Receiving::message(body, self.options.pace(), &request_head.ticket, reservation.clone()));
             body::read(body, limits.message_size).await
         };
         let message = message.map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
-        if let Some(trace) = &asked.trace {
+        if let Some(trace) = &request_head.trace {
             trace.came(message.len());
         }
         // The request is created after the wait, so that the future doesn't store it meanwhile.
-        asked.ticket.work().await?;
-        if let Some(trace) = &asked.trace {
+        request_head.ticket.work().await?;
+        if let Some(trace) = &request_head.trace {
             trace.end(Step::Queue);
         }
         let in_media_type = message_type.action.take();
-        let action = in_media_type.unwrap_or_else(|| mem::take(&mut asked.action));
+        let action = in_media_type.unwrap_or_else(|| mem::take(&mut request_head.action));
         let mut request = castile_soap::RequestMessage::new(message_type.version, message)
             .with_action(action)
             .with_charset(message_type.charset)
-            .with_http_headers(mem::take(&mut asked.headers).unwrap_or_default())
-            .with_trace(asked.trace.clone());
+            .with_http_headers(mem::take(&mut request_head.headers).unwrap_or_default())
+            .with_trace(request_head.trace.clone());
         // The function holds the reservation too, whatever the service does with the request.
         request.reservation = Some(reservation.clone());
-        request.extensions = mem::take(&mut asked.extensions);
-        request.accepts_mtom = asked.accepts_mtom;
-        request.peer = asked.ticket.peer();
+        request.extensions = mem::take(&mut request_head.extensions);
+        request.accepts_mtom = request_head.accepts_mtom;
+        request.peer = request_head.ticket.peer();
         request.deadline = Instant::now().checked_add(*request_timeout);
         let reply = within(*request_timeout, self.call(request)).await;
-        asked.ticket.relieve_if_refused(&reservation);
+        request_head.ticket.relieve_if_refused(&reservation);
         drop(reservation);
         let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })?;
-        asked.ticket.holds_answer(&reply);
-        if let Some(trace) = &asked.trace {
+        request_head.ticket.register_answer(&reply);
+        if let Some(trace) = &request_head.trace {
             trace.replied(&reply);
         }
         Ok(reply)

@@ -20,7 +20,7 @@ use tokio::time::Instant;
 use super::activity::Activity;
 use super::address;
 use super::admission::Ticket;
-use super::answer::{Answer, close, unread};
+use super::answer::{Answer, answer_unread, close};
 use super::head;
 use super::listener::TlsPeer;
 use super::observer::{Left, Observation};
@@ -67,7 +67,9 @@ where
                 self.introduce(&mut request);
                 Stage::Called { service: self.service.clone(), request: Some(request) }
             }
-            Err(refusal) => Stage::Refused { answer: unread(refusal.into_response(), request.into_body(), has_expect) },
+            Err(refusal) => {
+                Stage::Refused { answer: answer_unread(refusal.into_response(), request.into_body(), has_expect) }
+            }
         };
         ExchangeFuture { stage, exchange }
     }
@@ -84,8 +86,8 @@ impl<S> Exchanges<S> {
                 request.extensions_mut().insert(Stopping);
             }
         }
-        if self.activity.peer().is_some_and(|peer| self.activity.shared.admission.connections.is_stranger(peer)) {
-            request.extensions_mut().insert(address::Stranger);
+        if self.activity.peer().is_some_and(|peer| self.activity.shared.admission.connections.is_untrusted(peer)) {
+            request.extensions_mut().insert(address::UntrustedPeer);
         }
         if let Some(peer) = &self.tls {
             request.extensions_mut().insert(peer.clone());
@@ -227,7 +229,7 @@ struct Exchange {
     is_package: bool,
     /// Whether the client may leave out the rest of the request, because it waits for `100 Continue`. If the request is
     /// rejected, the meaning of the next bytes is then ambiguous.
-    may_stay_unread: bool,
+    may_omit_body: bool,
     status: Option<StatusCode>,
     is_sent: bool,
     /// Boxed, because an exchange is moved several times.
@@ -255,7 +257,7 @@ impl Exchange {
         Exchange {
             turn,
             is_package,
-            may_stay_unread: fields.has_expect || request.method() == Method::CONNECT,
+            may_omit_body: fields.has_expect || request.method() == Method::CONNECT,
             status: None,
             is_sent: false,
             begun: Box::new(Begun {
@@ -283,13 +285,13 @@ impl Exchange {
         self.status = Some(status);
         // An endpoint has registered its reservation by its ticket.
         if let Some(memory) = response.extensions().get::<Arc<Reservation>>() {
-            self.activity.holdings.answer(memory);
+            self.activity.reservations.answer(memory);
         }
         if let Some(observation) = &mut self.observation {
             observation.answered(status, is_empty);
         }
         self.activity.answered();
-        let is_unread = status.is_client_error() && self.may_stay_unread;
+        let is_unread = status.is_client_error() && self.may_omit_body;
         if is_unread || self.activity.shared.stop.order() > Order::Run {
             close(response);
         }
@@ -324,7 +326,7 @@ impl Drop for Exchange {
             self.activity.answered();
         }
         if self.is_package {
-            self.activity.holdings.end_of_request();
+            self.activity.reservations.end_of_request();
         }
         self.activity.end(self.status, self.is_package);
     }

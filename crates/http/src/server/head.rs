@@ -65,7 +65,7 @@ pub(super) fn is_authority(value: &[u8]) -> bool {
             Some(end) if is_ipv6(&bracketed[..end]) => &bracketed[end + 1..],
             _ => return false,
         },
-        None => behind_name(value),
+        None => after_name(value),
     };
     is_port(port)
 }
@@ -97,7 +97,7 @@ const IS_OF_NAME: [bool; 256] = {
 };
 
 /// Returns the part after a `reg-name` (RFC 3986 §3.2.2). IPv4 addresses match as well.
-fn behind_name(mut value: &[u8]) -> &[u8] {
+fn after_name(mut value: &[u8]) -> &[u8] {
     loop {
         let end = value.iter().position(|byte| !IS_OF_NAME[usize::from(*byte)]);
         value = &value[end.unwrap_or(value.len())..];

@@ -202,10 +202,10 @@ pub struct HandshakeFailure<'a> {
 
 /// All observers of a server.
 #[derive(Clone, Default)]
-pub(super) struct Observers(Option<Arc<All>>);
+pub(super) struct Observers(Option<Arc<ObserverList>>);
 
 #[derive(Clone, Default)]
-struct All {
+struct ObserverList {
     observers: Vec<Arc<dyn Observer>>,
     want_steps: bool,
 }
@@ -282,7 +282,7 @@ impl fmt::Debug for Observers {
 
 /// An exchange in progress. Dropping it notifies the observers.
 pub(super) struct Observation {
-    all: Arc<All>,
+    all: Arc<ObserverList>,
     trace: Trace,
     method: Method,
     target: Option<PathAndQuery>,

@@ -17,11 +17,11 @@ use html::{Html, shell_quoted};
 use text::{Block, Contents, Operation, Row, Type};
 
 /// The most text on one page with all operations. Above it, each operation has its own page.
-const MOST_IN_ONE_PAGE: usize = 32 << 10;
+const MAX_ONE_PAGE: usize = 32 << 10;
 /// The most text of types on the page of an operation or type. Further types are linked.
-const MOST_OF_TYPES: usize = 16 << 10;
+const MAX_TYPES: usize = 16 << 10;
 /// The most characters of an operation's documentation in a list.
-const MOST_IN_LIST: usize = 120;
+const MAX_LISTED: usize = 120;
 /// The number of operations from which a list can be filtered.
 const MANY: usize = 12;
 
@@ -79,7 +79,7 @@ struct Page<'p> {
 }
 
 /// The types that a page describes or only links.
-struct Told {
+struct SelectedTypes {
     order: Vec<usize>,
     /// Whether a type is described on this page, by its number.
     here: HashMap<usize, bool>,
@@ -90,19 +90,19 @@ impl Page<'_> {
 
     fn of_service(&self) -> String {
         let Contents { operations, types } = &self.contents;
-        let told = self.told(operations.iter().flat_map(Operation::rows), MOST_IN_ONE_PAGE);
-        let of_types = told.order.iter().filter_map(|number| types.get(*number)).map(Type::len).sum::<usize>();
+        let selected = self.select_types(operations.iter().flat_map(Operation::rows), MAX_ONE_PAGE);
+        let of_types = selected.order.iter().filter_map(|number| types.get(*number)).map(Type::len).sum::<usize>();
         let length = operations.iter().map(Operation::len).sum::<usize>() + of_types;
-        let is_whole = length <= MOST_IN_ONE_PAGE && told.here.values().all(|is_here| *is_here);
+        let is_whole = length <= MAX_ONE_PAGE && selected.here.values().all(|is_here| *is_here);
         let mut out = self.begun(self.description.name);
         self.head(&mut out);
         self.list(is_whole, &mut out);
         out.raw("<main>");
         if is_whole {
             for (number, operation) in operations.iter().enumerate() {
-                self.operation(number, operation, &told, &mut out);
+                self.operation(number, operation, &selected, &mut out);
             }
-            self.types(&told, &mut out);
+            self.types(&selected, &mut out);
         }
         ended(out)
     }
@@ -110,54 +110,54 @@ impl Page<'_> {
     /// Returns the page of the operations with this name.
     fn of_operation(&self, name: &str) -> Option<String> {
         let named: Vec<_> = self.contents.operations.iter().filter(|operation| operation.name == name).collect();
-        let told = self.told(named.iter().flat_map(|operation| operation.rows()), MOST_OF_TYPES);
+        let selected = self.select_types(named.iter().flat_map(|operation| operation.rows()), MAX_TYPES);
         let mut out = self.begun(named.first()?.name);
         out.put("<header><h1><a href=\"?\">%</a></h1></header><main>", &[self.description.name]);
         for (number, operation) in named.into_iter().enumerate() {
-            self.operation(number, operation, &told, &mut out);
+            self.operation(number, operation, &selected, &mut out);
         }
-        self.types(&told, &mut out);
+        self.types(&selected, &mut out);
         Some(ended(out))
     }
 
     fn of_type(&self, number: usize) -> Option<String> {
         let of = self.contents.types.get(number)?;
-        let mut told = self.told([of.rows], MOST_OF_TYPES);
-        told.order.retain(|other| *other != number);
-        told.order.insert(0, number);
-        told.here.insert(number, true);
+        let mut selected = self.select_types([of.rows], MAX_TYPES);
+        selected.order.retain(|other| *other != number);
+        selected.order.insert(0, number);
+        selected.here.insert(number, true);
         let mut out = self.begun(of.name);
         out.put("<header><h1><a href=\"?\">%</a></h1></header><main>", &[self.description.name]);
-        self.types(&told, &mut out);
+        self.types(&selected, &mut out);
         Some(ended(out))
     }
 
     /// Selects the types that rows refer to, nearest first, until their descriptions fill the page.
-    fn told<'b>(&self, rows: impl IntoIterator<Item = Block<'b>>, most: usize) -> Told {
-        let mut told = Told { order: Vec::new(), here: HashMap::new() };
+    fn select_types<'b>(&self, rows: impl IntoIterator<Item = Block<'b>>, most: usize) -> SelectedTypes {
+        let mut selected = SelectedTypes { order: Vec::new(), here: HashMap::new() };
         let mut room = most;
-        let add = |rows: Block<'_>, told: &mut Told, room: &mut usize| {
+        let add = |rows: Block<'_>, selected: &mut SelectedTypes, room: &mut usize| {
             for number in rows.rows().filter_map(|row| row.number) {
                 let Some(of) = self.contents.types.get(number) else { continue };
-                told.here.entry(number).or_insert_with(|| {
+                selected.here.entry(number).or_insert_with(|| {
                     let is_here = of.len() <= *room;
                     if is_here {
                         *room -= of.len();
-                        told.order.push(number);
+                        selected.order.push(number);
                     }
                     is_here
                 });
             }
         };
         for rows in rows {
-            add(rows, &mut told, &mut room);
+            add(rows, &mut selected, &mut room);
         }
         let mut next = 0;
-        while let Some(&number) = told.order.get(next) {
-            add(self.contents.types[number].rows, &mut told, &mut room);
+        while let Some(&number) = selected.order.get(next) {
+            add(self.contents.types[number].rows, &mut selected, &mut room);
             next += 1;
         }
-        told
+        selected
     }
 
     // ---- the parts of a page ----
@@ -214,7 +214,7 @@ impl Page<'_> {
             } else {
                 out.put("<li><a href=\"?operation=%\">%</a>", &[&percent::encoded(operation.name), operation.name]);
                 let said = operation.documentation.lines().next().unwrap_or_default();
-                match said.char_indices().nth(MOST_IN_LIST) {
+                match said.char_indices().nth(MAX_LISTED) {
                     Some((end, _)) => out.put(" <span class=\"dim\">%…</span>", &[&said[..end]]),
                     None => out.put(" <span class=\"dim\">%</span>", &[said]),
                 }
@@ -224,7 +224,7 @@ impl Page<'_> {
         out.raw("</ul></nav>");
     }
 
-    fn operation(&self, number: usize, operation: &Operation<'_>, told: &Told, out: &mut Html) {
+    fn operation(&self, number: usize, operation: &Operation<'_>, selected: &SelectedTypes, out: &mut Html) {
         out.put("<section><h2 id=\"o%\">%</h2>", &[&number.to_string(), operation.name]);
         paragraph(&operation.documentation.text(), out);
         for (title, rows) in [
@@ -235,7 +235,7 @@ impl Page<'_> {
         ] {
             if !rows.is_empty() {
                 out.put("<h3>%</h3>", &[title]);
-                list(rows, told, out);
+                list(rows, selected, out);
             }
         }
         let mut bound = self.description.operations.iter().filter(|bound| bound.name == operation.name);
@@ -310,18 +310,18 @@ impl Page<'_> {
         blocks
     }
 
-    fn types(&self, told: &Told, out: &mut Html) {
-        if told.order.is_empty() {
+    fn types(&self, selected: &SelectedTypes, out: &mut Html) {
+        if selected.order.is_empty() {
             return;
         }
         out.raw("<h2>Types</h2>");
-        for number in &told.order {
+        for number in &selected.order {
             let Type { name, namespace, documentation, rows } = &self.contents.types[*number];
             out.put("<h3 id=\"t%\">% <small>%</small></h3>", &[&number.to_string(), name, namespace]);
             paragraph(&documentation.text(), out);
             match rows.is_empty() {
                 true => out.raw("<p class=\"dim\">It is empty.</p>"),
-                false => list(*rows, told, out),
+                false => list(*rows, selected, out),
             }
         }
     }
@@ -341,7 +341,7 @@ fn paragraph(text: &str, out: &mut Html) {
 }
 
 /// Writes rows as nested lists.
-fn list(rows: Block<'_>, told: &Told, out: &mut Html) {
+fn list(rows: Block<'_>, selected: &SelectedTypes, out: &mut Html) {
     out.raw("<ul class=\"rows\">");
     let mut depth = 0;
     for (index, row) in rows.rows().enumerate() {
@@ -357,7 +357,7 @@ fn list(rows: Block<'_>, told: &Told, out: &mut Html) {
         }
         depth = wanted;
         out.raw("<li>");
-        line(&row, told, out);
+        line(&row, selected, out);
     }
     for _ in 0..depth {
         out.raw("</li></ul>");
@@ -365,7 +365,7 @@ fn list(rows: Block<'_>, told: &Told, out: &mut Html) {
     out.raw("</li></ul>");
 }
 
-fn line(row: &Row<'_>, told: &Told, out: &mut Html) {
+fn line(row: &Row<'_>, selected: &SelectedTypes, out: &mut Html) {
     let Row { kind, name, occurs, of, number, notes, documentation, .. } = *row;
     match kind {
         "a" => out.put("<b>@%</b>", &[name]),
@@ -380,7 +380,7 @@ fn line(row: &Row<'_>, told: &Told, out: &mut Html) {
     }
     match number {
         Some(number) => {
-            let is_here = told.here.get(&number).copied().unwrap_or_default();
+            let is_here = selected.here.get(&number).copied().unwrap_or_default();
             out.raw(if is_here { " <a href=\"#t" } else { " <a href=\"?type=" });
             out.put("%\">%</a>", &[&number.to_string(), if of.is_empty() { "its type" } else { of }]);
         }

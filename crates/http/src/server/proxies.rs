@@ -9,7 +9,7 @@ use super::network::Networks;
 use crate::error::Error;
 
 /// The most proxies in a row. No real chain has as many, but a header may have thousands of elements.
-const MOST_PROXIES: usize = 16;
+const MAX_PROXIES: usize = 16;
 
 /// The trusted proxies, which report their client in a header ([`Server::proxies`](super::Server::proxies)).
 ///
@@ -63,7 +63,7 @@ impl Proxies {
                 .flat_map(|field| field.rsplit(|byte| *byte == b','))
                 .map(|node| address(std::str::from_utf8(node).ok()?.trim())),
         };
-        for said in said.take(MOST_PROXIES) {
+        for said in said.take(MAX_PROXIES) {
             let Some(said) = said else { break };
             client = said;
             if !self.contain(client) {

@@ -17,11 +17,11 @@ use crate::error::Error;
 const SIGNATURE: [u8; 12] = *b"\r\n\r\n\0\r\nQUIT\n";
 
 /// The longest header of version 1, in bytes, including its line end.
-const LONGEST_LINE: usize = 107;
+const MAX_LINE: usize = 107;
 
 /// The longest accepted header of version 2 after its first 16 bytes, in bytes. Addresses take 36; the rest are
 /// extensions.
-const LONGEST_BLOCK: usize = 4096;
+const MAX_BLOCK: usize = 4096;
 
 /// A listener for connections from a TCP proxy that reports its client first (HAProxy's PROXY protocol, versions 1 and
 /// 2): HAProxy with `send-proxy`, nginx's `stream` with `proxy_protocol on`, or a network load balancer.
@@ -165,8 +165,8 @@ fn header(came: &[u8]) -> Header {
 
 /// Parses version 1: `PROXY TCP4 192.0.2.1 198.51.100.1 56324 443` and a line end.
 fn line(came: &[u8]) -> Header {
-    let Some(end) = came.windows(2).take(LONGEST_LINE - 1).position(|pair| pair == b"\r\n") else {
-        return if came.len() < LONGEST_LINE { Header::Partial } else { Header::Wrong };
+    let Some(end) = came.windows(2).take(MAX_LINE - 1).position(|pair| pair == b"\r\n") else {
+        return if came.len() < MAX_LINE { Header::Partial } else { Header::Wrong };
     };
     let complete = |client| Header::Complete { length: end + 2, client };
     let Ok(text) = std::str::from_utf8(&came[..end]) else { return Header::Wrong };
@@ -196,7 +196,7 @@ fn line(came: &[u8]) -> Header {
 fn block(rest: &[u8], before: usize) -> Header {
     let [command, family, high, low, ..] = *rest else { return Header::Partial };
     let size = usize::from(u16::from_be_bytes([high, low]));
-    if command >> 4 != 2 || size > LONGEST_BLOCK {
+    if command >> 4 != 2 || size > MAX_BLOCK {
         return Header::Wrong;
     }
     let Some(said) = rest.get(4..4 + size) else { return Header::Partial };
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn invalid_headers_are_recognised() {
-        let long = format!("PROXY UNKNOWN {}\r\n", "x".repeat(LONGEST_LINE));
+        let long = format!("PROXY UNKNOWN {}\r\n", "x".repeat(MAX_LINE));
         for bytes in [
             b"GET / HTTP/1.1\r\n".to_vec(),
             b"PROXY\r\n".to_vec(),
@@ -358,7 +358,7 @@ mod tests {
             v2(0x22, 0x11, &[0; 12]),
             v2(0x21, 0x11, &[0; 11]),
             v2(0x21, 0x21, &[0; 35]),
-            v2(0x21, 0x11, &[0; LONGEST_BLOCK + 1]),
+            v2(0x21, 0x11, &[0; MAX_BLOCK + 1]),
         ] {
             assert_eq!(header(&bytes), Header::Wrong, "{bytes:?}");
         }
@@ -369,7 +369,7 @@ mod tests {
     fn changed_headers_are_read_in_any_pieces() {
         let v4 = v2(0x21, 0x11, &[192, 0, 2, 1, 198, 51, 100, 1, 0xDC, 4, 1, 0xBB, 4, 0, 1, 0]);
         let v6 = v2(0x21, 0x21, &[1; 36]);
-        let (local, other, long) = (v2(0x20, 0, &[]), v2(0x21, 0x31, &[0; 216]), v2(0x21, 0x11, &[1; LONGEST_BLOCK]));
+        let (local, other, long) = (v2(0x20, 0, &[]), v2(0x21, 0x31, &[0; 216]), v2(0x21, 0x11, &[1; MAX_BLOCK]));
         let seeds: [&[u8]; 9] = [
             b"PROXY TCP4 192.0.2.1 198.51.100.1 56324 443\r\nPOST / HTTP/1.1\r\n\r\n",
             b"PROXY TCP6 ffff:f...f:ffff ffff:f...f:ffff 65535 65535\r\n",
@@ -384,11 +384,11 @@ mod tests {
         crate::changed::changed(&seeds, |text, _| {
             let whole = header(text);
             if let Header::Complete { length, .. } = whole {
-                assert!(length <= text.len() && length <= SIGNATURE.len() + 4 + LONGEST_BLOCK, "{text:?}");
+                assert!(length <= text.len() && length <= SIGNATURE.len() + 4 + MAX_BLOCK, "{text:?}");
             }
             for end in (0..text.len().min(300)).chain([text.len()]) {
                 match header(&text[..end]) {
-                    Header::Partial => assert!(end <= SIGNATURE.len() + 4 + LONGEST_BLOCK, "{text:?}"),
+                    Header::Partial => assert!(end <= SIGNATURE.len() + 4 + MAX_BLOCK, "{text:?}"),
                     found => {
                         assert_eq!(found, whole, "{end} of {text:?}");
                         break;

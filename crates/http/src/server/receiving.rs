@@ -37,7 +37,7 @@ pub(super) struct Pace {
 impl Pace {
     /// Returns how long to wait after `came` bytes and a waiting time of `waited`, and the error if nothing arrives by
     /// then.
-    fn patience(self, is_message: bool, came: u64, waited: Duration) -> (Duration, Stalled) {
+    fn wait_limit(self, is_message: bool, came: u64, waited: Duration) -> (Duration, Stalled) {
         let Pace { limit, rate } = self;
         let (free, rest, stalled) = match is_message {
             true => (limit / 3, limit.saturating_sub(waited), Stalled::Late(limit)),
@@ -55,7 +55,7 @@ impl Pace {
 /// for as well. Either the handler itself waits for the body, or a task that the handler has started. Received data is
 /// passed on only with a slot.
 #[derive(Debug, Default)]
-pub(super) struct Coming {
+pub(super) struct PackageState {
     pub(super) progress: Progress,
     /// Whether the root part is there. Data after it is for the handler.
     is_at_work: AtomicBool,
@@ -71,19 +71,19 @@ struct Waits {
     /// The handler waits for the body, possibly among other things.
     body: bool,
     /// Another task has polled the body, found no data, and has received none since.
-    body_elsewhere: bool,
+    body_in_other_task: bool,
 }
 
 thread_local! {
     /// The package whose handler is polled on this thread.
-    static POLLED: Cell<*const Coming> = const { Cell::new(ptr::null()) };
+    static POLLED: Cell<*const PackageState> = const { Cell::new(ptr::null()) };
 }
 
-impl Coming {
+impl PackageState {
     /// Marks the root part as complete.
     pub(super) fn begin_work(&self, ticket: &Ticket) {
         self.is_at_work.store(true, Relaxed);
-        ticket.message_came();
+        ticket.message_received();
     }
 
     /// Returns whether the whole body has arrived.
@@ -123,7 +123,7 @@ impl Coming {
     fn waits(&self, ticket: &Ticket, change: impl FnOnce(&mut Waits)) {
         let mut waits = self.lock();
         change(&mut waits);
-        if waits.handler && (waits.body || waits.body_elsewhere) {
+        if waits.handler && (waits.body || waits.body_in_other_task) {
             ticket.rest();
         }
     }
@@ -135,7 +135,7 @@ impl Coming {
 
 /// Marks a handler as being polled, until this is dropped.
 struct Polled {
-    before: *const Coming,
+    before: *const PackageState,
 }
 
 impl Drop for Polled {
@@ -145,15 +145,15 @@ impl Drop for Polled {
 }
 
 /// Marks the body of a package as being waited for, until this is dropped.
-struct Awaited(Arc<Coming>);
+struct Awaited(Arc<PackageState>);
 
 impl Awaited {
     /// Records that a task polled the body and found no data.
-    fn look(&self, ticket: &Ticket) {
+    fn record_poll(&self, ticket: &Ticket) {
         let is_handler = ptr::eq(POLLED.get(), &*self.0);
         self.0.waits(ticket, |waits| match is_handler {
             true => waits.body = true,
-            false => waits.body_elsewhere = true,
+            false => waits.body_in_other_task = true,
         });
     }
 }
@@ -161,7 +161,7 @@ impl Awaited {
 impl Drop for Awaited {
     fn drop(&mut self) {
         let mut waits = self.0.lock();
-        (waits.body, waits.body_elsewhere) = (false, false);
+        (waits.body, waits.body_in_other_task) = (false, false);
     }
 }
 
@@ -175,8 +175,8 @@ pin_project! {
         ticket: T,
         // A message is charged to it here. For a package, its reader charges the parts that are stored.
         reservation: Arc<Reservation>,
-        package: Option<Arc<Coming>>,
-        came: u64,
+        package: Option<Arc<PackageState>>,
+        received: u64,
         // The root part of the package is complete; `came` counts from there.
         is_at_work: bool,
         was_woken: bool,
@@ -186,7 +186,7 @@ pin_project! {
 }
 
 /// The result of polling a body: a frame, its end or an error.
-type Came = Option<Result<Frame<Bytes>, BoxError>>;
+type PolledFrame = Option<Result<Frame<Bytes>, BoxError>>;
 
 struct Waiting {
     timer: Pin<Box<Sleep>>,
@@ -199,10 +199,10 @@ struct Waiting {
     waited: Duration,
     received: Option<Received>,
     /// A frame that waits for a slot or for memory. The future returns `false` if there is no memory.
-    behind: Option<Behind>,
+    pending: Option<PendingFrame>,
 }
 
-type Behind = (Came, BoxFuture<'static, bool>);
+type PendingFrame = (PolledFrame, BoxFuture<'static, bool>);
 
 impl<B, T: Borrow<Ticket>> Receiving<B, T> {
     /// Creates the body of a message.
@@ -213,7 +213,7 @@ impl<B, T: Borrow<Ticket>> Receiving<B, T> {
             ticket,
             reservation,
             package: None,
-            came: 0,
+            received: 0,
             is_at_work: false,
             was_woken: false,
             waiting: None,
@@ -221,7 +221,13 @@ impl<B, T: Borrow<Ticket>> Receiving<B, T> {
     }
 
     /// Creates the body of a package.
-    pub(super) fn package(body: B, pace: Pace, ticket: T, reservation: Arc<Reservation>, coming: Arc<Coming>) -> Self {
+    pub(super) fn package(
+        body: B,
+        pace: Pace,
+        ticket: T,
+        reservation: Arc<Reservation>,
+        coming: Arc<PackageState>,
+    ) -> Self {
         Receiving { package: Some(coming), ..Receiving::message(body, pace, ticket, reservation) }
     }
 }
@@ -238,7 +244,7 @@ where
         let mut this = self.project();
         let ticket: &Ticket = (*this.ticket).borrow();
         if let Some(waiting) = this.waiting {
-            if let Some(behind) = waiting.behind.take() {
+            if let Some(behind) = waiting.pending.take() {
                 return waiting.hand_out(behind, cx);
             }
             // Checked first, because other requests already rely on this one being dropped.
@@ -251,7 +257,7 @@ where
         let at_work = this.package.as_ref().filter(|package| package.is_at_work.load(Relaxed));
         if at_work.is_some() && !*this.is_at_work {
             // A large root part must not extend the time for attachments.
-            (*this.is_at_work, *this.came) = (true, 0);
+            (*this.is_at_work, *this.received) = (true, 0);
             if let Some(waiting) = this.waiting {
                 waiting.waited = Duration::ZERO;
                 // The timer computes its new end when it fires.
@@ -261,8 +267,8 @@ where
         if let Poll::Ready(frame) = this.body.as_mut().poll_frame(cx) {
             let frame = frame.map(|frame| frame.map_err(Into::into));
             let length = frame.as_ref().and_then(|frame| frame.as_ref().ok()?.data_ref()).map_or(0, Bytes::len);
-            let uncharged = (UNCHARGED as u64).saturating_sub(*this.came).min(length as u64);
-            *this.came += length as u64;
+            let uncharged = (UNCHARGED as u64).saturating_sub(*this.received).min(length as u64);
+            *this.received += length as u64;
             if let Some(package) = &*this.package {
                 package.is_over.store(frame.is_none() || this.body.is_end_stream(), Relaxed);
                 package.progress.note();
@@ -270,11 +276,11 @@ where
             let charge = if this.package.is_none() { length - uncharged as usize } else { 0 };
             let refused = charge > 0 && this.reservation.grow(charge).is_err();
             if refused {
-                let held = *this.came as usize - length;
+                let held = *this.received as usize - length;
                 let waiting =
                     this.waiting.get_or_insert_with(|| Waiting::new(ticket, this.reservation, held, Duration::ZERO));
-                waiting.stop(length, *this.came);
-                let room = ticket.clone().make_room(this.reservation.clone(), charge);
+                waiting.stop(length, *this.received);
+                let room = ticket.clone().wait_for_memory(this.reservation.clone(), charge);
                 return waiting.hand_out((frame, Box::pin(room)), cx);
             }
             let Some(waiting) = this.waiting else {
@@ -285,12 +291,12 @@ where
             }
             if at_work.is_none() {
                 match this.package {
-                    None => waiting.came_of_message(length, *this.came),
-                    Some(_) => waiting.came_of_package(this.reservation.bytes() + length, *this.came),
+                    None => waiting.message_received(length, *this.received),
+                    Some(_) => waiting.package_received(this.reservation.bytes() + length, *this.received),
                 }
                 return Poll::Ready(frame);
             }
-            waiting.go_on(*this.came);
+            waiting.go_on(*this.received);
             // The body still counts as waited for: the handler may take the slot meanwhile, and then frees it for this
             // frame.
             if let Some(slot) = ticket.go_on() {
@@ -306,23 +312,23 @@ where
             return Poll::Pending;
         }
         let waiting = this.waiting.get_or_insert_with(|| {
-            let (patience, _) = this.pace.patience(at_work.is_none(), *this.came, Duration::ZERO);
+            let (patience, _) = this.pace.wait_limit(at_work.is_none(), *this.received, Duration::ZERO);
             let held = match (at_work, &this.package) {
                 (Some(_), _) => 0,
                 (None, Some(_)) => this.reservation.bytes(),
-                (None, None) => *this.came as usize,
+                (None, None) => *this.received as usize,
             };
             Waiting::new(ticket, this.reservation, held, patience)
         });
         let since = *waiting.since.get_or_insert_with(|| {
             if let Some(received) = &waiting.received {
-                received.wait(waiting.waited, *this.came);
+                received.wait(waiting.waited, *this.received);
             }
             waiting.awaited = at_work.map(|package| Awaited(package.clone()));
             Instant::now()
         });
         if let Some(awaited) = &waiting.awaited {
-            awaited.look(ticket);
+            awaited.record_poll(ticket);
         }
         // If the timer has this task's waker, a check is enough.
         if !waiting.timer.is_elapsed() && waiting.task.as_ref().is_some_and(|task| task.will_wake(cx.waker())) {
@@ -332,11 +338,11 @@ where
         loop {
             ready!(waiting.timer.as_mut().poll(cx));
             // The timer is not reset when data arrives, which only extends the limit. So compute the limit now.
-            let (patience, stalled) = this.pace.patience(at_work.is_none(), *this.came, waiting.waited);
+            let (patience, stalled) = this.pace.wait_limit(at_work.is_none(), *this.received, waiting.waited);
             let end = since.checked_add(patience).unwrap_or_else(|| after(patience));
             if end <= Instant::now() {
                 waiting.awaited = None;
-                waiting.go_on(*this.came);
+                waiting.go_on(*this.received);
                 return Poll::Ready(Some(Err(stalled.into())));
             }
             waiting.timer.as_mut().reset(end);
@@ -344,7 +350,7 @@ where
     }
 
     fn is_end_stream(&self) -> bool {
-        self.waiting.as_ref().is_none_or(|waiting| waiting.behind.is_none()) && self.body.is_end_stream()
+        self.waiting.as_ref().is_none_or(|waiting| waiting.pending.is_none()) && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
@@ -355,7 +361,7 @@ where
 impl Waiting {
     /// Creates the state for a body that is being waited for, of which `held` bytes are held.
     fn new(ticket: &Ticket, reservation: &Arc<Reservation>, held: usize, patience: Duration) -> Box<Self> {
-        ticket.holds(reservation);
+        ticket.register_request(reservation);
         Box::new(Waiting {
             timer: Box::pin(sleep(patience)),
             task: None,
@@ -363,7 +369,7 @@ impl Waiting {
             awaited: None,
             waited: Duration::ZERO,
             received: ticket.receive(held),
-            behind: None,
+            pending: None,
         })
     }
 
@@ -386,32 +392,32 @@ impl Waiting {
     fn stop(&mut self, length: usize, came: u64) {
         self.go_on(came);
         if let Some(received) = &self.received {
-            received.hold(length);
+            received.add(length);
         }
     }
 
     /// Records more bytes of a message. The wait continues until the message is complete.
-    fn came_of_message(&mut self, length: usize, came: u64) {
+    fn message_received(&mut self, length: usize, came: u64) {
         if let Some(received) = &self.received {
-            received.hold(length);
+            received.add(length);
             received.moved(came);
         }
     }
 
     /// Records more bytes of a package before its root part. `held` bytes are held now: earlier parts wait in memory,
     /// or on disk if they are large.
-    fn came_of_package(&mut self, held: usize, came: u64) {
+    fn package_received(&mut self, held: usize, came: u64) {
         if let Some(received) = &self.received {
-            received.hold_in_all(held);
+            received.raise_to(held);
             received.moved(came);
         }
     }
 
     /// Returns the frame once its slot or memory is granted. The grant is polled immediately, so that it stores the
     /// waker.
-    fn hand_out(&mut self, (frame, mut grant): Behind, cx: &mut Context<'_>) -> Poll<Came> {
+    fn hand_out(&mut self, (frame, mut grant): PendingFrame, cx: &mut Context<'_>) -> Poll<PolledFrame> {
         let Poll::Ready(is_granted) = grant.as_mut().poll(cx) else {
-            self.behind = Some((frame, grant));
+            self.pending = Some((frame, grant));
             return Poll::Pending;
         };
         self.awaited = None;
@@ -444,9 +450,9 @@ mod tests {
         let mut body = Receiving::message(body, pace, ticket.unwrap(), reservation);
         assert!(body.frame().await.unwrap().is_ok());
         assert!(body.frame().now_or_never().is_none());
-        assert_eq!(activity.wait.held(), 11_000);
+        assert_eq!(activity.wait.bytes(), 11_000);
         drop(body);
-        assert_eq!(activity.wait.held(), 0);
+        assert_eq!(activity.wait.bytes(), 0);
     }
 
     #[test]
@@ -468,7 +474,7 @@ mod tests {
             (100, false, 6_000, 100, (0, slow(6_000, 90))),
             (1, false, u64::MAX, 50, (30, silent)),
         ] {
-            let found = Pace { limit: seconds(30), rate }.patience(is_message, came, seconds(waited));
+            let found = Pace { limit: seconds(30), rate }.wait_limit(is_message, came, seconds(waited));
             let expected = (seconds(expected.0), expected.1);
             assert_eq!(found, expected, "{rate} bytes a second, {came} came, {waited} s");
         }

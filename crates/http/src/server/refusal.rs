@@ -7,8 +7,8 @@ use http::{HeaderValue, Response, StatusCode, header};
 
 use super::slots;
 use crate::body::{Body, Failure};
-use crate::gzip::Unsound;
-use crate::headers::{Unread, shown};
+use crate::gzip::GzipError;
+use crate::headers::{UnreadReason, shown};
 
 /// The Retry-After of temporary rejections: 1 s.
 pub(super) const RETRY_AFTER: HeaderValue = HeaderValue::from_static("1");
@@ -25,11 +25,11 @@ pub(super) enum Refusal {
     /// There is no endpoint at this path.
     Path { found: String },
     /// The Content-Type is missing or not one of SOAP, or its charset is unknown.
-    ContentType(Unread),
+    ContentType(UnreadReason),
     /// A content coding other than gzip, or gzip if it is not accepted.
     ContentEncoding { found: String, takes_gzip: bool },
     /// The body isn't valid gzip, or decodes to too many bytes.
-    Unsound(Unsound),
+    Gzip(GzipError),
     /// The SOAPAction is not UTF-8.
     Action,
     /// A request of HTTP/1.1 has no Host.
@@ -109,8 +109,8 @@ impl Refusal {
         if let Some(stalled) = source.downcast_ref::<Stalled>() {
             return Refusal::from(*stalled);
         }
-        match source.downcast_ref::<Unsound>() {
-            Some(unsound) => Refusal::Unsound(unsound.clone()),
+        match source.downcast_ref::<GzipError>() {
+            Some(unsound) => Refusal::Gzip(unsound.clone()),
             None => Refusal::BrokenOff { after, reason: source.to_string() },
         }
     }
@@ -121,9 +121,9 @@ impl Refusal {
             Refusal::Unauthorized { .. } => StatusCode::UNAUTHORIZED,
             Refusal::Path { .. } => StatusCode::NOT_FOUND,
             Refusal::ContentType(_) | Refusal::ContentEncoding { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Refusal::Unsound(Unsound::Ratio { .. }) => StatusCode::PAYLOAD_TOO_LARGE,
+            Refusal::Gzip(GzipError::Ratio { .. }) => StatusCode::PAYLOAD_TOO_LARGE,
             Refusal::Action
-            | Refusal::Unsound(_)
+            | Refusal::Gzip(_)
             | Refusal::BrokenOff { .. }
             | Refusal::NoHost
             | Refusal::Repeated { .. }
@@ -161,7 +161,7 @@ impl Refusal {
             | Refusal::TooLarge { .. }
             | Refusal::Limit { .. }
             | Refusal::BrokenOff { .. }
-            | Refusal::Unsound(_)
+            | Refusal::Gzip(_)
             | Refusal::Stalled(_)
             | Refusal::Exhausted => true,
         }
@@ -230,7 +230,7 @@ impl fmt::Display for Refusal {
                 let expected = if *takes_gzip { "gzip or none" } else { "none" };
                 write!(f, "found content encoding {}, expected {expected}", shown(found))
             }
-            Refusal::Unsound(unsound) => unsound.fmt(f),
+            Refusal::Gzip(unsound) => unsound.fmt(f),
             Refusal::Action => f.write_str("the SOAPAction header is not UTF-8"),
             Refusal::NoHost => f.write_str("found no Host header, expected one (RFC 9112 §3.2)"),
             Refusal::Repeated { name, found } => write!(f, "found {found} {name} headers, expected one"),

@@ -11,9 +11,9 @@ use futures_util::future::BoxFuture;
 use http::request::Parts;
 use http::{HeaderValue, Method, Request, Response, StatusCode, header};
 
-use super::address::{Address, Beside, Served};
+use super::address::{Address, Served, ServedContracts};
 use super::admission::Ticket;
-use super::answer::{Answer, unread};
+use super::answer::{Answer, answer_unread};
 use super::endpoint::Endpoint;
 use super::observer;
 use super::options::Options;
@@ -133,7 +133,7 @@ impl Routes {
                 Method::GET | Method::HEAD => probed(is_fine(&head)),
                 _ => Refusal::OnlyGet.into_response(),
             };
-            let answered = unread(answer, body, head.headers.contains_key(header::EXPECT));
+            let answered = answer_unread(answer, body, head.headers.contains_key(header::EXPECT));
             Box::pin(async move {
                 let Ok(answer) = answered.await;
                 answer
@@ -189,7 +189,7 @@ impl Routes {
                     description: endpoint.description(),
                     address: endpoint.options().address.clone(),
                 });
-                let beside = Beside(served.collect());
+                let beside = ServedContracts(served.collect());
                 request.extensions_mut().insert(beside);
             }
             return endpoint.respond(request);
@@ -205,7 +205,7 @@ impl Routes {
         }
         let (head, body) = request.into_parts();
         let response = page.map_or_else(|| not_found.into_response(), |page| page(&head));
-        unread(response, body, head.headers.contains_key(header::EXPECT))
+        answer_unread(response, body, head.headers.contains_key(header::EXPECT))
     }
 }
 

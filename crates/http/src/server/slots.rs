@@ -83,7 +83,7 @@ impl Slots {
         self.taken.fetch_update(SeqCst, SeqCst, |taken| (taken < self.max).then_some(taken + 1)).is_ok()
     }
 
-    fn queue(&self, most: usize) -> Result<Place<'_>, Overload> {
+    fn queue(&self, most: usize) -> Result<QueueEntry<'_>, Overload> {
         let mut queue = self.lock();
         if queue.len() >= most {
             return Err(Overload);
@@ -92,7 +92,7 @@ impl Slots {
         queue.push_back(sender);
         self.queued.store(queue.len(), SeqCst);
         self.grant(&mut queue);
-        Ok(Place { slots: self, granted, is_done: false })
+        Ok(QueueEntry { slots: self, granted, is_done: false })
     }
 
     /// Gives free slots to the first requests in the queue.
@@ -113,20 +113,20 @@ impl Slots {
 }
 
 /// A place in the queue. Dropping it leaves the queue, and passes on a slot that it got meanwhile.
-struct Place<'a> {
+struct QueueEntry<'a> {
     slots: &'a Slots,
     granted: oneshot::Receiver<()>,
     is_done: bool,
 }
 
-impl Place<'_> {
+impl QueueEntry<'_> {
     async fn wait(&mut self) {
         // The sender is dropped only after it was used.
         self.is_done = (&mut self.granted).await.is_ok();
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueEntry<'_> {
     fn drop(&mut self) {
         if self.is_done {
             return;

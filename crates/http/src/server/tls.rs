@@ -28,7 +28,8 @@ use super::listener::{Connection, Listener, TlsPeer};
 use super::proxy_protocol::NoHeader;
 use crate::error::{Error, ErrorKind};
 use crate::tls::{
-    ALPN, FewOfClients, Identity, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, meaning, provider, reason,
+    ALPN, Identity, LimitedClientVerifier, LoadedIdentity, Pem, PlainHttp, Sniffed, TlsVersion, meaning, provider,
+    reason,
 };
 
 /// The most bytes of encrypted answers that a connection buffers.
@@ -47,7 +48,7 @@ const USE_HTTPS: &str = "HTTP/1.1 400 Bad Request\r\ncontent-type: text/plain; c
 
 /// The shortest time between two renewals of the ticket keys. A renewal ends the resumable sessions of all clients,
 /// because of one.
-const KEPT: Duration = Duration::from_secs(60);
+const MIN_RENEWAL_INTERVAL: Duration = Duration::from_secs(60);
 
 /// The TLS options of a server: its own certificate, and which certificates clients need.
 #[derive(Clone, Debug)]
@@ -277,7 +278,7 @@ impl Authorities {
             verifier = verifier.allow_unauthenticated();
         }
         let unusable = |error| Error::new(ErrorKind::Tls, "the authorities of clients can't be used").because(error);
-        Ok(Arc::new(FewOfClients(verifier.build().map_err(unusable)?)))
+        Ok(Arc::new(LimitedClientVerifier(verifier.build().map_err(unusable)?)))
     }
 }
 
@@ -322,7 +323,7 @@ impl Tickets {
     /// Ends all resumable sessions, unless that was done recently.
     fn renew(&self) {
         let mut keys = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if keys.renewed.is_none_or(|renewed| renewed.elapsed() >= KEPT)
+        if keys.renewed.is_none_or(|renewed| renewed.elapsed() >= MIN_RENEWAL_INTERVAL)
             && let Ok(current) = Ticketer::new()
         {
             *keys = Keys { current, renewed: Some(Instant::now()) };
@@ -382,7 +383,7 @@ pub struct TlsStream<T> {
 /// Boxed, so that a connection is cheap to move.
 enum State<T> {
     /// The peer isn't known yet, because a proxy reports it before the handshake.
-    Nobody(Box<Option<(T, Arc<Current>)>>),
+    UnknownPeer(Box<Option<(T, Arc<Current>)>>),
     Handshake(Box<Handshake<T>>),
     Open(Box<OpenStream<Sniffed<T>>>),
     /// The handshake failed.
@@ -395,7 +396,7 @@ struct Handshake<T> {
     accept: FallibleAccept<Sniffed<T>>,
     current: Arc<Current>,
     /// The number of bytes that have arrived.
-    came: Arc<AtomicU64>,
+    received: Arc<AtomicU64>,
 }
 
 /// A connection that is being closed, possibly with a reason.
@@ -415,9 +416,9 @@ impl<T: Connection> State<T> {
         let limit = |session: &mut ServerConnection| session.set_buffer_limit(Some(MAX_UNSENT));
         let acceptor = TlsAcceptor::from(current.config.clone());
         let stream = Sniffed::new(stream);
-        let came = stream.came.clone();
+        let came = stream.received.clone();
         let accept = acceptor.accept_with(stream, limit).into_fallible();
-        State::Handshake(Box::new(Handshake { accept, current, came }))
+        State::Handshake(Box::new(Handshake { accept, current, received: came }))
     }
 }
 
@@ -426,14 +427,14 @@ impl<T: Connection> TlsStream<T> {
         let (address, local_address) = (stream.peer(), stream.local_addr());
         let state = match address {
             Some(_) => State::handshake(stream, current),
-            None => State::Nobody(Box::new(Some((stream, current)))),
+            None => State::UnknownPeer(Box::new(Some((stream, current)))),
         };
         TlsStream { state, address, local_address, peer: None }
     }
 
     /// Completes the handshake and returns the TLS stream.
     fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<Pin<&mut OpenStream<Sniffed<T>>>>> {
-        if let State::Nobody(nobody) = &mut self.state
+        if let State::UnknownPeer(nobody) = &mut self.state
             && let Some((stream, _)) = &mut **nobody
         {
             let readable = ready!(stream.poll_readable(cx));
@@ -469,7 +470,7 @@ impl<T: Connection> TlsStream<T> {
             State::Open(stream) => return Poll::Ready(Ok(Pin::new(&mut **stream))),
             State::Broken(refused) => ready!(refused.poll_end(cx)),
             State::Refused(refused) => ready!(refused.poll_end(cx)),
-            State::Nobody(_) | State::Handshake(_) => return Poll::Pending,
+            State::UnknownPeer(_) | State::Handshake(_) => return Poll::Pending,
         }
         Poll::Ready(Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the client was rejected")))
     }
@@ -542,7 +543,7 @@ impl<T: Connection> Connection for TlsStream<T> {
 
     fn peer(&self) -> Option<IpAddr> {
         match &self.state {
-            State::Nobody(nobody) => nobody.as_ref().as_ref().and_then(|(stream, _)| stream.peer()),
+            State::UnknownPeer(nobody) => nobody.as_ref().as_ref().and_then(|(stream, _)| stream.peer()),
             _ => self.address,
         }
     }
@@ -557,18 +558,18 @@ impl<T: Connection> Connection for TlsStream<T> {
 
     fn handshake_bytes(&self) -> u64 {
         match &self.state {
-            State::Handshake(handshake) => handshake.came.load(Relaxed),
+            State::Handshake(handshake) => handshake.received.load(Relaxed),
             _ => 0,
         }
     }
 
     fn is_in_handshake(&self) -> bool {
-        matches!(self.state, State::Nobody(_) | State::Handshake(_))
+        matches!(self.state, State::UnknownPeer(_) | State::Handshake(_))
     }
 
     fn handshake_failure(&self) -> Option<String> {
         match &self.state {
-            State::Nobody(_) | State::Handshake(_) | State::Open(_) => None,
+            State::UnknownPeer(_) | State::Handshake(_) | State::Open(_) => None,
             State::Broken(refused) => refused.why.clone(),
             State::Refused(refused) => refused.why.clone(),
         }
@@ -604,7 +605,7 @@ impl<T: Connection> AsyncWrite for TlsStream<T> {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         // During a handshake only the connection itself can be closed.
-        if matches!(self.state, State::Nobody(_) | State::Handshake(_)) {
+        if matches!(self.state, State::UnknownPeer(_) | State::Handshake(_)) {
             return Poll::Ready(Ok(()));
         }
         ready!(self.poll_open(cx))?.poll_shutdown(cx)
@@ -614,7 +615,7 @@ impl<T: Connection> AsyncWrite for TlsStream<T> {
 impl<T> fmt::Debug for TlsStream<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = match self.state {
-            State::Nobody(_) => "nobody",
+            State::UnknownPeer(_) => "nobody",
             State::Handshake(_) => "handshake",
             State::Open(_) => "open",
             State::Broken(_) => "broken",

@@ -44,10 +44,10 @@ pub(super) struct Wait {
     moved: AtomicU64,
     /// The recently moved bytes, in [`PARTS`] of a byte, and the time when that was computed, in milliseconds since the
     /// server began.
-    lately: AtomicU64,
-    reckoned: AtomicU64,
+    recent: AtomicU64,
+    computed_at: AtomicU64,
     /// The bytes of an incomplete message, as counted by [`Connections`](super::connections::Connections).
-    held: AtomicUsize,
+    bytes: AtomicUsize,
     /// The waker of the connection's task. Not an `AtomicWaker`, which would be empty after the first wake.
     waker: Mutex<Option<Waker>>,
 }
@@ -109,28 +109,28 @@ impl Wait {
     }
 
     /// Adds bytes of an incomplete message.
-    pub(super) fn hold(&self, bytes: usize) {
-        self.held.fetch_add(bytes, Release);
+    pub(super) fn add_bytes(&self, bytes: usize) {
+        self.bytes.fetch_add(bytes, Release);
     }
 
     /// Returns the held bytes of an incomplete message, which no longer count.
-    pub(super) fn take_held(&self) -> usize {
-        self.held.swap(0, Acquire)
+    pub(super) fn take_bytes(&self) -> usize {
+        self.bytes.swap(0, Acquire)
     }
 
     /// Returns the held bytes of an incomplete message.
-    pub(super) fn held(&self) -> usize {
-        self.held.load(Relaxed)
+    pub(super) fn bytes(&self) -> usize {
+        self.bytes.load(Relaxed)
     }
 
     /// Returns the pace, by which the slowest has the least: recently moved bytes, then the start of the wait.
     pub(super) fn pace(&self, now: u64) -> Pace {
-        (self.lately(now), self.since.load(Relaxed))
+        (self.recent(now), self.since.load(Relaxed))
     }
 
     /// Returns the recent rate in bytes per second.
     fn rate(&self, now: u64) -> u64 {
-        (self.lately(now) as f64 / PARTS as f64 / HALF_LIFE * 1_000.0 * std::f64::consts::LN_2) as u64
+        (self.recent(now) as f64 / PARTS as f64 / HALF_LIFE * 1_000.0 * std::f64::consts::LN_2) as u64
     }
 
     /// Returns whether an answer of `held` bytes is read so slowly that it would take longer than `limit`.
@@ -143,23 +143,23 @@ impl Wait {
         waited >= READING && self.rate(now).max(mean).saturating_mul(limit) / 1_000 < held as u64
     }
 
-    fn lately(&self, now: u64) -> u64 {
-        let passed = now.saturating_sub(self.reckoned.load(Relaxed));
-        (self.lately.load(Relaxed) as f64 * (-(passed as f64) / HALF_LIFE).exp2()) as u64
+    fn recent(&self, now: u64) -> u64 {
+        let passed = now.saturating_sub(self.computed_at.load(Relaxed));
+        (self.recent.load(Relaxed) as f64 * (-(passed as f64) / HALF_LIFE).exp2()) as u64
     }
 
     /// Updates the number of moved bytes. Only the waiting task calls this.
     pub(super) fn note_moved(&self, now: u64, moved: u64) {
         let more = moved.saturating_sub(self.moved.swap(moved, Relaxed));
-        self.lately.store(self.lately(now).saturating_add(more.saturating_mul(PARTS)), Relaxed);
-        self.reckoned.store(now, Relaxed);
+        self.recent.store(self.recent(now).saturating_add(more.saturating_mul(PARTS)), Relaxed);
+        self.computed_at.store(now, Relaxed);
     }
 
     /// Resets the counters for a new wait.
     pub(super) fn begin_anew(&self, now: u64) {
         self.moved.store(0, Relaxed);
-        self.lately.store(CREDIT * PARTS, Relaxed);
-        self.reckoned.store(now, Relaxed);
+        self.recent.store(CREDIT * PARTS, Relaxed);
+        self.computed_at.store(now, Relaxed);
     }
 
     /// Begins the turn of a request, without a wait.
@@ -174,7 +174,7 @@ impl Wait {
             self.begin_anew(now);
         } else if self.kind() == Wait::NONE {
             // The time without a wait doesn't count.
-            self.reckoned.store(now, Relaxed);
+            self.computed_at.store(now, Relaxed);
         }
         self.note_moved(now, moved);
         self.since.store(now.saturating_sub(waited), Relaxed);

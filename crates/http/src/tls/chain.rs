@@ -22,14 +22,14 @@ const SERVER_BYTES: usize = 64 << 10;
 
 /// The most issuer certificates with one name. An authority has two if it is certified by itself and by another
 /// authority.
-const OF_ONE_NAME: usize = 2;
+const MAX_ISSUERS_OF_NAME: usize = 2;
 
 /// The error of webpki if the server's own certificate is the certificate of an authority.
 pub(super) const AS_AUTHORITY: &str = "CaUsedAsEndEntity";
 
 /// The limits of a chain.
 #[derive(Clone, Copy)]
-struct Most {
+struct ChainLimits {
     certificates: usize,
     bytes: usize,
 }
@@ -38,12 +38,12 @@ struct Most {
 fn issuers<'c>(
     end: &CertificateDer<'_>,
     shown: &'c [CertificateDer<'c>],
-    most: Most,
+    limits: ChainLimits,
 ) -> Result<Vec<CertificateDer<'c>>, Error> {
     let bytes = end.len() + shown.iter().map(|certificate| certificate.len()).sum::<usize>();
-    if shown.len() >= most.certificates || bytes > most.bytes {
+    if shown.len() >= limits.certificates || bytes > limits.bytes {
         let found = shown.len() + 1;
-        let Most { certificates, bytes: allowed } = most;
+        let ChainLimits { certificates, bytes: allowed } = limits;
         return Err(Error::General(format!(
             "found {found} certificates of {bytes} bytes, expected at most {certificates} of {allowed} bytes"
         )));
@@ -60,9 +60,9 @@ fn issuers<'c>(
             continue;
         }
         let name = read.roots.first().map(|root| root.subject.to_vec()).unwrap_or_default();
-        if names.iter().filter(|other| **other == name).count() >= OF_ONE_NAME {
+        if names.iter().filter(|other| **other == name).count() >= MAX_ISSUERS_OF_NAME {
             return Err(Error::General(format!(
-                "found more than {OF_ONE_NAME} certificates of issuers with the same name, expected a chain"
+                "found more than {MAX_ISSUERS_OF_NAME} certificates of issuers with the same name, expected a chain"
             )));
         }
         names.push(name);
@@ -73,9 +73,9 @@ fn issuers<'c>(
 
 /// A verifier of client certificates that limits their number.
 #[derive(Debug)]
-pub(crate) struct FewOfClients(pub(crate) Arc<dyn ClientCertVerifier>);
+pub(crate) struct LimitedClientVerifier(pub(crate) Arc<dyn ClientCertVerifier>);
 
-impl ClientCertVerifier for FewOfClients {
+impl ClientCertVerifier for LimitedClientVerifier {
     fn offer_client_auth(&self) -> bool {
         self.0.offer_client_auth()
     }
@@ -94,8 +94,8 @@ impl ClientCertVerifier for FewOfClients {
         shown: &[CertificateDer<'_>],
         now: UnixTime,
     ) -> Result<ClientCertVerified, Error> {
-        let most = Most { certificates: CLIENT_CERTIFICATES, bytes: CLIENT_BYTES };
-        self.0.verify_client_cert(end, &issuers(end, shown, most)?, now)
+        let limits = ChainLimits { certificates: CLIENT_CERTIFICATES, bytes: CLIENT_BYTES };
+        self.0.verify_client_cert(end, &issuers(end, shown, limits)?, now)
     }
 
     fn verify_tls12_signature(
@@ -128,12 +128,12 @@ impl ClientCertVerifier for FewOfClients {
 /// A verifier of server certificates that limits their number. It also accepts a certificate that is itself a trusted
 /// one.
 #[derive(Debug)]
-pub(crate) struct FewOfServers {
+pub(crate) struct LimitedServerVerifier {
     pub(crate) inner: Arc<dyn ServerCertVerifier>,
     pub(crate) trusted: Vec<CertificateDer<'static>>,
 }
 
-impl FewOfServers {
+impl LimitedServerVerifier {
     /// Returns whether a certificate was rejected only because it belongs to an authority, although it is one of the
     /// trusted ones. Self-signed certificates that OpenSSL or Go make by default are of this kind. webpki checks dates
     /// before this, but not the name.
@@ -143,7 +143,7 @@ impl FewOfServers {
     }
 }
 
-impl ServerCertVerifier for FewOfServers {
+impl ServerCertVerifier for LimitedServerVerifier {
     fn verify_server_cert(
         &self,
         end: &CertificateDer<'_>,
@@ -152,8 +152,8 @@ impl ServerCertVerifier for FewOfServers {
         ocsp: &[u8],
         now: UnixTime,
     ) -> Result<ServerCertVerified, Error> {
-        let most = Most { certificates: SERVER_CERTIFICATES, bytes: SERVER_BYTES };
-        match self.inner.verify_server_cert(end, &issuers(end, shown, most)?, name, ocsp, now) {
+        let limits = ChainLimits { certificates: SERVER_CERTIFICATES, bytes: SERVER_BYTES };
+        match self.inner.verify_server_cert(end, &issuers(end, shown, limits)?, name, ocsp, now) {
             Err(error) if self.is_refused_as_authority(end, &error) => {
                 verify_server_name(&ParsedCertificate::try_from(end)?, name)?;
                 Ok(ServerCertVerified::assertion())

@@ -13,7 +13,7 @@ use rustls::pki_types::{CertificateDer, CertificateRevocationListDer, PrivateKey
 use crate::error::{Error, ErrorKind};
 
 /// The size limit of a PEM file, in bytes. Revocation lists of large authorities have tens of megabytes.
-const LARGEST_PEM: u64 = 256 << 20;
+const MAX_PEM: u64 = 256 << 20;
 
 /// PEM text in a file or in memory. A file is read when it is needed, and again when TLS is reloaded.
 #[derive(Clone)]
@@ -86,9 +86,9 @@ impl Pem {
                     return Err(io::Error::other("it is not a regular file"));
                 }
                 let mut text = Vec::new();
-                File::open(path)?.take(LARGEST_PEM + 1).read_to_end(&mut text)?;
-                if text.len() as u64 > LARGEST_PEM {
-                    return Err(io::Error::other(format!("it has more than {} MiB", LARGEST_PEM >> 20)));
+                File::open(path)?.take(MAX_PEM + 1).read_to_end(&mut text)?;
+                if text.len() as u64 > MAX_PEM {
+                    return Err(io::Error::other(format!("it has more than {} MiB", MAX_PEM >> 20)));
                 }
                 Ok(text.into())
             }

@@ -8,39 +8,39 @@ use castile_soap::{Description, Document, Offloading};
 use http::request::Parts;
 use http::{Response, header};
 
-use super::shared::Shared;
+use super::state::EndpointState;
 use crate::body::Body;
 use crate::headers::{Fields, XML_TYPE};
 use crate::server::address;
 use crate::server::admission::Ticket;
-use crate::server::answer::{Answer, unread};
+use crate::server::answer::{Answer, answer_unread};
 use crate::server::refusal::Refusal;
 use crate::timeout::within;
 
 /// How many pairs of a query are compared, each with every document of the contract. Real clients send one.
 const PAIRS: usize = 32;
 
-impl<S: castile_soap::Service + ?Sized> Shared<S> {
+impl<S: castile_soap::Service + ?Sized> EndpointState<S> {
     /// Answers a GET with a document of the contract, or with the page if it asks for none.
     pub(super) fn show<B>(self: &Arc<Self>, head: Parts, body: B, ticket: Ticket) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
     {
-        let document = asked_document(self.service.description(), &head);
+        let document = requested_document(self.service.description(), &head);
         let size = document.map_or_else(|| self.page_size(), |document| document.text().len());
         let offload = self.options.messages.offload.as_ref();
         match offload.filter(|offload| size > offload.above()).cloned() {
-            Some(offload) => self.show_elsewhere(offload, document, head, body, ticket),
+            Some(offload) => self.show_on_worker(offload, document, head, body, ticket),
             None => {
                 let has_expect = Fields::of(&head.headers).has_expect;
-                unread(self.shown(document, &head, &ticket), body, has_expect)
+                answer_unread(self.shown(document, &head, &ticket), body, has_expect)
             }
         }
     }
 
     /// Returns whether a GET with this head is answered.
     pub(super) fn shows(&self, head: &Parts) -> bool {
-        self.has_page() || asked_document(self.service.description(), head).is_some()
+        self.has_page() || requested_document(self.service.description(), head).is_some()
     }
 
     fn shown(&self, document: Option<&Document>, head: &Parts, ticket: &Ticket) -> Response<Body> {
@@ -53,7 +53,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
 
     /// Answers a GET with a large document or page on another thread: processing a large text would block a thread that
     /// drives connections.
-    fn show_elsewhere<B>(
+    fn show_on_worker<B>(
         self: &Arc<Self>,
         offload: Offloading,
         document: Option<&'static Document>,
@@ -75,7 +75,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
                 }
                 Err(overload) => Err(Refusal::from(overload)),
             };
-            unread(response.unwrap_or_else(Refusal::into_response), body, has_expect).await
+            answer_unread(response.unwrap_or_else(Refusal::into_response), body, has_expect).await
         })
     }
 
@@ -117,7 +117,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
             ticket.relieve_if_refused(&reservation);
             return Err(Refusal::Exhausted);
         }
-        ticket.holds_shown(&reservation);
+        ticket.register_document(&reservation);
         Ok(response.map(|body| body.charged(Some(reservation))))
     }
 
@@ -131,7 +131,7 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
 
 /// Returns the document of the contract that a query asks for. An imported document is found by its exact query, the
 /// WSDL by the name `wsdl` with any value.
-fn asked_document(description: &Description, head: &Parts) -> Option<&'static Document> {
+fn requested_document(description: &Description, head: &Parts) -> Option<&'static Document> {
     let pairs = || head.uri.query().unwrap_or_default().split('&').take(PAIRS);
     let is_asked = |document: &&Document| pairs().any(|pair| pair.eq_ignore_ascii_case(document.query));
     let imported = description.documents.iter().skip(1).find(is_asked);

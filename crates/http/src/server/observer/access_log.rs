@@ -165,7 +165,7 @@ fn lost_line(is_json: bool, lost: u64) -> String {
 fn handshake_line(is_json: bool, failure: &HandshakeFailure<'_>) -> String {
     let HandshakeFailure { peer, reason } = failure;
     let (time, peer) = (now(), peer.map(|peer| peer.to_string()));
-    let reason = cut(reason, REASON);
+    let reason = shorten(reason, REASON);
     if is_json {
         let peer = peer.map_or_else(String::new, |peer| format!(",\"peer\":\"{peer}\""));
         return format!("{{\"time\":\"{time}\"{peer},\"tls_failure\":\"{}\"}}\n", Escaped(reason));
@@ -174,18 +174,18 @@ fn handshake_line(is_json: bool, failure: &HandshakeFailure<'_>) -> String {
 }
 
 /// Returns the first characters of a text.
-fn cut(text: &str, most: usize) -> &str {
+fn shorten(text: &str, most: usize) -> &str {
     text.char_indices().nth(most).map_or(text, |(end, _)| &text[..end])
 }
 
 /// Returns the beginning of the method, which may be any token.
 pub(super) fn method<'e>(exchange: &'e Exchange<'_>) -> &'e str {
-    cut(exchange.method().as_str(), METHOD)
+    shorten(exchange.method().as_str(), METHOD)
 }
 
 /// Returns the beginning of the path.
 pub(super) fn path<'e>(exchange: &'e Exchange<'_>) -> &'e str {
-    cut(exchange.path(), PATH)
+    shorten(exchange.path(), PATH)
 }
 
 /// Formats a text as one field of a line: `-` if it is empty, and with white space characters as their numbers.
@@ -365,7 +365,7 @@ mod tests {
     #[test]
     fn texts_are_cut_between_characters() {
         for (text, most, expected) in [("", 2, ""), ("äb", 2, "äb"), ("äöü", 2, "äö"), ("abc", 0, "")] {
-            assert_eq!(cut(text, most), expected);
+            assert_eq!(shorten(text, most), expected);
         }
     }
 

@@ -58,9 +58,9 @@ const CONTENT_TYPE: HeaderValue =
 /// let server = Server::new().observer(metrics);
 /// ```
 #[derive(Clone)]
-pub struct Metrics(Arc<Shared>);
+pub struct Metrics(Arc<MetricsState>);
 
-struct Shared {
+struct MetricsState {
     registry: Registry,
     requests: Family<RequestLabels, Counter>,
     durations: Family<Labels, Histogram>,
@@ -206,7 +206,7 @@ impl Metrics {
         registry.register("tls_handshake_failures", "Failed TLS handshakes", handshake_failures.clone());
         let (servers, found) = (Servers::default(), RwLock::default());
         registry.register_collector(Box::new(servers.clone()));
-        Metrics(Arc::new(Shared {
+        Metrics(Arc::new(MetricsState {
             registry,
             requests,
             durations,
@@ -229,7 +229,7 @@ impl Metrics {
     }
 }
 
-impl Shared {
+impl MetricsState {
     fn series(&self, exchange: &Exchange<'_>) -> Arc<Series> {
         let key = Key {
             service: exchange.service().map_or(0, |service| std::ptr::from_ref(service).addr()),

@@ -6,13 +6,13 @@ use std::sync::{Arc, Weak};
 #[cfg(feature = "metrics")]
 use castile_budget::Budget;
 
-use crate::server::shared::Shared;
+use crate::server::state::ServerState;
 
 /// Gives access to the current load of a server. It is cheap to clone, and may outlive the server.
 ///
 /// An [`Observer`](super::Observer) gets it when the server begins to serve.
 #[derive(Clone)]
-pub struct Status(Weak<Shared>);
+pub struct Status(Weak<ServerState>);
 
 /// The load that [`Status`] reports. All values are from about the same time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Load {
 }
 
 impl Status {
-    pub(in crate::server) fn of(shared: &Arc<Shared>) -> Self {
+    pub(in crate::server) fn of(shared: &Arc<ServerState>) -> Self {
         Status(Arc::downgrade(shared))
     }
 

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use castile_budget::{Budget, Reservation};
 use castile_soap::Pending;
 
-use super::asked::Asked;
+use super::request_head::RequestHead;
 use crate::gzip::{self, Coded};
 use crate::server::admission::Ticket;
 use crate::server::options::Options;
 use crate::server::refusal::Refusal;
 use crate::workers::Workers;
 
-pub(super) struct Shared<S: ?Sized> {
+pub(super) struct EndpointState<S: ?Sized> {
     pub(super) options: Options,
     /// The options for calls of the service. Without workers in `options` they have some that only provide timers.
     pub(super) messages: castile_soap::Options,
@@ -21,13 +21,13 @@ pub(super) struct Shared<S: ?Sized> {
     pub(super) service: Arc<S>,
 }
 
-impl<S: castile_soap::Service + ?Sized> Shared<S> {
+impl<S: castile_soap::Service + ?Sized> EndpointState<S> {
     /// Creates the state of an endpoint.
     pub(super) fn new(options: Options, service: Arc<S>) -> Self {
         let mut messages = options.messages.clone();
         // No message is large enough for these workers. They only provide timers.
         messages.offload.get_or_insert_with(|| Workers::shared().above(usize::MAX));
-        Shared { options, messages, process: Budget::process(), service }
+        EndpointState { options, messages, process: Budget::process(), service }
     }
 
     /// Called through the `Arc`, because its implementation moves large messages to workers.
@@ -42,18 +42,21 @@ impl<S: castile_soap::Service + ?Sized> Shared<S> {
     }
 
     /// Wraps the body in a gzip decoder if it needs one.
-    pub(super) fn coded<B>(&self, body: B, asked: &Asked) -> Coded<B> {
-        Coded::of(body, asked.is_gzip, u64::from(self.options.gzip_ratio))
+    pub(super) fn coded<B>(&self, body: B, request_head: &RequestHead) -> Coded<B> {
+        Coded::of(body, request_head.is_gzip, u64::from(self.options.gzip_ratio))
     }
 
     /// Charges the memory of the gzip decoder if the body needs one. If there is too little, other requests make room
     /// for it.
-    pub(super) async fn charge_coding(asked: &Asked, reservation: &Arc<Reservation>) -> Result<(), Refusal> {
-        if !asked.is_gzip || reservation.grow(gzip::READING).is_ok() {
+    pub(super) async fn charge_coding(
+        request_head: &RequestHead,
+        reservation: &Arc<Reservation>,
+    ) -> Result<(), Refusal> {
+        if !request_head.is_gzip || reservation.grow(gzip::READING).is_ok() {
             return Ok(());
         }
         // Boxed, so that the future of other requests doesn't get larger.
-        let has_room = Box::pin(asked.ticket.clone().make_room(reservation.clone(), gzip::READING)).await;
+        let has_room = Box::pin(request_head.ticket.clone().wait_for_memory(reservation.clone(), gzip::READING)).await;
         if has_room { Ok(()) } else { Err(Refusal::Exhausted) }
     }
 

@@ -10,7 +10,7 @@ use crate::server::head;
 use crate::server::refusal::Refusal;
 
 /// The properties of a request's head, except its Content-Type.
-pub(super) struct Asked {
+pub(super) struct RequestHead {
     /// The value of SOAPAction, for messages whose media type has no action.
     pub(super) action: String,
     pub(super) is_gzip: bool,

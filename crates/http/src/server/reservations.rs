@@ -6,16 +6,16 @@ use castile_budget::{Budget, Reservation};
 
 /// The reservations of the current request and its answer. An ended reservation counts as nothing.
 #[derive(Debug, Default)]
-pub(super) struct Holdings(Mutex<Held>);
+pub(super) struct Reservations(Mutex<Registered>);
 
 #[derive(Debug, Default)]
-struct Held {
+struct Registered {
     memory: Weak<Reservation>,
     disk: Weak<Reservation>,
     answer: Weak<Reservation>,
 }
 
-impl Holdings {
+impl Reservations {
     /// Sets the memory reservation of a request.
     pub(super) fn request(&self, memory: &Arc<Reservation>) {
         self.lock().memory = Arc::downgrade(memory);
@@ -39,7 +39,7 @@ impl Holdings {
 
     /// Returns how many bytes of a budget are held.
     pub(super) fn of(&self, budget: &Budget) -> usize {
-        let Held { memory, disk, answer } = &*self.lock();
+        let Registered { memory, disk, answer } = &*self.lock();
         let held = [memory, disk, answer].map(|weak| {
             let reservation = weak.upgrade().filter(|reservation| reservation.budget().is_same(budget));
             reservation.map_or(0, |reservation| reservation.bytes())
@@ -47,7 +47,7 @@ impl Holdings {
         held.into_iter().fold(0, usize::saturating_add)
     }
 
-    fn lock(&self) -> MutexGuard<'_, Held> {
+    fn lock(&self) -> MutexGuard<'_, Registered> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -13,7 +13,7 @@ use super::stop::Stop;
 
 /// The data that all connections of a server share.
 #[derive(Debug)]
-pub(super) struct Shared {
+pub(super) struct ServerState {
     pub(super) http: http1::Builder,
     pub(super) timeouts: Timeouts,
     pub(super) admission: Admission,

@@ -35,6 +35,9 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
     error
 }
 
+/// The number of commands whose first example is in the help of `castile` itself: those from `describe` to `bench`.
+const IN_SUMMARY: usize = 12;
+
 /// The maximum width of help lines, because longer lines are hard to read.
 const WIDEST: usize = 100;
 
@@ -185,7 +188,7 @@ pub(crate) fn command() -> clap::Command {
         let at_length = format!("{examples}\n\n{}", outcome::EXIT_CODES);
         command.mut_subcommand(name, |one| one.after_help(examples).after_long_help(at_length))
     });
-    let first = examples.iter().take(12).filter_map(|(_, examples)| examples.first().copied());
+    let first = examples.iter().take(IN_SUMMARY).filter_map(|(_, examples)| examples.first().copied());
     let examples = listed(&first.collect::<Vec<_>>());
     command.max_term_width(WIDEST).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
 }

@@ -350,17 +350,8 @@ impl<'a> Decoder<'a> {
         self.attributes(element, of.attributes)
     }
 
-    /// Reads the content and the end tag of `element` as a value, strictly. The caller has read up to `first`, the start tag
-    /// of the first child, or to the end tag of `element`. The attributes of `element` are not checked.
-    ///
-    /// # Errors
-    /// The content doesn't match the schema or is not well-formed.
-    pub fn rest<T: FromXml>(&mut self, element: &'static Element, first: Option<StartTag<'a>>) -> Result<T, Error> {
-        self.open_rest(first);
-        self.content_of(element)
-    }
-
-    /// Begins with the content of an element as [`rest`](Self::rest) does. The content is read next.
+    /// Prepares for reading the content of an element whose start tag was read before, strictly. The caller has read up to
+    /// `first`, the start tag of the first child, or to the end tag of the element.
     #[doc(hidden)]
     pub fn open_rest(&mut self, first: Option<StartTag<'a>>) {
         self.make_strict();

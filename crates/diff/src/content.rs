@@ -30,17 +30,17 @@ impl Occurs {
 
     /// Returns the total occurrence of a particle in a group with the occurrence `group`.
     fn within(self, group: Self) -> Self {
-        let most = match (self.max, group.max) {
+        let max = match (self.max, group.max) {
             (Some(0), _) | (_, Some(0)) => Some(0),
             (one, group) => one.zip(group).map(|(one, group)| one.saturating_mul(group)),
         };
-        Self { min: self.min.saturating_mul(group.min), max: most }
+        Self { min: self.min.saturating_mul(group.min), max }
     }
 
     /// Returns the total occurrence for two positions.
     fn and(self, other: Self) -> Self {
-        let most = self.max.zip(other.max).map(|(one, other)| one.saturating_add(other));
-        Self { min: self.min.saturating_add(other.min), max: most }
+        let max = self.max.zip(other.max).map(|(one, other)| one.saturating_add(other));
+        Self { min: self.min.saturating_add(other.min), max }
     }
 
     /// Returns why a reader that allows `other` rejects this occurrence.

@@ -80,10 +80,10 @@ impl fmt::Display for GzipError {
             GzipError::Corrupt { .. } => f.write_str("the body is declared as gzip, but is not"),
             GzipError::BrokenOff => f.write_str("the gzip stream of the body is truncated"),
             GzipError::Surplus => f.write_str("found bytes after the end of the body's gzip stream"),
-            GzipError::Ratio { max: most } => {
+            GzipError::Ratio { max } => {
                 write!(
                     f,
-                    "the decompressed body is more than {most} times larger than its gzip stream, which is the limit"
+                    "the decompressed body is more than {max} times larger than its gzip stream, which is the limit"
                 )
             }
         }
@@ -109,10 +109,10 @@ pin_project! {
 }
 
 impl<B> Decoded<B> {
-    /// Creates a decoder of `body`, whose output may be `most` times as large as its input.
-    pub(crate) fn new(body: B, most: u64) -> Self {
+    /// Creates a decoder of `body`, whose output may be `max` times as large as its input.
+    pub(crate) fn new(body: B, max: u64) -> Self {
         let stream = Decompress::new_gzip(WINDOW);
-        Decoded { body, stream, input: Bytes::new(), max: most, chunks: 0, has_output: false, is_over: false }
+        Decoded { body, stream, input: Bytes::new(), max, chunks: 0, has_output: false, is_over: false }
     }
 }
 
@@ -188,7 +188,7 @@ pin_project! {
 }
 
 impl<B> Coded<B> {
-    /// Wraps `body`. If it is gzip, its output may be `most` times as large as its input.
+    /// Wraps `body`. If it is gzip, its output may be `max` times as large as its input.
     pub(crate) fn of(body: B, is_gzip: bool, most: u64) -> Self {
         match is_gzip {
             false => Coded::Plain { body },

@@ -91,7 +91,7 @@ impl Connection {
     /// Sends a request and reads its response. After a failure the connection is closed.
     pub(crate) async fn exchange(&mut self, request: &[u8]) -> Result<Response, Failure> {
         let limit = Instant::now() + self.timeout;
-        let Connection { route: way, cookies, stream, reader, answered, watchdog, .. } = self;
+        let Connection { route, cookies, stream, reader, answered, watchdog, .. } = self;
         let request = match cookies {
             Some(cookies) => cookies.added_to(request),
             None => request,
@@ -100,7 +100,7 @@ impl Connection {
             let stream = match stream {
                 Some(stream) => stream,
                 None => {
-                    let opened = way.open().await.map_err(Failure::Connect)?;
+                    let opened = route.open().await.map_err(Failure::Connect)?;
                     *answered = 0;
                     stream.insert(opened)
                 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crate::{Error, ErrorKind};
 
 /// Up to this many cores, server and driver get cores of their own.
-const SHARED_UP_TO: usize = 4;
+const SEPARATE_UP_TO: usize = 4;
 
 /// Where server and driver run. Processes inherit their cores, so a server runs on its cores from its very start.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl Placement {
     fn divide(cores: Vec<usize>) -> Self {
         match cores.len() {
             0 | 1 => Placement::Free { cores: 1, reason: "there is only one core" },
-            2..=SHARED_UP_TO => {
+            2..=SEPARATE_UP_TO => {
                 let (server, driver) = cores.split_at(cores.len() / 2);
                 Placement::Apart { server: server.to_vec(), driver: driver.to_vec() }
             }

@@ -115,8 +115,8 @@ impl Attachments {
         Ok(Attachments::new(source, VecDeque::new(), Store::new(limits, None)))
     }
 
-    pub(crate) fn new(source: Source, kept: VecDeque<(PartHead, Stored)>, store: Store) -> Self {
-        Attachments { package: Some(Box::new(Package { source, stored: kept, store })) }
+    pub(crate) fn new(source: Source, stored: VecDeque<(PartHead, Stored)>, store: Store) -> Self {
+        Attachments { package: Some(Box::new(Package { source, stored, store })) }
     }
 
     /// Returns the rest that remains after these are dropped; `None` if there is no package.

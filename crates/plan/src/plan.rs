@@ -227,8 +227,8 @@ impl Item {
                 let accessors = accessors.iter_mut().filter(|accessor| !accessor.value.is_shared);
                 found.extend(accessors.filter_map(|one| Some((of_base(&one.value.base)?, Some(&mut one.storage)))));
             }
-            Item::EncodedArray(EncodedArray { value, storage: held, .. }) => {
-                found.extend(of_base(&value.base).filter(|_| !value.is_shared).map(|path| (path, Some(held))));
+            Item::EncodedArray(EncodedArray { value, storage, .. }) => {
+                found.extend(of_base(&value.base).filter(|_| !value.is_shared).map(|path| (path, Some(storage))));
             }
             Item::Enumeration(_) | Item::Restriction(_) | Item::NamedTypes(_) => {}
         }

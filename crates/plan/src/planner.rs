@@ -105,8 +105,8 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
     }
     // If all operations of a contract are broken, generating only the types is not useful.
     let names = definitions.left_out.iter().map(|one| one.name.clone());
-    let lacks: Vec<String> = names.chain(std::mem::take(&mut planner.lost_ports)).collect();
-    let has_lost_all = is_broken && services.is_empty() && !(planner.left_out.is_empty() && lacks.is_empty());
+    let missing: Vec<String> = names.chain(std::mem::take(&mut planner.lost_ports)).collect();
+    let has_lost_all = is_broken && services.is_empty() && !(planner.left_out.is_empty() && missing.is_empty());
     if services.is_empty() && options.operations.is_empty() && !has_lost_all {
         match definitions.is_schema {
             true => planner.documents(),
@@ -130,20 +130,7 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
     let repeats = repeats::repeats(&items, &services, &documents, &own);
     let own::OwnTypes { types: own, unwritten } = own;
     let Planner { modules, left_out, .. } = planner;
-    Plan {
-        namespaces,
-        modules,
-        items,
-        services,
-        documents,
-        repeats,
-        own,
-        unwritten,
-        extras,
-        sizes,
-        left_out,
-        missing: lacks,
-    }
+    Plan { namespaces, modules, items, services, documents, repeats, own, unwritten, extras, sizes, left_out, missing }
 }
 
 struct Planner<'a> {

@@ -71,9 +71,16 @@ pub(crate) fn binding(
     let mark = diagnostics.mark();
     let protocol = protocol(context, element, diagnostics);
     let defect = diagnostics.defect_since(mark);
-    let known = Operations::of(&definitions[port_type].operations);
-    let mut reader =
-        Reader { context, names, definitions, protocol: &protocol, operations: known, budget, diagnostics };
+    let port_type_operations = Operations::of(&definitions[port_type].operations);
+    let mut reader = Reader {
+        context,
+        names,
+        definitions,
+        protocol: &protocol,
+        operations: port_type_operations,
+        budget,
+        diagnostics,
+    };
     let mut operations: Vec<(BindingOperation, Option<Defect>)> = Vec::new();
     let mut left_out = Vec::new();
     let mut bound: HashMap<usize, (usize, String)> = HashMap::new();

@@ -4,7 +4,7 @@ use crate::reader::Memory;
 use crate::token::Token;
 use crate::{Limits, Reader};
 
-/// The largest size of a document, and the most that expansion may add to it. The attributes of a tag then fit into the
+/// The maximum size of a document, and the maximum that expansion may add to it, in bytes. The attributes of a tag then fit into the
 /// 32 bits of an offset, however they are normalised.
 const MAX_SIZE: usize = (1 << 30) - 1;
 

@@ -3,7 +3,7 @@
 //!
 //! Most messages have their multi-referenced elements after the call. They are found by a search for `id` and for tags
 //! of one name (`trailing`). If that is not certain to be right, the tags of the whole document are scanned
-//! (`glance`). If that is not certain either, a [`Reader`] reads the document. All three find the same elements. None
+//! (`tag_scan`). If that is not certain either, a [`Reader`] reads the document. All three find the same elements. None
 //! of them assumes that the document is well-formed: a reader reads each element when a reference leads to it.
 
 mod memory;

@@ -473,7 +473,7 @@ impl<'r> Loader<'r> {
     /// resolver, or built in.
     fn follow_pending(&mut self) {
         while let Some(pending) = self.pending.pop() {
-            let Pending { base, location, origin: place, .. } = &pending;
+            let Pending { base, location, origin, .. } = &pending;
             let by = match location {
                 Some(location) => Reference::Location(location.clone()),
                 None => Reference::Namespace(pending.namespace.clone()),
@@ -486,7 +486,7 @@ impl<'r> Loader<'r> {
             }
             let request = Request { base: &base.uri, location: None, namespace: &pending.namespace };
             if let Some(uri) = self.locate(&request) {
-                if let Some(opened) = self.open_import(&uri, base.file, by, *place) {
+                if let Some(opened) = self.open_import(&uri, base.file, by, *origin) {
                     self.by_namespace.insert(pending.namespace.clone(), opened.file);
                     let mut queue = Vec::new();
                     self.add_import(&opened, &pending.namespace, pending.origin, &mut queue);

@@ -498,7 +498,7 @@ impl<'s> Samples<'s> {
         index: &mut usize,
         depth: usize,
     ) -> Result<(), Error> {
-        /// The stack that may be needed until the next nested particle, and the size of a new segment.
+        /// The stack that may be needed until the next nested particle, and the size of a new segment, in bytes.
         const RED_ZONE: usize = 128 << 10;
         const SEGMENT: usize = 1 << 20;
         self.step(1)?;

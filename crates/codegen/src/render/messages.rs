@@ -213,18 +213,18 @@ pub(super) fn implementation_of_faults(plan: &Faults, context: Context<'_>) -> T
     let Faults { ident, variants, details } = plan;
     let elements = variants.iter().map(|variant| element(&variant.root.element, context));
     let boxed_reader = boxed_reader();
-    let reads = variants.iter().map(|FaultVariant { ident, storage: held, root, .. }| {
+    let reads = variants.iter().map(|FaultVariant { ident, storage, root, .. }| {
         let read = match root.is_encoded {
             false => quote! { decoder.root(element) },
             true => quote! { decoder.independent_value(element) },
         };
-        let unboxed = (*held == Storage::Boxed).then(|| quote! { .map(#boxed_reader::value) });
+        let unboxed = (*storage == Storage::Boxed).then(|| quote! { .map(#boxed_reader::value) });
         quote! { #read #unboxed .map(Self::#ident) }
     });
     let read = by_index(&quote! { index }, &reads.collect::<Vec<_>>());
     let writes = variants.iter().map(|variant| {
-        let FaultVariant { ident: name, storage: held, root: Root { start, end, is_encoded, .. }, .. } = variant;
-        let value = if *held == Storage::Boxed {
+        let FaultVariant { ident: name, storage, root: Root { start, end, is_encoded, .. }, .. } = variant;
+        let value = if *storage == Storage::Boxed {
             quote! { &**detail }
         } else {
             quote! { detail }

@@ -7,7 +7,7 @@
 
 use super::{Model, NodeId, NodeKind};
 
-/// The maximum number of places, and of steps through the model that all children together may take, beyond the allowance of
+/// The maximum number of positions, and of steps through the model that all children together may take, beyond the allowance of
 /// each child. After that the order of the children is no longer checked. Only highly ambiguous models reach these limits.
 const MAX_POSITIONS: usize = 256;
 const MAX_STEPS: usize = 1 << 16;

@@ -460,9 +460,9 @@ impl Paced {
 
     fn slow(&mut self, url: &Uri) -> Error {
         self.pause();
-        let Paced { received: came, waited, .. } = self;
+        let Paced { received, waited, .. } = self;
         let (from, waited) = (shown_url(url), waited.as_secs_f64());
-        let message = format!("the reply from {from} arrives too slowly: {came} bytes in {waited:.1} s");
+        let message = format!("the reply from {from} arrives too slowly: {received} bytes in {waited:.1} s");
         Error::new(ErrorKind::Timeout, message).about(url)
     }
 }

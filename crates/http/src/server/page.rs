@@ -16,11 +16,11 @@ use crate::percent;
 use html::{Html, shell_quoted};
 use text::{Block, Contents, Operation, Row, Type};
 
-/// The most text on one page with all operations. Above it, each operation has its own page.
-const MAX_ONE_PAGE: usize = 32 << 10;
-/// The most text of types on the page of an operation or type. Further types are linked.
-const MAX_TYPES: usize = 16 << 10;
-/// The most characters of an operation's documentation in a list.
+/// The maximum text on one page with all operations, in bytes. Above it, each operation has its own page.
+const MAX_PAGE_TEXT: usize = 32 << 10;
+/// The maximum text of types on the page of an operation or type, in bytes. Further types are linked.
+const MAX_TYPES_TEXT: usize = 16 << 10;
+/// The maximum number of characters of an operation's documentation in a list.
 const MAX_LISTED: usize = 120;
 /// The number of operations from which a list can be filtered.
 const MANY: usize = 12;
@@ -90,10 +90,10 @@ impl Page<'_> {
 
     fn of_service(&self) -> String {
         let Contents { operations, types } = &self.contents;
-        let selected = self.select_types(operations.iter().flat_map(Operation::rows), MAX_ONE_PAGE);
+        let selected = self.select_types(operations.iter().flat_map(Operation::rows), MAX_PAGE_TEXT);
         let of_types = selected.order.iter().filter_map(|number| types.get(*number)).map(Type::len).sum::<usize>();
         let length = operations.iter().map(Operation::len).sum::<usize>() + of_types;
-        let is_whole = length <= MAX_ONE_PAGE && selected.here.values().all(|is_here| *is_here);
+        let is_whole = length <= MAX_PAGE_TEXT && selected.here.values().all(|is_here| *is_here);
         let mut out = self.begun(self.description.name);
         self.head(&mut out);
         self.list(is_whole, &mut out);
@@ -110,7 +110,7 @@ impl Page<'_> {
     /// Returns the page of the operations with this name.
     fn of_operation(&self, name: &str) -> Option<String> {
         let named: Vec<_> = self.contents.operations.iter().filter(|operation| operation.name == name).collect();
-        let selected = self.select_types(named.iter().flat_map(|operation| operation.rows()), MAX_TYPES);
+        let selected = self.select_types(named.iter().flat_map(|operation| operation.rows()), MAX_TYPES_TEXT);
         let mut out = self.begun(named.first()?.name);
         out.put("<header><h1><a href=\"?\">%</a></h1></header><main>", &[self.description.name]);
         for (number, operation) in named.into_iter().enumerate() {
@@ -122,7 +122,7 @@ impl Page<'_> {
 
     fn of_type(&self, number: usize) -> Option<String> {
         let of = self.contents.types.get(number)?;
-        let mut selected = self.select_types([of.rows], MAX_TYPES);
+        let mut selected = self.select_types([of.rows], MAX_TYPES_TEXT);
         selected.order.retain(|other| *other != number);
         selected.order.insert(0, number);
         selected.here.insert(number, true);

@@ -84,7 +84,7 @@ impl Planner<'_> {
     }
 
     fn find_facets_in_words(&self, type_id: TypeId) -> String {
-        /// The maximum length of a description. Longer ones are left out, because the contract is easier to read.
+        /// The maximum length of a description in bytes. Longer ones are left out, because the contract is easier to read.
         const MAX_LENGTH: usize = 200;
         let all = self.schema.facets(type_id);
         let of_kind = |kind| all.iter().find(|facet| facet.kind == kind).map(|facet: &&Facet| facet.value.trim());

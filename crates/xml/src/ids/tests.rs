@@ -53,8 +53,8 @@ fn the_quick_search_finds_what_a_reader_finds() {
     ] {
         let read = Elements::read(text, Limits::default(), memory!()).map(|found| shown(&found));
         let read = read.unwrap_or_else(|error| panic!("{text}: {error:?}"));
-        let glanced = scanned(text).map(|found| shown(&found));
-        assert_eq!(glanced, is_enough.then_some(read), "{text}");
+        let scan = scanned(text).map(|found| shown(&found));
+        assert_eq!(scan, is_enough.then_some(read), "{text}");
     }
     for broken in ["<a>", "</a>", "<a", "<a x", "<a x=", "<a x='", "<a x=1>", "<a/", "<a/x>", "<", "<a></a", "<a><"] {
         assert!(scanned(broken).is_none(), "{broken}");
@@ -159,7 +159,7 @@ fn a_tag_without_a_name_hangs_the_search_for_its_end() {
     ] {
         ends(text, |text| {
             let mut index = behind(text);
-            assert!(index.find("1", allowance!()).is_none(), "{text}: a glance is not enough");
+            assert!(index.find("1", allowance!()).is_none(), "{text}: a scan of the tags is not enough");
             assert!(index.complete(allowance!()).is_err(), "{text} is not well-formed");
         });
     }

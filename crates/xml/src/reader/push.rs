@@ -138,7 +138,7 @@ impl PushReader {
         if self.state.ended {
             return;
         }
-        let State { memory, at, front, offset, boundaries: frames, .. } = &mut self.state;
+        let State { memory, at, front, offset, boundaries, .. } = &mut self.state;
         let brought = memory.open.partition_point(|open| (open.name as usize) < *front);
         let kept = memory.open[..brought].last().map_or(0, |open| (open.name + open.name_length) as usize);
         if *at - kept < self.window.len() - *at {
@@ -155,7 +155,7 @@ impl PushReader {
         self.window.replace_range(kept..*at, &names);
         *offset += removed;
         *at = *front;
-        frames.move_back(removed);
+        boundaries.move_back(removed);
     }
 
     /// Takes bytes into the window, up to the first invalid one, and up to the size limit of the document.

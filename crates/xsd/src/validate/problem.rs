@@ -61,10 +61,10 @@ struct Found {
 }
 
 impl Problems {
-    /// Creates an empty list that stores at most `most` problems.
+    /// Creates an empty list that stores at most `max` problems.
     #[must_use]
-    pub fn new(most: usize) -> Self {
-        Problems { found: Vec::new(), max: most }
+    pub fn new(max: usize) -> Self {
+        Problems { found: Vec::new(), max }
     }
 
     /// Adds a problem at a byte offset of the document, with the rule that is broken.

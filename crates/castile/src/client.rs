@@ -16,7 +16,7 @@ use castile_databinding::document::Repeats;
 use castile_http::Body;
 use castile_http::client::{self, ClientReply, ExchangeOptions, Sift, Transport};
 use castile_mime::Part;
-use castile_soap::client::{Expected, Place};
+use castile_soap::client::{AnswerSlot, Expected};
 use castile_soap::{
     AnyHeader, Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, Received, ToPayload,
     WriteHeader, Written, addressing,
@@ -330,26 +330,26 @@ where
         } = self;
         let has_response = self.accepted.is_none();
         let settings = Settings { operation, headers, http_headers, parts, soap_action, is_repeatable };
-        let asked = Asked { has_response, takes_attachments, timeout };
+        let answer_options = AnswerOptions { has_response, takes_attachments, timeout };
         let mut expected = Expected::new(self.accepted);
-        match exchange(caller, settings, request, asked, sift, expected.place()).await {
+        match exchange(caller, settings, request, answer_options, sift, expected.slot()).await {
             Ok(Ok(rest)) => expected.response(rest).map_err(CallError::of_message),
             Ok(Err((fault, answer))) => Err(CallError::Fault { fault: expected.fault(fault), answer }),
-            Err(Failed::Transport(error)) => Err(CallError::Transport(error)),
-            Err(Failed::Protocol { error, answer }) => Err(CallError::Protocol { error, answer }),
+            Err(Failure::Transport(error)) => Err(CallError::Transport(error)),
+            Err(Failure::Protocol { error, answer }) => Err(CallError::Protocol { error, answer }),
         }
     }
 }
 
 /// A [`CallError`] that is not a fault.
-enum Failed {
+enum Failure {
     Transport(castile_http::Error),
     Protocol { error: castile_soap::Error, answer: Option<Box<AnswerHead>> },
 }
 
-impl Failed {
+impl Failure {
     fn of_message(error: castile_soap::Error) -> Self {
-        Failed::Protocol { error, answer: None }
+        Failure::Protocol { error, answer: None }
     }
 }
 
@@ -358,7 +358,7 @@ type Answered = Result<crate::Response<()>, (Fault<()>, Box<AnswerHead>)>;
 
 /// What is done with the answer to a call.
 #[derive(Clone, Copy)]
-struct Asked {
+struct AnswerOptions {
     has_response: bool,
     takes_attachments: bool,
     timeout: Option<Duration>,
@@ -401,12 +401,12 @@ impl<'a> Settings<'a> {
         let mut action = operation.action;
         if let Some(addressing) = options.addressing.or(required) {
             let call = addressing::Call::new(addressing, operation, &url.to_string());
-            reading = Cow::Owned(options.messages.clone().of_call(call?));
+            reading = Cow::Owned(options.messages.clone().with_call(call?));
             // The HTTP action must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
             action = operation.actions.request;
         }
         if let Some(ItemSift { element, .. }) = sift {
-            reading = Cow::Owned(reading.into_owned().of_cut(element));
+            reading = Cow::Owned(reading.into_owned().with_removed(element));
         }
         let of_client = options.headers.iter().map(|block| &**block as &dyn WriteHeader);
         let is_replaced = |block: &&dyn WriteHeader| of_call.iter().any(|of_call| of_call.name() == block.name());
@@ -426,21 +426,21 @@ impl<'a> Settings<'a> {
     }
 }
 
-/// Sends a call, and reads its answer into `place`. It is compiled once for each type of transport and not for each operation.
+/// Sends a call, and reads its answer into `slot`. It is compiled once for each type of transport and not for each operation.
 async fn exchange<S: HttpService>(
     caller: &Caller<S>,
     settings: Settings<'_>,
     request: &(dyn ToPayload + Sync),
-    asked: Asked,
+    answer_options: AnswerOptions,
     sift: Option<ItemSift>,
-    place: Place<'_>,
-) -> Result<Answered, Failed> {
-    let exchange = exchange_now(caller, settings, request, asked, sift, place);
-    match asked.timeout {
+    slot: AnswerSlot<'_>,
+) -> Result<Answered, Failure> {
+    let exchange = exchange_now(caller, settings, request, answer_options, sift, slot);
+    match answer_options.timeout {
         None => exchange.await,
         Some(limit) => {
             // Boxed, so that calls without a timeout don't reserve space for the future twice.
-            client::within(&caller.url, limit, Box::pin(exchange)).await.map_err(Failed::Transport)?
+            client::within(&caller.url, limit, Box::pin(exchange)).await.map_err(Failure::Transport)?
         }
     }
 }
@@ -449,49 +449,50 @@ async fn exchange_now<S: HttpService>(
     caller: &Caller<S>,
     settings: Settings<'_>,
     request: &(dyn ToPayload + Sync),
-    asked: Asked,
+    answer_options: AnswerOptions,
     mut sift: Option<ItemSift>,
-    place: Place<'_>,
-) -> Result<Answered, Failed> {
+    slot: AnswerSlot<'_>,
+) -> Result<Answered, Failure> {
     let Caller { url, transport, options, description } = caller;
     let operation = settings.operation;
-    let call = settings.write(url, options, description, request, sift.as_ref()).map_err(Failed::of_message)?;
+    let call = settings.write(url, options, description, request, sift.as_ref()).map_err(Failure::of_message)?;
     let WrittenCall { reading, version, action, written, options } = call;
     let is_sifted = sift.is_some();
     let sifts = sift.as_mut().map(|sift| sift as &mut dyn Sift);
     let reply = client::exchange_sifted(transport.service(), url, version, action, written, options, sifts).await;
-    let reply = reply.map_err(Failed::Transport)?;
-    answered(operation, &reading, asked, is_sifted, reply, place).await
+    let reply = reply.map_err(Failure::Transport)?;
+    read_answer(operation, &reading, answer_options, is_sifted, reply, slot).await
 }
 
-/// Reads the answer to a call into `place`.
-async fn answered(
+/// Reads the answer to a call into `slot`.
+async fn read_answer(
     operation: &'static Operation,
     reading: &castile_soap::Options,
-    asked: Asked,
+    answer_options: AnswerOptions,
     is_sifted: bool,
     reply: ClientReply,
-    place: Place<'_>,
-) -> Result<Answered, Failed> {
+    slot: AnswerSlot<'_>,
+) -> Result<Answered, Failure> {
     let ClientReply { status, http_headers, received } = reply;
-    let answer = match asked.has_response {
+    let answer = match answer_options.has_response {
         true if is_sifted && received.packaging.is_some() => Err(items::in_a_package()),
         true => {
-            castile_soap::client::answer_package(operation, received, reading, asked.takes_attachments, place).await
+            castile_soap::client::answer_package(operation, received, reading, answer_options.takes_attachments, slot)
+                .await
         }
         false => {
             let Received { message, charset, .. } = &received;
-            let taken = castile_soap::client::accepted_into(operation, message, *charset, reading, place);
+            let taken = castile_soap::client::accepted_into(operation, message, *charset, reading, slot);
             taken.map(|taken| taken.map(crate::Response::new))
         }
     };
     match answer {
-        Ok(Ok(response)) => Ok(Ok(response.carried_with(status, http_headers))),
+        Ok(Ok(response)) => Ok(Ok(response.with_received_http(status, http_headers))),
         Ok(Err(fault)) => {
-            let fault = fault.carried_with(http_headers.clone());
+            let fault = fault.with_received_http_headers(http_headers.clone());
             Ok(Err((fault, Box::new(AnswerHead { status, http_headers }))))
         }
-        Err(error) => Err(Failed::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) }),
+        Err(error) => Err(Failure::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) }),
     }
 }
 

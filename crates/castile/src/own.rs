@@ -7,18 +7,18 @@ use castile_databinding::schema::TypeName;
 use castile_soap::{Description, Fault, FaultDetail, Header, Request};
 
 /// The largest size of a value in bytes, without its heap data. Several larger values in one future can overflow the stack.
-const MOST: usize = 1 << 10;
+const MAX_SIZE: usize = 1 << 10;
 
 /// Fails the compilation with this message if a type is too large.
 pub const fn is_small(size: usize, message: &str) {
-    if size > MOST {
+    if size > MAX_SIZE {
         panic!("{}", message)
     }
 }
 
 /// Fails the compilation if a type is too large, with the message of its largest field.
 pub const fn are_small(size: usize, fields: &[(usize, &str)]) {
-    if size <= MOST {
+    if size <= MAX_SIZE {
         return;
     }
     let (mut largest, mut index) = (0, 1);

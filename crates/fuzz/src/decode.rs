@@ -293,7 +293,7 @@ fn read<T: FromXml>(
     let mut decoder = Decoder::new(reader);
     let value = begun.and_then(|()| read_root::<T>(&mut decoder, root)).and_then(|value| match root.is_encoded {
         false => Envelope::read_end(decoder.reader()).map(|()| value),
-        true => Envelope::read_end_behind_others(&mut decoder).map(|()| value),
+        true => Envelope::read_end_after_trailing(&mut decoder).map(|()| value),
     });
     (value, decoder.into_memory())
 }

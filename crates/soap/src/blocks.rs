@@ -1,7 +1,7 @@
 //! Header blocks as values (SOAP 1.1 §4.2, SOAP 1.2 Part 1 §5.2). Blocks that a contract declares have types; other blocks are XML.
 
-mod carried;
 mod directed;
+mod message_blocks;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -10,9 +10,9 @@ use castile_databinding::schema::{Element, Namespaces, Wildcard};
 use castile_databinding::{Any, Decoder, Deviations, Encoder};
 use castile_xml::{Limits, Memory, Reader, Token};
 
-pub(crate) use self::carried::Blocks;
 pub use self::directed::Directed;
 use self::directed::Direction;
+pub(crate) use self::message_blocks::Blocks;
 use crate::charge::{Charge, allowance};
 use crate::envelope::{Envelope, HeaderBlock};
 use crate::error::{Error, ErrorKind};

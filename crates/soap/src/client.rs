@@ -2,7 +2,7 @@
 
 mod fault;
 
-pub(crate) use fault::DECLARATIONS;
+pub(crate) use fault::MAX_DECLARATIONS_LENGTH;
 
 use std::any::Any;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::blocks::{self, Blocks, Headers, WriteHeader};
 use crate::description::{Operation, Root};
 use crate::envelope::{Envelope, end_tag};
 use crate::error::{Error, ErrorKind, Named};
-use crate::fault::{Beside, DecodesDetail, Detail, DetailSlot, Fault, FaultDetail};
+use crate::fault::{DecodesDetail, Detail, DetailSlot, Fault, FaultDetail, FaultExtras};
 use crate::included::Included;
 use crate::options::Options;
 use crate::package::{Package, Received};
@@ -99,7 +99,7 @@ pub fn response_with<R: FromPayload, D: FaultDetail>(
 ) -> Result<Result<Response<R>, Fault<D>>, Error> {
     let (mut slot, mut detail) = (Slot::new(), DetailSlot::new());
     match read_response(operation, message, message, charset, options, None, &mut slot, &mut detail)? {
-        Ok(header) => Ok(Ok(Response::came(slot.take()?, header, Attachments::none()))),
+        Ok(header) => Ok(Ok(Response::from_received(slot.take()?, header, Attachments::none()))),
         Err(fault) => Ok(Err(detail.fill(fault))),
     }
 }
@@ -116,7 +116,7 @@ pub async fn response_package<R: FromPayload + Send + 'static, D: FaultDetail>(
     takes_attachments: bool,
 ) -> Result<Result<Response<R>, Fault<D>>, Error> {
     let mut expected = Expected::<R, D>::new(None);
-    let answer = answer_package(operation, received, options, takes_attachments, expected.place()).await?;
+    let answer = answer_package(operation, received, options, takes_attachments, expected.slot()).await?;
     match answer {
         Ok(rest) => expected.response(rest).map(Ok),
         Err(fault) => Ok(Err(expected.fault(fault))),
@@ -133,7 +133,7 @@ pub struct Expected<R, D> {
 
 /// An [`Expected`] of any types.
 #[doc(hidden)]
-pub struct Place<'e>(&'e mut dyn Expects);
+pub struct AnswerSlot<'e>(&'e mut dyn Expects);
 
 trait Expects: Any + Send {
     fn slots(&mut self) -> (&mut dyn Decodes, &mut dyn DecodesDetail);
@@ -168,8 +168,8 @@ impl<R, D> Expected<R, D> {
 
 impl<R: FromPayload + Send + 'static, D: FaultDetail> Expected<R, D> {
     /// Returns the places, to be filled.
-    pub fn place(&mut self) -> Place<'_> {
-        Place(self)
+    pub fn slot(&mut self) -> AnswerSlot<'_> {
+        AnswerSlot(self)
     }
 }
 
@@ -190,7 +190,7 @@ impl<R: FromPayload + Send + 'static, D: FaultDetail> Expects for Expected<R, D>
     }
 }
 
-/// Reads a response as [`response_package`] does, and stores its message or the detail of its fault in `place`.
+/// Reads a response as [`response_package`] does, and stores its message or the detail of its fault in `slot`.
 ///
 /// # Errors
 /// Returns an error if the message is neither the response nor a fault, or if the package is invalid.
@@ -200,28 +200,28 @@ pub async fn answer_package(
     received: Received,
     options: &Options,
     takes_attachments: bool,
-    Place(expected): Place<'_>,
+    AnswerSlot(expected): AnswerSlot<'_>,
 ) -> Result<Result<Response<()>, Fault<()>>, Error> {
     let included = Included::of(received.packaging, options);
-    let mut answer = read_anywhere(operation, &received, options, &included, expected).await?;
+    let mut answer = read_or_offload(operation, &received, options, &included, expected).await?;
     if received.packaging.is_none() {
-        return Ok(answer.map(|header| Response::came((), header, received.attachments)));
+        return Ok(answer.map(|header| Response::from_received((), header, received.attachments)));
     }
     let mut package = Package { received, options: options.clone(), included, reservation: None };
     if package.fetch(takes_attachments).await? {
-        answer = read_anywhere(operation, &package.received, options, &package.included, expected).await?;
+        answer = read_or_offload(operation, &package.received, options, &package.included, expected).await?;
     }
     let attachments = package.received.attachments;
     Ok(match answer {
-        Ok(header) => Ok(Response::came((), header, attachments)),
+        Ok(header) => Ok(Response::from_received((), header, attachments)),
         // Without this guard, unread attachments would keep the connection in use.
-        Err(fault) if takes_attachments => Err(fault.attached(attachments)),
+        Err(fault) if takes_attachments => Err(fault.with_received_attachments(attachments)),
         Err(fault) => Err(fault),
     })
 }
 
 /// Reads an answer. A large answer is read by a worker.
-async fn read_anywhere(
+async fn read_or_offload(
     operation: &'static Operation,
     received: &Received,
     options: &Options,
@@ -229,7 +229,7 @@ async fn read_anywhere(
     expected: &mut dyn Expects,
 ) -> Result<Result<Blocks, Fault<()>>, Error> {
     let Received { message, charset, .. } = received;
-    let Some(offload) = options.elsewhere(message.len()) else {
+    let Some(offload) = options.offload_for(message.len()) else {
         let (slot, detail) = expected.slots();
         return read_response(operation, message, message, *charset, options, included.as_deref(), slot, detail);
     };
@@ -274,7 +274,7 @@ fn read_response(
             Ok((envelope, Answer::Other(first))) => {
                 let text = reader.input();
                 let mut decoder = payload::decoder(reader, leniency, included, None)?;
-                decoder.lack(options.cut);
+                decoder.lack(options.removed);
                 incoming.payload(decoder, first, included, slot)?;
                 return Ok(Ok(Blocks::received(envelope, text, shared, options, Some(operation), None)));
             }
@@ -283,7 +283,7 @@ fn read_response(
             }
             Err(error) => Err(error),
         };
-        reader::keep(reader.into_memory());
+        reader::store_memory(reader.into_memory());
         answer
     })
 }
@@ -304,7 +304,7 @@ pub fn accepted<D: FaultDetail>(
     Ok(answer.map_err(|fault| detail.fill(fault)))
 }
 
-/// Reads an answer as [`accepted`] does, and stores the detail of its fault in `place`.
+/// Reads an answer as [`accepted`] does, and stores the detail of its fault in `slot`.
 ///
 /// # Errors
 /// Returns an error if the message is not well-formed or not an envelope.
@@ -314,7 +314,7 @@ pub fn accepted_into(
     message: &[u8],
     charset: Option<Charset>,
     options: &Options,
-    Place(expected): Place<'_>,
+    AnswerSlot(expected): AnswerSlot<'_>,
 ) -> Result<Result<(), Fault<()>>, Error> {
     read_accepted(operation, message, charset, options, expected.slots().1)
 }
@@ -370,7 +370,7 @@ fn answer<'a>(
         return Ok((envelope, Answer::Fault));
     }
     // In SOAP encoding the name of the element around a result doesn't matter (SOAP 1.1 §7.1, SOAP 1.2 Part 2 §4.2.1).
-    let fits = |root: &&Root| root.begins(name) || (root.is_encoded && payload.is_some());
+    let fits = |root: &&Root| root.accepts(name) || (root.is_encoded && payload.is_some());
     let Some(root) = expected.filter(|root| !fits(root)) else {
         return Ok((envelope, Answer::Other(payload)));
     };
@@ -402,7 +402,7 @@ fn read_fault(
     let is_lenient = options.leniency.is_some();
     let (mut fault, mut deviations) = fault::read(reader, envelope.version, limits, is_encoded, is_lenient, detail)?;
     if matches!(fault.detail, Detail::None)
-        && let Some(tolerated) = fault::tolerantly(is_lenient, |is_lenient| {
+        && let Some(tolerated) = fault::strict_then_lenient(is_lenient, |is_lenient| {
             let header = blocks::Read { envelope: &envelope, text: reader.input(), limits, charge: None, is_lenient };
             header.fault_detail(detail).ok().flatten()
         })
@@ -415,8 +415,8 @@ fn read_fault(
     {
         fault.detail = Detail::Other(detail);
     }
-    payload::tell(options, operation, deviations, reader.input());
+    payload::report_deviations(options, operation, deviations, reader.input());
     let blocks = Blocks::received(envelope, reader.input(), shared, options, Some(operation), None);
-    fault.beside = Beside::came(blocks);
+    fault.extras = FaultExtras::received(blocks);
     Ok(fault)
 }

@@ -99,13 +99,13 @@ pub struct Page {
 impl Page {
     /// Creates the page of the service with this index in a generated text.
     pub const fn new(text: &'static str, service: usize) -> Self {
-        Page { text: Text::Known(text), service }
+        Page { text: Text::Static(text), service }
     }
 
     /// Creates the page of the only service of a text that is generated on demand.
     #[doc(hidden)]
     pub const fn made(make: fn() -> &'static str) -> Self {
-        Page { text: Text::Made(make), service: 0 }
+        Page { text: Text::Generated(make), service: 0 }
     }
 
     /// Returns the text, which describes all services of the contract.
@@ -133,16 +133,16 @@ pub struct Document {
 /// The text of a document or a page.
 #[derive(Clone, Copy, Debug)]
 enum Text {
-    Known(&'static str),
+    Static(&'static str),
     /// The text is generated from the types of a program.
-    Made(fn() -> &'static str),
+    Generated(fn() -> &'static str),
 }
 
 impl Text {
     fn get(self) -> &'static str {
         match self {
-            Text::Known(text) => text,
-            Text::Made(make) => make(),
+            Text::Static(text) => text,
+            Text::Generated(make) => make(),
         }
     }
 }
@@ -154,7 +154,7 @@ impl Document {
         text: &'static str,
         imports: &'static [(&'static str, &'static str)],
     ) -> Self {
-        Document { query, text: Text::Known(text), imports }
+        Document { query, text: Text::Static(text), imports }
     }
 
     /// Creates a WSDL document without imports.
@@ -165,7 +165,7 @@ impl Document {
     /// Creates a WSDL document without imports that is generated on demand.
     #[doc(hidden)]
     pub const fn made(make: fn() -> &'static str) -> Self {
-        Document { query: "wsdl", text: Text::Made(make), imports: &[] }
+        Document { query: "wsdl", text: Text::Generated(make), imports: &[] }
     }
 
     /// Returns the text in UTF-8.
@@ -252,7 +252,7 @@ impl Operation {
     }
 
     /// Returns whether this is an action of the operation, either the `soapAction` or the one of WS-Addressing.
-    pub(crate) fn is_meant_by(&self, action: &str) -> bool {
+    pub(crate) fn has_action(&self, action: &str) -> bool {
         self.action == action || self.actions.request == action
     }
 }
@@ -303,7 +303,7 @@ impl Root {
     }
 
     /// Returns whether a body that begins with this element, or that is empty, contains this payload.
-    pub(crate) fn begins(&self, payload: Option<(&str, &str)>) -> bool {
+    pub(crate) fn accepts(&self, payload: Option<(&str, &str)>) -> bool {
         match (self.body, payload) {
             (None, Some((namespace, local))) => self.element.is(namespace, local),
             (Some(first), Some((namespace, local))) => First::takes(first, namespace, local),
@@ -340,9 +340,9 @@ pub struct SizeHint {
 }
 
 /// The largest estimate for a buffer, so that one large message doesn't enlarge the buffers of all later ones.
-const LARGEST_HINT: usize = 64 << 10;
+const MAX_HINT: usize = 64 << 10;
 /// A smaller message reduces the expected size by this fraction (a divisor).
-const FORGOTTEN: usize = 8;
+const DECAY_DIVISOR: usize = 8;
 /// Additional capacity of every buffer, in bytes.
 const SLACK: usize = 256;
 
@@ -353,7 +353,7 @@ impl SizeHint {
     }
 
     pub(crate) fn buffer(&self) -> Vec<u8> {
-        Vec::with_capacity(self.last().min(LARGEST_HINT) + SLACK)
+        Vec::with_capacity(self.last().min(MAX_HINT) + SLACK)
     }
 
     /// Returns the size of the last message.
@@ -366,7 +366,7 @@ impl SizeHint {
         self.expected.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn note(&self, size: usize) {
+    pub(crate) fn record(&self, size: usize) {
         if self.last.load(Ordering::Relaxed) != size {
             self.last.store(size, Ordering::Relaxed);
         }
@@ -376,13 +376,13 @@ impl SizeHint {
     }
 
     /// Records that a message has more than `size` bytes, before its size is known.
-    pub(crate) fn note_more(&self, size: usize) {
+    pub(crate) fn record_at_least(&self, size: usize) {
         self.last.store(size.saturating_add(1), Ordering::Relaxed);
         self.expected.fetch_max(size.saturating_add(1), Ordering::Relaxed);
     }
 
     pub(crate) fn expect(&self, size: usize) {
         let expected = self.expected();
-        self.expected.store(size.max(expected - expected / FORGOTTEN), Ordering::Relaxed);
+        self.expected.store(size.max(expected - expected / DECAY_DIVISOR), Ordering::Relaxed);
     }
 }

@@ -10,12 +10,12 @@ use crate::error::{Error, ErrorKind, Named};
 use crate::version::Version;
 
 /// The maximum number of header blocks in a message. A block costs its sender a few bytes, and the receiver a record.
-const MOST_HEADER_BLOCKS: usize = 256;
+const MAX_HEADER_BLOCKS: usize = 256;
 /// The maximum end of a header, in bytes from the beginning of the message. The header is parsed again each time that one of its
 /// blocks is read.
-const MOST_HEADER_BYTES: usize = 256 << 10;
+const MAX_HEADER_SIZE: usize = 256 << 10;
 /// The maximum number of blocks that a `mustUnderstand` fault names, so that a small message doesn't cause a large answer.
-const MOST_NOT_UNDERSTOOD: usize = 8;
+const MAX_NOT_UNDERSTOOD: usize = 8;
 
 /// The part of a message before its payload.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,7 +54,7 @@ impl HeaderBlock {
     }
 
     /// Reads an attribute of the envelope's namespace.
-    fn take(&mut self, attribute: &Attribute<'_>, version: Version) -> Result<(), Error> {
+    fn read_attribute(&mut self, attribute: &Attribute<'_>, version: Version) -> Result<(), Error> {
         match (attribute.name.local(), attribute.value.trim()) {
             ("mustUnderstand", value) => self.must_understand = boolean(attribute, value)?,
             ("relay", value) if version == Version::Soap12 => self.relay = boolean(attribute, value)?,
@@ -120,8 +120,8 @@ impl Envelope {
 
     fn read_header(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
         while let Some(tag) = next_tag(reader)? {
-            if self.header.len() == MOST_HEADER_BLOCKS {
-                let message = format!("more than {MOST_HEADER_BLOCKS} header blocks, which is the limit");
+            if self.header.len() == MAX_HEADER_BLOCKS {
+                let message = format!("more than {MAX_HEADER_BLOCKS} header blocks, which is the limit");
                 return Err(Error::at(tag.offset, ErrorKind::Document, message));
             }
             let mut block = HeaderBlock {
@@ -134,13 +134,12 @@ impl Envelope {
                 claimed: false,
             };
             for attribute in reader.attributes().filter(|attribute| attribute.namespace == self.version.namespace()) {
-                block.take(&attribute, self.version)?;
+                block.read_attribute(&attribute, self.version)?;
             }
             reader.skip_element()?;
             block.bytes.end = reader.offset();
-            if block.bytes.end > MOST_HEADER_BYTES {
-                let message =
-                    format!("a header that ends after more than {MOST_HEADER_BYTES} bytes, which is the limit");
+            if block.bytes.end > MAX_HEADER_SIZE {
+                let message = format!("a header that ends after more than {MAX_HEADER_SIZE} bytes, which is the limit");
                 return Err(Error::at(block.bytes.start, ErrorKind::Document, message));
             }
             self.header.push(block);
@@ -172,7 +171,7 @@ impl Envelope {
             local: block.local.clone(),
             prefix: String::new(),
         };
-        let names = std::iter::once(first).chain(missed).take(MOST_NOT_UNDERSTOOD).map(name).collect();
+        let names = std::iter::once(first).chain(missed).take(MAX_NOT_UNDERSTOOD).map(name).collect();
         let (namespace, local) = (&first.namespace, &first.local);
         let message = format!("the header block <{local}> of {} must be understood, but is not", Named(namespace));
         Err(Error::at(first.bytes.start, ErrorKind::MustUnderstand, message).of_header(names))
@@ -202,7 +201,7 @@ impl Envelope {
     ///
     /// # Errors
     /// Returns an error if the rest of the message is not well-formed, or if anything but elements follows the payload.
-    pub fn read_end_behind_others(decoder: &mut Decoder<'_>) -> Result<(), Error> {
+    pub fn read_end_after_trailing(decoder: &mut Decoder<'_>) -> Result<(), Error> {
         let reader = decoder.reader();
         // Only an epilogue without further elements is cached.
         if reader.is_before_end_tag() {
@@ -211,14 +210,14 @@ impl Envelope {
         loop {
             decoder.skip_followed();
             if next_tag(decoder.reader())?.is_none() {
-                return Envelope::read_end_behind_body(decoder.reader());
+                return Envelope::read_end_after_body(decoder.reader());
             }
             decoder.reader().skip_element()?;
         }
     }
 
     /// Reads the end of an envelope, after the end tag of the body was read.
-    pub(crate) fn read_end_behind_body(reader: &mut Reader<'_>) -> Result<(), Error> {
+    pub(crate) fn read_end_after_body(reader: &mut Reader<'_>) -> Result<(), Error> {
         if let Some(tag) = next_tag(reader)? {
             return Err(unexpected(reader, tag, "</Envelope>"));
         }
@@ -316,8 +315,8 @@ fn expected(offset: usize, expected: &str, found: &str) -> Error {
 
 /// Quotes text from a message for error messages, truncated if it is long.
 pub(crate) fn quoted(text: &str) -> String {
-    const SHOWN: usize = 100;
-    match text.char_indices().nth(SHOWN) {
+    const MAX_SHOWN: usize = 100;
+    match text.char_indices().nth(MAX_SHOWN) {
         Some((end, _)) => format!("{:?}…", &text[..end]),
         None => format!("{text:?}"),
     }

@@ -262,12 +262,12 @@ impl fmt::Display for Named<'_> {
 }
 
 /// How much of an error message is sent, in bytes. Names and texts that it quotes may be as long as the message.
-const SAID: usize = 4_000;
+const MAX_MESSAGE_LENGTH: usize = 4_000;
 
 /// Shortens a long error message. Keeps its beginning, and its end with the place of the error.
-pub(crate) fn cut(text: &str) -> Cow<'_, str> {
-    let Some(more) = text.len().checked_sub(SAID).filter(|&more| more > 0) else { return text.into() };
-    let start = &text[..text.floor_char_boundary(SAID * 3 / 4)];
-    let end = &text[text.ceil_char_boundary(text.len() - SAID / 4)..];
+pub(crate) fn shorten(text: &str) -> Cow<'_, str> {
+    let Some(more) = text.len().checked_sub(MAX_MESSAGE_LENGTH).filter(|&more| more > 0) else { return text.into() };
+    let start = &text[..text.floor_char_boundary(MAX_MESSAGE_LENGTH * 3 / 4)];
+    let end = &text[text.ceil_char_boundary(text.len() - MAX_MESSAGE_LENGTH / 4)..];
     format!("{start}… ({more} more bytes) …{end}").into()
 }

@@ -15,11 +15,11 @@ use castile_databinding::schema::Element;
 use castile_databinding::{Decoder, Encoder};
 use castile_xml::excerpt;
 
-use crate::error::{Error, ErrorKind, cut};
+use crate::error::{Error, ErrorKind, shorten};
 use crate::version::Version;
 
 pub use code::FaultCode;
-pub(crate) use headers::Beside;
+pub(crate) use headers::FaultExtras;
 pub use reason::{Reason, ReasonText};
 pub(crate) use slot::{DecodesDetail, DetailSlot};
 pub(crate) use view::{Part, View};
@@ -58,13 +58,13 @@ pub struct Fault<D = NoDetail> {
     /// Application-specific details: `detail`.
     pub detail: Detail<D>,
     /// Header blocks, HTTP headers and attachments. Boxed, because faults are in the results of all methods.
-    pub(crate) beside: Option<Box<Beside>>,
+    pub(crate) extras: Option<Box<FaultExtras>>,
 }
 
 /// Compares the content of the fault elements only.
 impl<D: PartialEq> PartialEq for Fault<D> {
     fn eq(&self, other: &Self) -> bool {
-        let Fault { code, subcodes, reason, node, role, detail, beside: _ } = self;
+        let Fault { code, subcodes, reason, node, role, detail, extras: _ } = self;
         (code, subcodes, reason, node, role, detail)
             == (&other.code, &other.subcodes, &other.reason, &other.node, &other.role, &other.detail)
     }
@@ -152,7 +152,7 @@ impl<D> Fault<D> {
             node: None,
             role: None,
             detail: Detail::None,
-            beside: None,
+            extras: None,
         }
     }
 
@@ -332,7 +332,7 @@ fn printable(text: &str) -> String {
 impl<D> From<Error> for Fault<D> {
     fn from(mut error: Error) -> Self {
         if let Some(refusal) = error.take_refusal() {
-            return refusal.into_fault(&cut(&error.to_string()));
+            return refusal.into_fault(&shorten(&error.to_string()));
         }
         let code = match error.kind() {
             ErrorKind::VersionMismatch => FaultCode::VersionMismatch,
@@ -345,7 +345,7 @@ impl<D> From<Error> for Fault<D> {
             // The client must not learn how much memory there is or is in use.
             ErrorKind::Exhausted => return Fault::new(FaultCode::Receiver, TOO_LITTLE_MEMORY),
         };
-        let fault = Fault::new(code, cut(&error.to_string()));
+        let fault = Fault::new(code, shorten(&error.to_string()));
         if error.is_in_header() { fault.about_header() } else { fault }
     }
 }

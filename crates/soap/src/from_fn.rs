@@ -96,7 +96,7 @@ impl Next {
     /// # drop(layer);
     /// ```
     pub fn operation(&self, request: &RequestMessage) -> Result<&'static Operation, Error> {
-        service::operation_of(self.description(), request, &self.options)
+        service::find_operation(self.description(), request, &self.options)
     }
 }
 

@@ -21,9 +21,9 @@ use crate::fault::{Fault, FaultDetail, View};
 use crate::offload::Turn;
 use crate::package::{Complete, Package, Unread};
 use crate::payload::{Decoded, FromPayload, Slot, ToPayload};
-use crate::reply::{self, Beside, Responding};
+use crate::reply::{self, ReplyExtras, Responding};
 use crate::reply_message::{Pending, ReplyMessage};
-use crate::request::{Request, Surroundings};
+use crate::request::{Request, RequestContext};
 use crate::response::Response;
 use crate::trace::{Step, Trace};
 
@@ -36,7 +36,7 @@ pub(crate) trait Typed: Send {
     fn set_message(self: Pin<&mut Self>, message: Box<dyn Decoded>);
 
     /// Calls the handler.
-    fn begin(self: Pin<&mut Self>, header: Blocks, attachments: Attachments, surroundings: Surroundings);
+    fn begin(self: Pin<&mut Self>, header: Blocks, attachments: Attachments, request_context: RequestContext);
 
     /// Polls the answer of the handler, and stores its message or its fault. Returns the rest of a response.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response<()>>;
@@ -64,7 +64,7 @@ pin_project! {
         Decoded { message: Slot<Q>, handler: Option<H> },
         Called { #[pin] answer: F },
         Answered { answer: Option<Result<R, Fault<D>>> },
-        Over,
+        Finished,
     }
 }
 
@@ -88,10 +88,10 @@ where
         }
     }
 
-    fn begin(mut self: Pin<&mut Self>, header: Blocks, attachments: Attachments, surroundings: Surroundings) {
+    fn begin(mut self: Pin<&mut Self>, header: Blocks, attachments: Attachments, request_context: RequestContext) {
         let CallAt::Decoded { message, handler } = self.as_mut().project() else { return };
         if let (Some(message), Some(handler)) = (message.0.take(), handler.take()) {
-            let answer = handler(Request::came(message, header, attachments, surroundings));
+            let answer = handler(Request::received(message, header, attachments, request_context));
             self.set(Call::Called { answer });
         }
     }
@@ -126,14 +126,14 @@ where
     }
 
     fn end(mut self: Pin<&mut Self>) {
-        self.set(Call::Over);
+        self.set(Call::Finished);
     }
 }
 
 /// What is awaited next.
 enum State {
     /// Nothing was awaited yet.
-    Begun,
+    Started,
     /// The parts that the message refers to.
     Completing(BoxFuture<'static, Result<Complete, Error>>),
     /// The turn to create a large response.
@@ -155,7 +155,7 @@ pub(crate) struct Handling {
     package: Option<(Box<Package>, usize)>,
     header: Blocks,
     attachments: Attachments,
-    surroundings: Surroundings,
+    request_context: RequestContext,
     unread: Option<Unread>,
     turn: Option<Turn>,
     /// The memory for the values of a large response.
@@ -171,16 +171,16 @@ impl Handling {
         package: Option<Box<Package>>,
         charged: usize,
         header: Blocks,
-        surroundings: Surroundings,
+        request_context: RequestContext,
     ) -> Self {
         Handling {
-            state: State::Begun,
+            state: State::Started,
             responding,
             trace,
             package: package.map(|package| (package, charged)),
             header,
             attachments: Attachments::none(),
-            surroundings,
+            request_context,
             unread: None,
             turn: None,
             values: None,
@@ -197,7 +197,7 @@ impl Handling {
     pub(crate) fn poll(&mut self, mut call: Pin<&mut dyn Typed>, context: &mut Context<'_>) -> Poll<ReplyMessage> {
         let reply = loop {
             let next = match &mut self.state {
-                State::Begun => self.complete(call.as_mut()),
+                State::Started => self.complete(call.as_mut()),
                 State::Completing(complete) => match ready!(complete.as_mut().poll(context)) {
                     Ok(Complete { message, attachments, unread }) => {
                         (self.attachments, self.unread) = (attachments, unread);
@@ -208,7 +208,7 @@ impl Handling {
                 },
                 State::Waiting(turn) => {
                     self.turn = Some(ready!(turn.as_mut().poll(context)));
-                    self.responding.room().map(|values| {
+                    self.responding.reserve_values().map(|values| {
                         self.values = values;
                         self.begin(call.as_mut())
                     })
@@ -268,7 +268,7 @@ impl Handling {
     /// Calls the handler.
     fn begin(&mut self, call: Pin<&mut dyn Typed>) -> State {
         let attachments = mem::replace(&mut self.attachments, Attachments::none());
-        call.begin(mem::take(&mut self.header), attachments, mem::take(&mut self.surroundings));
+        call.begin(mem::take(&mut self.header), attachments, mem::take(&mut self.request_context));
         State::Handling
     }
 
@@ -282,23 +282,23 @@ impl Handling {
             return Err(reply::of_view(*version, exchange.as_deref(), Some(operation), fault));
         }
         match self.unread.take() {
-            Some(unread) => Ok(State::Skipping(Box::pin(unread.pass_over(offload.clone())))),
+            Some(unread) => Ok(State::Skipping(Box::pin(unread.skip(offload.clone())))),
             None => self.respond(call),
         }
     }
 
     /// Writes the response.
     fn respond(&mut self, call: Pin<&mut dyn Typed>) -> Result<State, ReplyMessage> {
-        let Response { carried, parts, http_headers, .. } = mem::take(&mut self.rest);
-        let mut beside = Beside { parts, http_headers };
+        let Response { blocks, parts, http_headers, .. } = mem::take(&mut self.rest);
+        let mut extras = ReplyExtras { parts, http_headers };
         if let Some(Answer::Response(message)) = call.as_ref().get_ref().answer()
-            && let Some(reply) = self.responding.response(message, &carried, &mut beside)
+            && let Some(reply) = self.responding.response(message, &blocks, &mut extras)
         {
             self.ended(Step::Encode);
             return Err(reply);
         }
         match call.take_response() {
-            Some(message) => Ok(State::Writing(self.responding.clone().elsewhere(message, carried, beside))),
+            Some(message) => Ok(State::Writing(self.responding.clone().response_on_worker(message, blocks, extras))),
             None => Err(self.panicked()),
         }
     }

@@ -11,7 +11,7 @@ use castile_mime::{ContentId, Packaging};
 
 use crate::options::Options;
 
-/// How many copies of the URL of a part are in memory: in `wanted`, in the list of parts being read, and in `known`.
+/// How many copies of the URL of a part are in memory: in `requested`, in the list of parts being read, and in `by_url`.
 const URL_COPIES: usize = 3;
 
 /// The content of the parts that a message's `xop:Include` elements refer to, if it is known.
@@ -20,19 +20,19 @@ pub(crate) struct Included(Mutex<State>);
 #[derive(Debug)]
 struct State {
     /// The URLs that were requested, each once.
-    wanted: Vec<String>,
-    known: HashMap<String, Wanted>,
+    requested: Vec<String>,
+    by_url: HashMap<String, RequestedPart>,
     /// Whether the content may be requested again.
     is_kept: bool,
     /// The maximum number of parts that may be referred to, which is the maximum number of parts in a package.
-    parts: usize,
+    max_parts: usize,
     limit: usize,
     /// How many bytes may still be returned.
-    left: usize,
+    bytes_left: usize,
 }
 
 #[derive(Debug, Default)]
-struct Wanted {
+struct RequestedPart {
     /// How many times the content was requested before it was there.
     times: usize,
     content: Option<Result<Charged, String>>,
@@ -48,30 +48,37 @@ impl Included {
         (packaging == Some(Packaging::Mtom)).then(|| {
             let castile_mime::Limits { included: limit, parts, .. } = options.attachments;
             let (parts, is_kept) = (parts as usize, options.leniency.is_some());
-            let state = State { wanted: Vec::new(), known: HashMap::new(), is_kept, parts, limit, left: limit };
+            let state = State {
+                requested: Vec::new(),
+                by_url: HashMap::new(),
+                is_kept,
+                max_parts: parts,
+                limit,
+                bytes_left: limit,
+            };
             Arc::new(Included(Mutex::new(state)))
         })
     }
 
     /// Returns whether all requested content is there.
     pub(crate) fn is_complete(&self) -> bool {
-        self.lock().known.values().all(|wanted| wanted.content.is_some())
+        self.lock().by_url.values().all(|requested| requested.content.is_some())
     }
 
     /// Must be called before the message is read from its beginning.
     pub(crate) fn begin(&self) {
         let mut state = self.lock();
-        state.left = state.limit;
+        state.bytes_left = state.limit;
     }
 
     /// Returns the URLs of the parts that were requested.
-    pub(crate) fn wanted(&self) -> Vec<String> {
-        self.lock().wanted.clone()
+    pub(crate) fn requested(&self) -> Vec<String> {
+        self.lock().requested.clone()
     }
 
     /// Adds the content of a part, or the reason why it can't be read.
-    pub(crate) fn come(&self, url: &str, content: Result<Charged, String>) {
-        self.lock().known.entry(url.to_owned()).or_default().content = Some(content);
+    pub(crate) fn insert(&self, url: &str, content: Result<Charged, String>) {
+        self.lock().by_url.entry(url.to_owned()).or_default().content = Some(content);
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -84,17 +91,17 @@ impl Includes for Included {
         let id = ContentId::from_url(href).ok_or_else(|| format!("found href {href:?}, expected a cid: URL"))?;
         let url = id.to_url();
         let mut state = self.lock();
-        let State { wanted, known, is_kept, parts, left, .. } = &mut *state;
-        if !known.contains_key(&url) {
-            if wanted.len() >= *parts {
-                return Err(format!("found references to more than {parts} parts, which is the limit"));
+        let State { requested, by_url, is_kept, max_parts, bytes_left, .. } = &mut *state;
+        if !by_url.contains_key(&url) {
+            if requested.len() >= *max_parts {
+                return Err(format!("found references to more than {max_parts} parts, which is the limit"));
             }
             if !charge(url.len().saturating_mul(URL_COPIES)) {
                 return Ok(None);
             }
-            wanted.push(url.clone());
+            requested.push(url.clone());
         }
-        let entry = known.entry(url).or_default();
+        let entry = by_url.entry(url).or_default();
         let content = match &mut entry.content {
             None => {
                 entry.times += 1;
@@ -105,7 +112,7 @@ impl Includes for Included {
         };
         // A short reference may stand for long content, so the total length is limited.
         let length = content.0.len();
-        *left = left.checked_sub(length).ok_or("the referenced parts have more bytes than are allowed")?;
+        *bytes_left = bytes_left.checked_sub(length).ok_or("the referenced parts have more bytes than are allowed")?;
         entry.times = entry.times.saturating_sub(1);
         if entry.times == 0 && !*is_kept {
             // The last request gets the content without a copy.
@@ -141,7 +148,7 @@ mod tests {
         assert_eq!(included.content("cid:7", &mut |_| true), Ok(None));
         let problem = included.content("cid:100", &mut |_| true).unwrap_err();
         assert_eq!(problem, "found references to more than 100 parts, which is the limit");
-        assert_eq!(included.lock().wanted.len(), 100);
+        assert_eq!(included.lock().requested.len(), 100);
     }
 
     #[test]
@@ -154,6 +161,6 @@ mod tests {
             };
             assert_eq!(included.content(url, &mut charge), Ok(None));
         }
-        assert_eq!((charged, included.lock().wanted.as_slice()), (vec![36, 15], &["cid:abcdefgh".to_owned()][..]));
+        assert_eq!((charged, included.lock().requested.as_slice()), (vec![36, 15], &["cid:abcdefgh".to_owned()][..]));
     }
 }

@@ -63,6 +63,6 @@ pub use request_message::RequestMessage;
 pub use response::Response;
 pub use service::{Dispatch, Payload, Service};
 pub use tower_layer::{Layer, layer_fn};
-pub use trace::{Known, Step, Trace};
+pub use trace::{Step, Trace, TraceData};
 pub use version::Version;
 pub use writer::Written;

@@ -12,7 +12,7 @@ use crate::payload::{Decodes, Slot, read_payload};
 use crate::reader::read_with;
 
 #[doc(hidden)]
-pub use crate::reader::keep;
+pub use crate::reader::store_memory;
 pub use crate::writer::{write, write_with};
 
 /// Reads a message with the payload `root`, in the encoding that it declares. The message must have no header block that must be
@@ -55,11 +55,11 @@ fn read_into(
         Ok(payload) => {
             let mut decoder = Decoder::new(reader);
             let read = read_payload(&mut decoder, root, payload, &Bytes::new(), slot);
-            keep(decoder.into_memory());
+            store_memory(decoder.into_memory());
             read
         }
         Err(error) => {
-            keep(reader.into_memory());
+            store_memory(reader.into_memory());
             Err(error)
         }
     })
@@ -69,7 +69,7 @@ fn read_into(
 fn find<'a>(reader: &mut CachedReader<'a>, root: &'static Root) -> Result<Option<StartTag<'a>>, Error> {
     let (envelope, payload) = Envelope::read(reader)?;
     envelope.check_understood(|_, _| false)?;
-    if root.begins(payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()))) {
+    if root.accepts(payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()))) {
         return Ok(payload);
     }
     let message = format!("the body doesn't contain <{}>", root.element.name);

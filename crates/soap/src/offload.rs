@@ -46,7 +46,7 @@ pub struct Offloading {
 
 thread_local! {
     /// Whether this thread is a worker that runs a job. Nested work is then not offloaded again.
-    static IS_ELSEWHERE: Cell<bool> = const { Cell::new(false) };
+    static IS_WORKER: Cell<bool> = const { Cell::new(false) };
 }
 
 impl Offloading {
@@ -62,7 +62,7 @@ impl Offloading {
 
     /// Returns whether work on this number of bytes is offloaded.
     pub(crate) fn takes(&self, size: usize) -> bool {
-        size > self.above && !IS_ELSEWHERE.get()
+        size > self.above && !IS_WORKER.get()
     }
 
     /// Runs `future` with a timeout. Returns `None` if the timeout elapsed.
@@ -83,7 +83,7 @@ impl Offloading {
         let result = Arc::new(Mutex::new(None));
         let told = result.clone();
         let work = Box::new(move || {
-            let _here = Elsewhere::begin();
+            let _here = WorkerGuard::begin();
             let value = work();
             *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         });
@@ -93,17 +93,17 @@ impl Offloading {
 }
 
 /// Marks this thread as a worker until the value is dropped, which also happens in a panic.
-struct Elsewhere(bool);
+struct WorkerGuard(bool);
 
-impl Elsewhere {
+impl WorkerGuard {
     fn begin() -> Self {
-        Elsewhere(IS_ELSEWHERE.replace(true))
+        WorkerGuard(IS_WORKER.replace(true))
     }
 }
 
-impl Drop for Elsewhere {
+impl Drop for WorkerGuard {
     fn drop(&mut self) {
-        IS_ELSEWHERE.set(self.0);
+        IS_WORKER.set(self.0);
     }
 }
 

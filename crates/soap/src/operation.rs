@@ -21,13 +21,13 @@ pub(crate) fn find(
         let are_calls = operations.iter().any(|operation| operation.request.is_encoded);
         if are_calls { error.with_subcode(RPC, "ProcedureNotPresent") } else { error }
     };
-    let fits = |operation: &&Operation| operation.request.begins(payload);
+    let fits = |operation: &&Operation| operation.request.accepts(payload);
     let mut candidates = operations.iter().enumerate().filter(|(_, operation)| fits(operation));
     match (candidates.next(), candidates.next()) {
         (Some((index, _)), None) => Ok(index),
         // Operations with the same payload are distinguished by their action.
         (Some(_), Some(_)) => {
-            let meant = operations.iter().position(|operation| operation.is_meant_by(action) && fits(&operation));
+            let meant = operations.iter().position(|operation| operation.has_action(action) && fits(&operation));
             meant.ok_or_else(|| {
                 let actions = operations.iter().filter(fits).map(|operation| format!("{:?}", operation.action));
                 let actions = actions.collect::<Vec<_>>().join(" or ");
@@ -36,7 +36,7 @@ pub(crate) fn find(
             })
         }
         (None, _) => {
-            let meant = || operations.iter().filter(|operation| !action.is_empty() && operation.is_meant_by(action));
+            let meant = || operations.iter().filter(|operation| !action.is_empty() && operation.has_action(action));
             let named = payload.and_then(|(_, local)| operations.iter().find_map(|one| one.request.named(local)));
             let expected = match (meant().count(), named) {
                 (count @ 2.., None) | (count @ 1, _) => format!("{} for the action {action:?}", any_of(meant(), count)),
@@ -57,9 +57,9 @@ pub(crate) fn find(
 /// Describes how the requests of these operations begin, for error messages. Lists only the first few operations.
 #[cold]
 fn any_of<'o>(operations: impl Iterator<Item = &'o Operation>, count: usize) -> String {
-    const NAMED: usize = 4;
+    const MAX_NAMED: usize = 4;
     // At least two operations are omitted, because the text is in the plural.
-    let named = if count <= NAMED { count } else { NAMED - 1 };
+    let named = if count <= MAX_NAMED { count } else { MAX_NAMED - 1 };
     let mut expected: Vec<String> = operations.take(named).map(|operation| operation.request.expected()).collect();
     if count > named {
         expected.push(format!("the element of one of {} more operations", count - named));

@@ -29,7 +29,7 @@ pub struct Options {
     /// The WS-Addressing request that is sent. Its answer must relate to it.
     pub(crate) call: Option<addressing::Call>,
     /// An element whose occurrences were removed from the answer before it is read.
-    pub(crate) cut: Option<&'static Element>,
+    pub(crate) removed: Option<&'static Element>,
     /// The limits of packages, which are messages with attachments. The [`limits`](Self::limits) also apply to the envelope.
     pub attachments: castile_mime::Limits,
     /// Whether messages are sent as MTOM.
@@ -54,7 +54,7 @@ impl From<Limits> for Options {
             understood: Vec::new(),
             addressing: addressing::Policy::default(),
             call: None,
-            cut: None,
+            removed: None,
             attachments: castile_mime::Limits::default(),
             mtom: Mtom::default(),
             offload: None,
@@ -111,19 +111,19 @@ impl Mtom {
 /// }));
 /// ```
 #[derive(Clone)]
-pub struct Leniency(Arc<Tell>);
+pub struct Leniency(Arc<ReportFn>);
 
-type Tell = dyn Fn(&Operation, &Deviations) + Send + Sync;
+type ReportFn = dyn Fn(&Operation, &Deviations) + Send + Sync;
 
 impl Leniency {
-    /// Creates a leniency that reports deviations to `tell`, with paths, lines and columns. `tell` is called once for each message
-    /// whose payload deviates, after the message was read and before the handler is called. For a header block, it is called each
-    /// time that the block is read. `tell` should be quick, because the message waits for it.
-    pub fn new(tell: impl Fn(&Operation, &Deviations) + Send + Sync + 'static) -> Self {
-        Leniency(Arc::new(tell))
+    /// Creates a leniency that reports deviations to `report`, with paths, lines and columns. `report` is called once for each
+    /// message whose payload deviates, after the message was read and before the handler is called. For a header block, it is
+    /// called each time that the block is read. `report` should be quick, because the message waits for it.
+    pub fn new(report: impl Fn(&Operation, &Deviations) + Send + Sync + 'static) -> Self {
+        Leniency(Arc::new(report))
     }
 
-    pub(crate) fn tell(&self, operation: &Operation, deviations: &Deviations) {
+    pub(crate) fn report(&self, operation: &Operation, deviations: &Deviations) {
         (self.0)(operation, deviations);
     }
 }
@@ -131,14 +131,14 @@ impl Leniency {
 impl Options {
     /// Sets the WS-Addressing request to which the answer must relate.
     #[doc(hidden)]
-    pub fn of_call(self, call: addressing::Call) -> Self {
+    pub fn with_call(self, call: addressing::Call) -> Self {
         Options { call: Some(call), ..self }
     }
 
     /// Sets the element whose occurrences were removed from the answer.
     #[doc(hidden)]
-    pub fn of_cut(self, cut: &'static Element) -> Self {
-        Options { cut: Some(cut), ..self }
+    pub fn with_removed(self, element: &'static Element) -> Self {
+        Options { removed: Some(element), ..self }
     }
 
     /// Returns whether header blocks with this name are understood for all operations.
@@ -147,7 +147,7 @@ impl Options {
     }
 
     /// Returns where a message of this size is processed, if it is offloaded.
-    pub(crate) fn elsewhere(&self, size: usize) -> Option<&Offloading> {
+    pub(crate) fn offload_for(&self, size: usize) -> Option<&Offloading> {
         self.offload.as_ref().filter(|offload| offload.takes(size))
     }
 }

@@ -13,7 +13,7 @@ use castile_mime::ErrorKind::{Duplicate, Limit, Missing};
 use castile_mime::{Attachments, Packaging, Rest};
 use castile_xml::Charset;
 
-use crate::charge::Awaited;
+use crate::charge::EndOnDrop;
 use crate::description::Operation;
 use crate::envelope::Envelope;
 use crate::error::{Error, ErrorKind};
@@ -24,7 +24,7 @@ use crate::payload::{Decoded, Decodes, Incoming, decoder};
 use crate::reader::read_with;
 
 /// How long to wait for the attachments that a handler didn't read.
-const LEFT_TIME: Duration = Duration::from_secs(10);
+const UNREAD_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A received message with the data from its transport.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ impl Package {
     /// if the message must be read again.
     pub(crate) async fn fetch(&mut self, is_taken: bool) -> Result<bool, Error> {
         let limit = self.options.attachments.included;
-        let wanted = self.included.as_ref().map(|included| included.wanted()).unwrap_or_default();
+        let wanted = self.included.as_ref().map(|included| included.requested()).unwrap_or_default();
         let mut left = limit;
         for url in &wanted {
             let content = match self.content(url, left).await {
@@ -95,7 +95,7 @@ impl Package {
             left -= content.as_ref().map_or(0, |(content, _)| content.len());
             let is_wrong = content.is_err();
             if let Some(included) = &self.included {
-                included.come(url, content);
+                included.insert(url, content);
             }
             if is_wrong {
                 return Ok(true);
@@ -117,14 +117,14 @@ impl Package {
         operation: &'static Operation,
         mut message: Box<dyn Decoded>,
     ) -> Result<(Box<Self>, Result<Box<dyn Decoded>, Error>), Error> {
-        let elsewhere = self.options.elsewhere(self.received.message.len()).cloned();
+        let elsewhere = self.options.offload_for(self.received.message.len()).cloned();
         let charge = self.reservation.clone();
         let read = move || {
             let read = self.decode(operation, message.slot()).map(|()| message);
             (self, read)
         };
         let Some(offload) = elsewhere else { return Ok(read()) };
-        let awaited = Awaited::new(charge.as_ref());
+        let awaited = EndOnDrop::new(charge.as_ref());
         let read = offload.run(read).await;
         awaited.finish();
         read.ok_or_else(|| Error::new(ErrorKind::System, "the message could not be read"))
@@ -163,10 +163,10 @@ impl Unread {
     ///
     /// # Errors
     /// Returns an error if two parts have the same name. Other errors are ignored, because the answer is already complete.
-    pub(crate) async fn pass_over(self, offload: Option<Offloading>) -> Result<(), Error> {
+    pub(crate) async fn skip(self, offload: Option<Offloading>) -> Result<(), Error> {
         let rest = self.rest.pass_over(self.limit);
         let passed = match &offload {
-            Some(offload) => offload.within(LEFT_TIME, rest).await.unwrap_or(Ok(())),
+            Some(offload) => offload.within(UNREAD_TIMEOUT, rest).await.unwrap_or(Ok(())),
             None => rest.await,
         };
         match passed {

@@ -13,7 +13,7 @@ use crate::envelope::Envelope;
 use crate::error::{Error, ErrorKind};
 use crate::included::Included;
 use crate::options::{Leniency, Options};
-use crate::reader::keep;
+use crate::reader::store_memory;
 use crate::version::Version;
 use crate::writer::{self, Written};
 
@@ -84,9 +84,9 @@ fn open<'a>(
 fn close(decoder: &mut Decoder<'_>, root: &'static Root) -> Result<(), Error> {
     decoder.close_root()?;
     match root.body {
-        None if root.is_encoded => Envelope::read_end_behind_others(decoder),
+        None if root.is_encoded => Envelope::read_end_after_trailing(decoder),
         None => Envelope::read_end(decoder.reader()),
-        Some(_) => Envelope::read_end_behind_body(decoder.reader()),
+        Some(_) => Envelope::read_end_after_body(decoder.reader()),
     }
 }
 
@@ -215,22 +215,22 @@ impl Incoming<'_> {
         let (input, is_lenient) = (decoder.reader().input(), decoder.is_lenient());
         let read = read_payload(&mut decoder, root, first, message, slot);
         let deviations = decoder.take_deviations();
-        keep(decoder.into_memory());
+        store_memory(decoder.into_memory());
         read.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
         // If parts are missing, the message is read again and reports its deviations then.
         if is_lenient && included.is_none_or(Included::is_complete) {
-            tell(options, operation, deviations, input);
+            report_deviations(options, operation, deviations, input);
         }
         Ok(())
     }
 }
 
 /// Reports the deviations of a message, if there are any.
-pub(crate) fn tell(options: &Options, operation: &Operation, deviations: Deviations, input: &str) {
+pub(crate) fn report_deviations(options: &Options, operation: &Operation, deviations: Deviations, input: &str) {
     if let Some(leniency) = &options.leniency
         && !deviations.is_empty()
     {
-        leniency.tell(operation, &deviations.locate(input.as_bytes(), options.limits, Some("Body")));
+        leniency.report(operation, &deviations.locate(input.as_bytes(), options.limits, Some("Body")));
     }
 }
 

@@ -23,7 +23,7 @@ use crate::version::Version;
 use crate::writer::Written;
 
 /// Content of up to this size in bytes is copied into its envelope. Sending it as separate chunks costs more than the copy.
-const COPIED: usize = 16 << 10;
+const COPY_THRESHOLD: usize = 16 << 10;
 
 /// The payload of a message as XML: the content of its body. In SOAP encoding this is the call and the elements that it refers to.
 ///
@@ -50,9 +50,9 @@ pub struct Raw {
 #[derive(Debug)]
 enum Kind {
     /// The whole message, the range of the payload in it, and the limits for reading it.
-    Here { message: Bytes, payload: Range<usize>, limits: Limits },
+    InMemory { message: Bytes, payload: Range<usize>, limits: Limits },
     /// A stream to be sent; `None` after it was sent.
-    Coming(Mutex<Option<Content>>),
+    Stream(Mutex<Option<Content>>),
 }
 
 impl Raw {
@@ -60,7 +60,7 @@ impl Raw {
     /// declare all prefixes that it uses. The XML is not checked.
     pub fn new(xml: impl Into<Bytes>) -> Self {
         let message = xml.into();
-        let content = Kind::Here { payload: 0..message.len(), message, limits: Limits::default() };
+        let content = Kind::InMemory { payload: 0..message.len(), message, limits: Limits::default() };
         Raw { content, scope: Scope::default() }
     }
 
@@ -70,14 +70,14 @@ impl Raw {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<castile_mime::BoxError>,
     {
-        Raw { content: Kind::Coming(Mutex::new(Some(Content::stream(body)))), scope: Scope::default() }
+        Raw { content: Kind::Stream(Mutex::new(Some(Content::stream(body)))), scope: Scope::default() }
     }
 
     /// Returns the bytes in UTF-8, or `None` for a stream.
     pub fn bytes(&self) -> Option<Bytes> {
         match &self.content {
-            Kind::Here { message, payload, .. } => Some(message.slice(payload.clone())),
-            Kind::Coming(_) => None,
+            Kind::InMemory { message, payload, .. } => Some(message.slice(payload.clone())),
+            Kind::Stream(_) => None,
         }
     }
 
@@ -94,8 +94,8 @@ impl Raw {
     /// Returns an error if the payload is a stream.
     pub fn tokens(&self) -> Result<Tokens<'_>, Error> {
         match &self.content {
-            Kind::Here { message, payload, limits } => Tokens::new(message, payload.clone(), *limits),
-            Kind::Coming(_) => Err(unwritable("a streamed payload can't be read")),
+            Kind::InMemory { message, payload, limits } => Tokens::new(message, payload.clone(), *limits),
+            Kind::Stream(_) => Err(unwritable("a streamed payload can't be read")),
         }
     }
 
@@ -132,8 +132,8 @@ impl Raw {
     /// Returns the content to be sent.
     fn content(&self) -> Result<Content, Error> {
         match &self.content {
-            Kind::Here { message, payload, .. } => Ok(Content::Bytes(message.slice(payload.clone()))),
-            Kind::Coming(content) => content
+            Kind::InMemory { message, payload, .. } => Ok(Content::Bytes(message.slice(payload.clone()))),
+            Kind::Stream(content) => content
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .take()
@@ -164,14 +164,14 @@ impl FromPayload for Raw {
         }
         match holds_all {
             false => Envelope::read_end(reader)?,
-            true => Envelope::read_end_behind_body(reader)?,
+            true => Envelope::read_end_after_body(reader)?,
         }
         // Decoded text is not part of the received message.
         let text = reader.input().as_bytes();
         let message =
             if text.as_ptr_range() == message.as_ptr_range() { message.clone() } else { Bytes::copy_from_slice(text) };
         let limits = reader.limits();
-        Ok(Raw { content: Kind::Here { message, payload: start..end, limits }, scope })
+        Ok(Raw { content: Kind::InMemory { message, payload: start..end, limits }, scope })
     }
 }
 
@@ -193,7 +193,7 @@ impl ToPayload for Raw {
         let mut before = before.finish()?;
         let after = format!("{end}</soap:Envelope>");
         if let Some(bytes) = content.bytes()
-            && bytes.len() <= COPIED
+            && bytes.len() <= COPY_THRESHOLD
         {
             before.extend_from_slice(bytes);
             before.extend_from_slice(after.as_bytes());

@@ -5,12 +5,12 @@ use std::cell::RefCell;
 
 use castile_xml::{CachedReader, Charset, Limits, Memory};
 
-use crate::charge::{Charge, hold};
+use crate::charge::{Charge, reserve};
 use crate::error::Error;
 use crate::options::{Leniency, Options};
 
 /// How many bytes of UTF-8 one byte of another encoding can become. For example, the euro sign is one byte in Windows-1252.
-const DECODED: usize = 3;
+const DECODED_FACTOR: usize = 3;
 
 thread_local! {
     /// The buffers and the tag cache of the last reader on this thread.
@@ -38,7 +38,7 @@ pub(crate) fn read_with<T>(
     // The reservations to which decoded text is charged.
     let mut held = Vec::new();
     if charset.is_some_and(|charset| charset != Charset::UTF_8) || is_utf16_without_mark(message) {
-        held.extend(hold(charge, message.len().saturating_mul(DECODED))?);
+        held.extend(reserve(charge, message.len().saturating_mul(DECODED_FACTOR))?);
         text = Some(castile_xml::decode(message, charset)?);
     }
     loop {
@@ -53,7 +53,7 @@ pub(crate) fn read_with<T>(
         match &text {
             Some(text) => return Err(error.locate(text.as_bytes(), limits)),
             None if error.is_of_encoding() => {
-                held.extend(hold(charge, message.len().saturating_mul(DECODED))?);
+                held.extend(reserve(charge, message.len().saturating_mul(DECODED_FACTOR))?);
                 text = Some(decode(message, charset, error, limits)?);
             }
             None => return Err(error.locate(message, limits)),
@@ -74,7 +74,7 @@ pub(crate) fn read_envelope<T>(
 ) -> Result<T, Error> {
     read_with(message, charset, options, charge, |mut reader, _| {
         let value = read(&mut reader);
-        keep(reader.into_memory());
+        store_memory(reader.into_memory());
         value
     })
 }
@@ -108,6 +108,6 @@ fn reader<'a>(message: &'a [u8], text: Option<&'a str>, limits: Limits) -> Resul
 /// Stores the memory that the next reader of this thread takes. It may come from a reader that failed: what that has cached is
 /// right.
 #[doc(hidden)]
-pub fn keep(memory: Memory) {
+pub fn store_memory(memory: Memory) {
     MEMORY.set(memory);
 }

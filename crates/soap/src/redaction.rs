@@ -108,7 +108,7 @@ impl Redaction {
     pub fn redact(&self, message: &[u8]) -> String {
         let text = castile_xml::decode(message, None).ok();
         let found = text.as_deref().and_then(|text| Found::read(text, self, false));
-        found.map_or_else(|| unread(message), |found| found.shown())
+        found.map_or_else(|| unparsable(message), |found| found.shown())
     }
 
     /// Returns a fault as text without its own secrets and those of the request that it answers. If the fault quotes a secret of
@@ -129,7 +129,7 @@ impl Redaction {
     }
 
     fn redact_fault_of(&self, fault: &[u8], secrets: &Secrets) -> String {
-        if !self.tells(fault, secrets) {
+        if !self.may_contain_secret(fault, secrets) {
             return self.redact(fault);
         }
         let soap12 = Version::Soap12.namespace();
@@ -138,23 +138,23 @@ impl Redaction {
     }
 
     /// Returns whether a message may contain a secret of the request.
-    fn tells(&self, message: &[u8], secrets: &Secrets) -> bool {
+    fn may_contain_secret(&self, message: &[u8], secrets: &Secrets) -> bool {
         let Some(secrets) = secrets else { return true };
         let text = castile_xml::decode(message, None).ok();
         let found = text.as_deref().and_then(|text| Found::read(text, self, true));
-        found.is_none_or(|found| found.tells(secrets))
+        found.is_none_or(|found| found.shows_any(secrets))
     }
 }
 
 /// Describes a message that can't be parsed. The error is not shown, because it may quote the message.
-fn unread(message: &[u8]) -> String {
+fn unparsable(message: &[u8]) -> String {
     format!("{} bytes that are not XML", message.len())
 }
 
 /// Returns whether a local name is one of the secret names.
-fn says_secret(local: &str) -> bool {
-    const LONGEST: usize = 20;
-    if local.len() > LONGEST || !local.is_ascii() {
+fn is_secret_name(local: &str) -> bool {
+    const MAX_LENGTH: usize = 20;
+    if local.len() > MAX_LENGTH || !local.is_ascii() {
         return false;
     }
     let plain = || local.bytes().filter(|byte| !matches!(byte, b'-' | b'_')).map(|byte| byte.to_ascii_lowercase());
@@ -189,7 +189,7 @@ pub struct MessageLog(Arc<Log>);
 
 struct Log {
     redaction: Redaction,
-    largest: usize,
+    max_size: usize,
     show: Box<Show>,
 }
 
@@ -201,20 +201,20 @@ type Secrets = Option<BTreeSet<String>>;
 impl MessageLog {
     /// Creates a layer that calls `show` with each message of up to 64 KiB, and with only the size of a larger message.
     pub fn new(redaction: Redaction, show: impl Fn(Direction, &str) + Send + Sync + 'static) -> Self {
-        MessageLog(Arc::new(Log { redaction, largest: 64 << 10, show: Box::new(show) }))
+        MessageLog(Arc::new(Log { redaction, max_size: 64 << 10, show: Box::new(show) }))
     }
 }
 
 impl Log {
     fn request(&self, request: &RequestMessage) -> Secrets {
         let (message, charset) = (&*request.message, request.charset);
-        if message.len() > self.largest {
+        if message.len() > self.max_size {
             self.show(Direction::Request, &format!("{} bytes", message.len()));
             return None;
         }
         let text = castile_xml::decode(message, charset).ok();
         let found = text.as_deref().and_then(|text| Found::read(text, &self.redaction, true));
-        self.show(Direction::Request, &found.as_ref().map_or_else(|| unread(message), Found::shown));
+        self.show(Direction::Request, &found.as_ref().map_or_else(|| unparsable(message), Found::shown));
         found.map(|found| found.secrets())
     }
 
@@ -222,7 +222,7 @@ impl Log {
         let shown = match reply.message.bytes() {
             // A streamed message is not in memory.
             None => "a stream".to_owned(),
-            Some(message) if message.len() > self.largest => format!("{} bytes", message.len()),
+            Some(message) if message.len() > self.max_size => format!("{} bytes", message.len()),
             Some(message) if reply.is_fault() => self.redaction.redact_fault_of(message, secrets),
             Some(message) => self.redaction.redact(message),
         };

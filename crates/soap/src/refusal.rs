@@ -61,7 +61,7 @@ fn refuse_with(
     if fault.is_of_addressing()
         && let Some(exchange) = exchange.as_mut().and_then(Arc::get_mut)
     {
-        exchange.answer_here();
+        exchange.reply_on_connection();
     }
     let reply = reply::write_fault(version, exchange.as_deref(), None, header, fault);
     addressing::delivered(exchange, std::future::ready(reply).boxed())

@@ -13,7 +13,7 @@ use http::HeaderMap;
 
 use crate::addressing::Exchange;
 use crate::blocks::{Blocks, Headers};
-use crate::charge::{Awaited, hold, keep};
+use crate::charge::{EndOnDrop, reserve, reserve_answer};
 use crate::description::Operation;
 use crate::error::{Error, ErrorKind};
 use crate::fault::{Fault, FaultDetail, NoDetail, Part, View};
@@ -53,7 +53,7 @@ pub(crate) struct Responding {
 
 /// The parts and HTTP headers of a response.
 #[derive(Default)]
-pub(crate) struct Beside {
+pub(crate) struct ReplyExtras {
     pub(crate) parts: Vec<castile_mime::Part>,
     pub(crate) http_headers: Option<Box<HeaderMap>>,
 }
@@ -68,9 +68,9 @@ impl Responding {
     ///
     /// # Errors
     /// Returns the reply for an exhausted budget.
-    pub(crate) fn room(&self) -> Result<Option<Reservation>, ReplyMessage> {
+    pub(crate) fn reserve_values(&self) -> Result<Option<Reservation>, ReplyMessage> {
         let expected = &self.operation.response_size;
-        hold(self.reservation.as_ref(), expected.expected()).map_err(|_| {
+        reserve(self.reservation.as_ref(), expected.expected()).map_err(|_| {
             // Otherwise every later request would fail too.
             expected.expect(0);
             ReplyMessage::exhausted(self.version)
@@ -83,33 +83,38 @@ impl Responding {
         &self,
         response: &dyn ToPayload,
         header: &Blocks,
-        beside: &mut Beside,
+        extras: &mut ReplyExtras,
     ) -> Option<ReplyMessage> {
         // An operation without a response sends only HTTP headers.
         if self.operation.response.is_none() {
-            let http_headers = beside.http_headers.take();
+            let http_headers = extras.http_headers.take();
             return Some(ReplyMessage { http_headers, ..ReplyMessage::empty(self.version) });
         }
         let most = self.offload.as_ref().map_or(usize::MAX, Offloading::above);
         if self.operation.response_size.last() > most {
             return None;
         }
-        self.write(response, header, beside, Some(most))
+        self.write(response, header, extras, Some(most))
     }
 
     /// Writes a large response on a worker.
     #[cold]
-    pub(crate) fn elsewhere(self, response: Box<dyn ToPayload + Send>, header: Blocks, mut beside: Beside) -> Pending {
+    pub(crate) fn response_on_worker(
+        self,
+        response: Box<dyn ToPayload + Send>,
+        header: Blocks,
+        mut extras: ReplyExtras,
+    ) -> Pending {
         let (version, exchange, offload) = (self.version, self.exchange.clone(), self.offload.clone());
-        let values = match self.room() {
+        let values = match self.reserve_values() {
             Ok(values) => values,
             Err(refused) => return std::future::ready(refused).boxed(),
         };
-        let awaited = Awaited::new(self.reservation.as_ref());
+        let awaited = EndOnDrop::new(self.reservation.as_ref());
         Box::pin(async move {
             let write = move || {
                 let _values = values;
-                self.write(&*response, &header, &mut beside, None)
+                self.write(&*response, &header, &mut extras, None)
             };
             let written = match offload {
                 Some(offload) => offload.run(write).await.flatten(),
@@ -126,7 +131,7 @@ impl Responding {
         &self,
         response: &dyn ToPayload,
         header: &Blocks,
-        beside: &mut Beside,
+        extras: &mut ReplyExtras,
         most: Option<usize>,
     ) -> Option<ReplyMessage> {
         let Responding { version, operation, mtom, .. } = *self;
@@ -141,7 +146,7 @@ impl Responding {
         match most {
             Some(most) => out = out.within(most),
             None => {
-                if let Some(charged) = hold(self.reservation.as_ref(), 0).ok().flatten() {
+                if let Some(charged) = reserve(self.reservation.as_ref(), 0).ok().flatten() {
                     out = out.charging(reservation.insert(Arc::new(charged)).clone());
                 }
             }
@@ -152,21 +157,20 @@ impl Responding {
             Ok(Written { message, parts: mut included, packaging }) => {
                 let length = message.bytes().map_or(0, Bytes::len);
                 if message.bytes().is_some() {
-                    operation.response_size.note(length);
+                    operation.response_size.record(length);
                 }
                 let beyond = size_of(&included);
                 if beyond > 0 {
                     operation.response_size.expect(length + beyond);
                 }
-                let Beside { mut parts, http_headers } = std::mem::take(beside);
+                let ReplyExtras { mut parts, http_headers } = std::mem::take(extras);
                 let attached = size_of(&parts);
                 let charged = match (&reservation, &message) {
                     // All chunks of a stream are charged one by one, even small ones.
-                    (None, Content::Body(_)) => hold(self.reservation.as_ref(), beyond + attached)
+                    (None, Content::Body(_)) => reserve(self.reservation.as_ref(), beyond + attached)
                         .map(|charged| reservation = charged.map(Arc::new)),
-                    (None, Content::Bytes(_)) => {
-                        keep(self.reservation.as_ref(), length + beyond + attached).map(|charged| reservation = charged)
-                    }
+                    (None, Content::Bytes(_)) => reserve_answer(self.reservation.as_ref(), length + beyond + attached)
+                        .map(|charged| reservation = charged),
                     (Some(reservation), _) => reservation.grow(attached),
                 };
                 if charged.is_err() {
@@ -188,14 +192,14 @@ impl Responding {
             }
             Err(error) if error.source_kind() == Some(Outgrown) => {
                 let Some(most) = most.filter(|&most| most < self.limit) else {
-                    operation.response_size.note_more(self.limit);
+                    operation.response_size.record_at_least(self.limit);
                     let limit = Size(self.limit);
                     let fault =
                         Fault::<NoDetail>::receiver(format!("the answer has more than {limit}, which is the limit"));
                     return Some(of_fault(version, exchange, None, &fault));
                 };
                 // Concurrent responses should know the size before this response is written again.
-                operation.response_size.note_more(most);
+                operation.response_size.record_at_least(most);
                 return None;
             }
             Err(error) if error.kind() == ErrorKind::Exhausted => {

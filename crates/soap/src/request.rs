@@ -27,14 +27,14 @@ use crate::version::Version;
 #[derive(Debug)]
 pub struct Request<T> {
     message: T,
-    pub(crate) carried: Blocks,
-    pub(crate) surroundings: Surroundings,
+    pub(crate) blocks: Blocks,
+    pub(crate) context: RequestContext,
     attachments: Attachments,
 }
 
 /// The data of a request beyond its message.
 #[derive(Debug, Default)]
-pub(crate) struct Surroundings {
+pub(crate) struct RequestContext {
     pub(crate) version: Version,
     pub(crate) action: String,
     pub(crate) addressing: Option<Arc<Exchange>>,
@@ -72,16 +72,16 @@ impl<T> Request<T> {
     /// # request().unwrap();
     /// ```
     pub fn new(message: T) -> Self {
-        Request::came(message, Blocks::Nothing, Attachments::none(), Surroundings::default())
+        Request::received(message, Blocks::Nothing, Attachments::none(), RequestContext::default())
     }
 
-    pub(crate) fn came(message: T, carried: Blocks, attachments: Attachments, surroundings: Surroundings) -> Self {
-        Request { message, carried, attachments, surroundings }
+    pub(crate) fn received(message: T, blocks: Blocks, attachments: Attachments, context: RequestContext) -> Self {
+        Request { message, blocks, attachments, context }
     }
 
     /// Adds a header block. Header blocks of a received request are replaced.
     pub fn with_header(mut self, block: impl WriteHeader + 'static) -> Self {
-        self.carried.push(block);
+        self.blocks.push(block);
         self
     }
 
@@ -92,43 +92,43 @@ impl<T> Request<T> {
 
     /// Adds an HTTP header.
     pub fn with_http_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.surroundings.http_headers.get_or_insert_default().append(name, value);
+        self.context.http_headers.get_or_insert_default().append(name, value);
         self
     }
 
     /// Adds an extension, as a layer does.
     pub fn with_extension<E: Clone + Send + Sync + 'static>(mut self, value: E) -> Self {
-        self.surroundings.extensions.insert(value);
+        self.context.extensions.insert(value);
         self
     }
 
     /// Sets the address of the client.
     pub fn with_peer(mut self, peer: impl Into<IpAddr>) -> Self {
-        self.surroundings.peer = Some(peer.into());
+        self.context.peer = Some(peer.into());
         self
     }
 
     /// Sets the time at which the server abandons the request.
     pub fn with_deadline(mut self, deadline: Instant) -> Self {
-        self.surroundings.deadline = Some(deadline);
+        self.context.deadline = Some(deadline);
         self
     }
 
     /// Sets the version of SOAP.
     pub fn with_version(mut self, version: Version) -> Self {
-        self.surroundings.version = version;
+        self.context.version = version;
         self
     }
 
     /// Sets the action of the transport (`SOAPAction`).
     pub fn with_action(mut self, action: impl Into<String>) -> Self {
-        self.surroundings.action = action.into();
+        self.context.action = action.into();
         self
     }
 
     /// Sets the WS-Addressing properties.
     pub fn with_addressing(mut self, properties: Properties) -> Self {
-        self.surroundings.addressing = Some(Arc::new(Exchange::of(properties)));
+        self.context.addressing = Some(Arc::new(Exchange::of(properties)));
         self
     }
 
@@ -149,8 +149,8 @@ impl<T> Request<T> {
 
     /// Replaces the message with the result of `change`.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Request<U> {
-        let Request { message, carried, surroundings, attachments } = self;
-        Request { message: change(message), carried, surroundings, attachments }
+        let Request { message, blocks, context, attachments } = self;
+        Request { message: change(message), blocks, context, attachments }
     }
 
     /// Reads and returns the header block `H`. Returns `None` if the request has no such block for this node. In a handler, `?`
@@ -159,7 +159,7 @@ impl<T> Request<T> {
     /// # Errors
     /// Returns an error if the block doesn't match the contract or occurs twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, Error> {
-        self.carried.typed(self.version())
+        self.blocks.typed(self.version())
     }
 
     /// Returns the header blocks with this name as XML, for any role.
@@ -167,7 +167,7 @@ impl<T> Request<T> {
     /// # Errors
     /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers_named(&self, namespace: &str, local: &str) -> Result<Vec<AnyHeader>, Error> {
-        self.carried.all(self.version(), |its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
+        self.blocks.all(self.version(), |its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
     }
 
     /// Returns all header blocks as XML.
@@ -175,7 +175,7 @@ impl<T> Request<T> {
     /// # Errors
     /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers(&self) -> Result<Vec<AnyHeader>, Error> {
-        self.carried.all(self.version(), |_, _| true)
+        self.blocks.all(self.version(), |_, _| true)
     }
 
     /// Returns the attachments, which are read as they arrive. Unread attachments are skipped before the answer is sent.
@@ -190,44 +190,44 @@ impl<T> Request<T> {
 
     /// Returns the SOAP version of the message, which is also the version of the answer.
     pub fn version(&self) -> Version {
-        self.surroundings.version
+        self.context.version
     }
 
     /// Returns the action: `wsa:Action` if the message has one, otherwise the action of the transport (`SOAPAction`), which may be
     /// empty.
     pub fn action(&self) -> &str {
-        self.addressing().and_then(|properties| properties.action.as_deref()).unwrap_or(&self.surroundings.action)
+        self.addressing().and_then(|properties| properties.action.as_deref()).unwrap_or(&self.context.action)
     }
 
     /// Returns the WS-Addressing properties, if the message has any.
     pub fn addressing(&self) -> Option<&Properties> {
-        self.surroundings.addressing.as_ref().map(|exchange| exchange.properties())
+        self.context.addressing.as_ref().map(|exchange| exchange.properties())
     }
 
     /// Returns the data that the server and layers added, by type: for example the identity of the client.
     pub fn extensions(&self) -> &Extensions {
-        &self.surroundings.extensions
+        &self.context.extensions
     }
 
     /// Returns the extensions for modification.
     pub fn extensions_mut(&mut self) -> &mut Extensions {
-        &mut self.surroundings.extensions
+        &mut self.context.extensions
     }
 
     /// Returns the HTTP headers of the request. A signature of the message doesn't cover them; signed data is in header blocks.
     pub fn http_headers(&self) -> &HeaderMap {
-        http_headers(self.surroundings.http_headers.as_deref())
+        http_headers(self.context.http_headers.as_deref())
     }
 
     /// Returns the address of the client, if the server knows it. If the client connects through a proxy, this is the proxy's
     /// address, unless `Server::proxies` or `ProxyProtocol` is configured.
     pub fn peer(&self) -> Option<IpAddr> {
-        self.surroundings.peer
+        self.context.peer
     }
 
     /// Returns when the server abandons the request, if it does. The server then drops the future of the method. This is the
     /// earliest time: a request with attachments gets more time while they are arriving.
     pub fn deadline(&self) -> Option<Instant> {
-        self.surroundings.deadline
+        self.context.deadline
     }
 }

@@ -27,49 +27,49 @@ use crate::version::Version;
 #[derive(Debug)]
 pub struct Response<T> {
     pub(crate) message: T,
-    pub(crate) carried: Blocks,
+    pub(crate) blocks: Blocks,
     pub(crate) parts: Vec<Part>,
     pub(crate) http_headers: Option<Box<HeaderMap>>,
     /// The data of a received response.
-    came: Option<Box<Came>>,
+    received: Option<Box<ReceivedData>>,
 }
 
 /// The data that was received with a response.
 #[derive(Debug)]
-struct Came {
+struct ReceivedData {
     attachments: Attachments,
     status: Option<StatusCode>,
     http_headers: HeaderMap,
 }
 
-impl Came {
+impl ReceivedData {
     fn with(attachments: Attachments) -> Self {
-        Came { attachments, status: None, http_headers: HeaderMap::new() }
+        ReceivedData { attachments, status: None, http_headers: HeaderMap::new() }
     }
 }
 
 impl<T> Response<T> {
     /// Creates a response that has only a message.
     pub fn new(message: T) -> Self {
-        Response { message, carried: Blocks::Nothing, parts: Vec::new(), http_headers: None, came: None }
+        Response { message, blocks: Blocks::Nothing, parts: Vec::new(), http_headers: None, received: None }
     }
 
-    pub(crate) fn came(message: T, carried: Blocks, attachments: Attachments) -> Self {
-        let came = Some(Box::new(Came::with(attachments)));
-        Response { message, carried, parts: Vec::new(), http_headers: None, came }
+    pub(crate) fn from_received(message: T, blocks: Blocks, attachments: Attachments) -> Self {
+        let received = Some(Box::new(ReceivedData::with(attachments)));
+        Response { message, blocks, parts: Vec::new(), http_headers: None, received }
     }
 
     /// Returns the message, and the response without it.
     pub(crate) fn split(self) -> (T, Response<()>) {
-        let Response { message, carried, parts, http_headers, came } = self;
-        (message, Response { message: (), carried, parts, http_headers, came })
+        let Response { message, blocks, parts, http_headers, received } = self;
+        (message, Response { message: (), blocks, parts, http_headers, received })
     }
 
     /// Sets the HTTP status and headers of a received response, for transports.
     #[doc(hidden)]
-    pub fn carried_with(mut self, status: StatusCode, http_headers: HeaderMap) -> Self {
-        let came = self.came.get_or_insert_with(|| Box::new(Came::with(Attachments::none())));
-        (came.status, came.http_headers) = (Some(status), http_headers);
+    pub fn with_received_http(mut self, status: StatusCode, http_headers: HeaderMap) -> Self {
+        let received = self.received.get_or_insert_with(|| Box::new(ReceivedData::with(Attachments::none())));
+        (received.status, received.http_headers) = (Some(status), http_headers);
         self
     }
 
@@ -82,7 +82,7 @@ impl<T> Response<T> {
 
     /// Adds a header block. Header blocks of a received response are replaced.
     pub fn with_header(mut self, block: impl WriteHeader + 'static) -> Self {
-        self.carried.push(block);
+        self.blocks.push(block);
         self
     }
 
@@ -109,13 +109,13 @@ impl<T> Response<T> {
 
     /// Returns the message and the received attachments.
     pub fn into_parts(self) -> (T, Attachments) {
-        (self.message, self.came.map_or_else(Attachments::none, |came| came.attachments))
+        (self.message, self.received.map_or_else(Attachments::none, |received| received.attachments))
     }
 
     /// Replaces the message with the result of `change`.
     pub fn map<U>(self, change: impl FnOnce(T) -> U) -> Response<U> {
-        let Response { message, carried, parts, http_headers, came } = self;
-        Response { message: change(message), carried, parts, http_headers, came }
+        let Response { message, blocks, parts, http_headers, received } = self;
+        Response { message: change(message), blocks, parts, http_headers, received }
     }
 
     /// Reads and returns the header block `H`. Returns `None` if the response has no such block for this node.
@@ -123,7 +123,7 @@ impl<T> Response<T> {
     /// # Errors
     /// Returns an error if the block doesn't match the contract or occurs twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, Error> {
-        self.carried.typed(Version::default())
+        self.blocks.typed(Version::default())
     }
 
     /// Returns the header blocks with this name as XML.
@@ -131,8 +131,7 @@ impl<T> Response<T> {
     /// # Errors
     /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers_named(&self, namespace: &str, local: &str) -> Result<Vec<AnyHeader>, Error> {
-        self.carried
-            .all(Version::default(), |its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
+        self.blocks.all(Version::default(), |its_namespace, its_local| (its_namespace, its_local) == (namespace, local))
     }
 
     /// Returns all header blocks as XML.
@@ -140,7 +139,7 @@ impl<T> Response<T> {
     /// # Errors
     /// Returns an error if the memory budget doesn't allow a copy of the blocks.
     pub fn headers(&self) -> Result<Vec<AnyHeader>, Error> {
-        self.carried.all(Version::default(), |_, _| true)
+        self.blocks.all(Version::default(), |_, _| true)
     }
 
     /// Returns the attachments that will be sent.
@@ -150,18 +149,18 @@ impl<T> Response<T> {
 
     /// Returns the HTTP status of a received response.
     pub fn status(&self) -> Option<StatusCode> {
-        self.came.as_ref().and_then(|came| came.status)
+        self.received.as_ref().and_then(|received| received.status)
     }
 
     /// Returns the HTTP headers of a received response, or the HTTP headers that will be sent.
     pub fn http_headers(&self) -> &HeaderMap {
-        let came = self.came.as_ref().map(|came| &came.http_headers);
-        http_headers(came.or(self.http_headers.as_deref()))
+        let received = self.received.as_ref().map(|received| &received.http_headers);
+        http_headers(received.or(self.http_headers.as_deref()))
     }
 
     /// Returns the received attachments, which are read as they arrive.
     pub fn attachments(&mut self) -> &mut Attachments {
-        &mut self.came.get_or_insert_with(|| Box::new(Came::with(Attachments::none()))).attachments
+        &mut self.received.get_or_insert_with(|| Box::new(ReceivedData::with(Attachments::none()))).attachments
     }
 }
 

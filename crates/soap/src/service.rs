@@ -12,7 +12,7 @@ use http::{Extensions, HeaderMap};
 
 use crate::addressing::{self, Exchange};
 use crate::blocks::{self, Blocks};
-use crate::charge::{Awaited, Charge, held};
+use crate::charge::{Charge, EndOnDrop, charged_bytes};
 use crate::description::{Description, Operation};
 use crate::envelope::Envelope;
 use crate::error::Error;
@@ -26,7 +26,7 @@ use crate::package::{Package, Received};
 use crate::payload::{self, Decodes, FromPayload, Incoming, Slot, ToPayload};
 use crate::reply::{self, Responding};
 use crate::reply_message::{Pending, ReplyMessage};
-use crate::request::{Request, Surroundings};
+use crate::request::{Request, RequestContext};
 use crate::request_message::{RequestMessage, Understood};
 use crate::response::Response;
 use crate::trace::Step;
@@ -103,17 +103,17 @@ pub struct Payload<'a> {
     exchange: Option<Arc<Exchange>>,
     /// The start tag of the first element in the body; `None` if the body is empty.
     first: Option<StartTag<'a>>,
-    arrived: Arrived<'a>,
+    received: ReceivedRequest<'a>,
     /// How many bytes were charged before the payload was decoded.
-    before: usize,
+    charged_before: usize,
 }
 
 /// A received request.
 #[derive(Clone, Copy, Debug)]
-struct Arrived<'a> {
+struct ReceivedRequest<'a> {
     request: &'a RequestMessage,
     options: &'a Options,
-    belongings: &'a RefCell<Belongings>,
+    handler_parts: &'a RefCell<HandlerParts>,
     included: Option<&'a Arc<Included>>,
     /// The length from which binary values in the answer become parts.
     mtom: Option<usize>,
@@ -121,7 +121,7 @@ struct Arrived<'a> {
 
 /// The parts of a request that are moved to the handler after its payload was decoded.
 #[derive(Debug)]
-struct Belongings {
+struct HandlerParts {
     action: String,
     attachments: Attachments,
     extensions: Extensions,
@@ -136,19 +136,19 @@ impl<S: Service + ?Sized> Service for Arc<S> {
 
     /// Reads a large message on a worker, if offloading is configured.
     fn call(&self, request: RequestMessage, options: &Options) -> Pending {
-        match options.elsewhere(request.message.len()) {
+        match options.offload_for(request.message.len()) {
             None => S::call(self, request, options),
-            Some(_) => call_elsewhere(self.clone(), request, options.clone()),
+            Some(_) => call_on_worker(self.clone(), request, options.clone()),
         }
     }
 }
 
 #[cold]
-fn call_elsewhere<S: Service + ?Sized>(service: Arc<S>, request: RequestMessage, options: Options) -> Pending {
+fn call_on_worker<S: Service + ?Sized>(service: Arc<S>, request: RequestMessage, options: Options) -> Pending {
     Box::pin(async move {
         let version = request.version;
         let Some(offload) = options.offload.clone() else { return S::call(&service, request, &options).await };
-        let awaited = Awaited::new(request.reservation.as_ref());
+        let awaited = EndOnDrop::new(request.reservation.as_ref());
         let called = offload.run(move || S::call(&service, request, &options)).await;
         awaited.finish();
         match called {
@@ -164,7 +164,7 @@ impl<D: Dispatch> Service for D {
     }
 
     fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
-        let belongings = RefCell::new(Belongings {
+        let handler_parts = RefCell::new(HandlerParts {
             action: mem::take(&mut request.action),
             attachments: mem::replace(&mut request.attachments, Attachments::none()),
             extensions: mem::take(&mut request.extensions),
@@ -173,15 +173,15 @@ impl<D: Dispatch> Service for D {
         let included = Included::of(request.packaging, options);
         let description = Dispatch::description(self);
         let is_asked = description.is_mtom || request.accepts_mtom || request.packaging == Some(Packaging::Mtom);
-        let arrived = Arrived {
+        let received = ReceivedRequest {
             request: &request,
             options,
-            belongings: &belongings,
+            handler_parts: &handler_parts,
             included: included.as_ref(),
             mtom: options.mtom.threshold(is_asked),
         };
         // A panic while reading is an error of this library or of a type of the program. It fails only this request.
-        let error = match catch_unwind(AssertUnwindSafe(|| read(self, arrived))) {
+        let error = match catch_unwind(AssertUnwindSafe(|| read(self, received))) {
             Ok(Ok(pending)) => return pending,
             Ok(Err(error)) => Some(error),
             Err(_) => None,
@@ -191,74 +191,77 @@ impl<D: Dispatch> Service for D {
 }
 
 /// Reads a request, and calls its method.
-fn read<D: Dispatch>(service: &D, arrived: Arrived<'_>) -> Result<Pending, Error> {
-    let Arrived { request, options, included, .. } = arrived;
+fn read<D: Dispatch>(service: &D, received: ReceivedRequest<'_>) -> Result<Pending, Error> {
+    let ReceivedRequest { request, options, included, .. } = received;
     let charge = request.reservation.as_ref();
     reader::read_with(&request.message, request.charset, options, charge, |mut reader, leniency| {
         let description = Dispatch::description(service);
-        let opened = match open(description, arrived, &mut reader) {
-            Ok(opened) => opened,
+        let head = match check_head(description, received, &mut reader) {
+            Ok(head) => head,
             Err(error) => {
-                reader::keep(reader.into_memory());
+                reader::store_memory(reader.into_memory());
                 return Err(error);
             }
         };
-        let Opened { envelope, exchange, first, number } = opened;
-        let before = held(charge);
-        let operation = &description.operations[number];
+        let CheckedHead { envelope, exchange, first, operation_index } = head;
+        let charged_before = charged_bytes(charge);
+        let operation = &description.operations[operation_index];
         if let Some(trace) = &request.trace {
-            trace.is_for(description, operation);
+            trace.record_operation(description, operation);
         }
         let decoder = payload::decoder(reader, leniency, included.map(|included| &**included), charge)?;
         // Generated code calls `Payload::call` below with the types and the method of the operation.
-        service.dispatch(number, Payload { decoder, operation, envelope, exchange, first, arrived, before })
+        service.dispatch(
+            operation_index,
+            Payload { decoder, operation, envelope, exchange, first, received, charged_before },
+        )
     })
 }
 
 /// The beginning of a request, up to the start tag of its payload.
-struct Beginning<'a> {
+struct RequestHead<'a> {
     envelope: Envelope,
     exchange: Option<Arc<Exchange>>,
     first: Option<StartTag<'a>>,
     /// The index of the operation.
-    found: Result<usize, Error>,
+    operation_index: Result<usize, Error>,
 }
 
 /// Reads a request up to its payload, and finds its operation.
-fn begin<'a>(
+fn read_head<'a>(
     description: &'static Description,
     soap_action: &str,
     options: &Options,
     charge: Charge<'_>,
     reader: &mut CachedReader<'a>,
-) -> Result<Beginning<'a>, Error> {
+) -> Result<RequestHead<'a>, Error> {
     let (mut envelope, first) = Envelope::read(reader)?;
     envelope.claim(&options.roles);
     let exchange = Exchange::open(&envelope, reader.input(), options, charge)?;
     let action = exchange.as_ref().and_then(|exchange| exchange.action()).unwrap_or(soap_action);
     let found = operation::find(description, action, first, reader);
-    Ok(Beginning { envelope, exchange, first, found })
+    Ok(RequestHead { envelope, exchange, first, operation_index: found })
 }
 
 /// A request for this service: its envelope, the start tag of its payload, and the index of its operation.
-struct Opened<'a> {
+struct CheckedHead<'a> {
     envelope: Envelope,
     exchange: Option<Arc<Exchange>>,
     first: Option<StartTag<'a>>,
-    number: usize,
+    operation_index: usize,
 }
 
 /// Reads a request up to its payload, and checks what its header demands.
-fn open<'a>(
+fn check_head<'a>(
     description: &'static Description,
-    arrived: Arrived<'_>,
+    received: ReceivedRequest<'_>,
     reader: &mut CachedReader<'a>,
-) -> Result<Opened<'a>, Error> {
-    let Arrived { request, options, .. } = arrived;
-    let Belongings { action: soap_action, extensions, .. } = &*arrived.belongings.borrow();
-    let Beginning { envelope, exchange, first, found } =
-        begin(description, soap_action, options, request.reservation.as_ref(), reader)?;
-    let operation = found.as_ref().ok().map(|&number| &description.operations[number]);
+) -> Result<CheckedHead<'a>, Error> {
+    let ReceivedRequest { request, options, .. } = received;
+    let HandlerParts { action: soap_action, extensions, .. } = &*received.handler_parts.borrow();
+    let RequestHead { envelope, exchange, first, operation_index: found } =
+        read_head(description, soap_action, options, request.reservation.as_ref(), reader)?;
+    let operation = found.as_ref().ok().map(|&index| &description.operations[index]);
     let exchange = exchange.filter(|_| !operation.is_some_and(addressing::is_declared_by));
     // The header blocks that the operation declares are understood. If the operation isn't known, those of all operations are.
     let candidates = operation.map_or(description.operations, std::slice::from_ref);
@@ -270,7 +273,7 @@ fn open<'a>(
             || Understood::includes(extensions, namespace, local)
     })?;
     addressing::check(exchange.as_deref(), &envelope, soap_action, operation, description, options)?;
-    Ok(Opened { envelope, exchange, first, number: found? })
+    Ok(CheckedHead { envelope, exchange, first, operation_index: found? })
 }
 
 impl Payload<'_> {
@@ -314,58 +317,58 @@ impl Payload<'_> {
 
     /// Decodes the payload into `message`, and reads the rest of the message. Returns the steps from there to the reply.
     fn begin(self, message: &mut dyn Decodes) -> Result<Handling, Error> {
-        let Payload { mut decoder, operation, envelope, exchange, first, arrived, before } = self;
-        let Arrived { request, options, included, .. } = arrived;
+        let Payload { mut decoder, operation, envelope, exchange, first, received, charged_before } = self;
+        let ReceivedRequest { request, options, included, .. } = received;
         let (version, charge) = (envelope.version, request.reservation.as_ref());
         let incoming =
             Incoming { operation, root: &operation.request, is_request: true, options, message: &request.message };
         let text = decoder.reader().input();
         incoming.payload(decoder, first, included.map(|included| &**included), message)?;
         let header = Blocks::received(envelope, text, &request.message, options, Some(operation), charge);
-        let charged = held(charge).saturating_sub(before);
+        let charged = charged_bytes(charge).saturating_sub(charged_before);
         let trace = request.trace.clone();
         if let Some(trace) = &trace {
             trace.end(Step::Decode);
         }
-        let surroundings = arrived.surroundings(version, exchange.clone());
+        let context = received.context(version, exchange.clone());
         let responding = Responding {
             version,
             operation,
             exchange,
-            mtom: arrived.mtom,
+            mtom: received.mtom,
             offload: options.offload.clone(),
             reservation: charge.cloned(),
             limit: options.limits.written_size,
         };
-        Ok(Handling::new(responding, trace, arrived.package(), charged, header, surroundings))
+        Ok(Handling::new(responding, trace, received.package(), charged, header, context))
     }
 }
 
-impl Arrived<'_> {
+impl ReceivedRequest<'_> {
     /// Returns everything that is needed to continue with a message while its parts arrive.
     fn package(self) -> Option<Box<Package>> {
-        let Arrived { request, options, belongings, included, .. } = self;
+        let ReceivedRequest { request, options, handler_parts, included, .. } = self;
         request.packaging.map(|packaging| {
             let received = Received {
                 message: request.message.clone(),
                 charset: request.charset,
                 packaging: Some(packaging),
-                attachments: mem::replace(&mut belongings.borrow_mut().attachments, Attachments::none()),
+                attachments: mem::replace(&mut handler_parts.borrow_mut().attachments, Attachments::none()),
             };
             let (options, included) = (options.clone(), included.cloned());
             Box::new(Package { received, options, included, reservation: request.reservation.clone() })
         })
     }
 
-    fn surroundings(self, version: Version, addressing: Option<Arc<Exchange>>) -> Surroundings {
-        let mut belongings = self.belongings.borrow_mut();
+    fn context(self, version: Version, addressing: Option<Arc<Exchange>>) -> RequestContext {
+        let mut handler_parts = self.handler_parts.borrow_mut();
         let RequestMessage { peer, deadline, .. } = *self.request;
-        Surroundings {
+        RequestContext {
             version,
-            action: mem::take(&mut belongings.action),
+            action: mem::take(&mut handler_parts.action),
             addressing,
-            extensions: mem::take(&mut belongings.extensions),
-            http_headers: mem::take(&mut belongings.http_headers),
+            extensions: mem::take(&mut handler_parts.extensions),
+            http_headers: mem::take(&mut handler_parts.http_headers),
             peer,
             deadline,
         }
@@ -373,14 +376,14 @@ impl Arrived<'_> {
 }
 
 /// Returns the operation of a request, for layers.
-pub(crate) fn operation_of(
+pub(crate) fn find_operation(
     description: &'static Description,
     request: &RequestMessage,
     options: &Options,
 ) -> Result<&'static Operation, Error> {
     let charge = request.reservation.as_ref();
     let found = reader::read_envelope(&request.message, request.charset, options, charge, |reader| {
-        begin(description, &request.action, options, charge, reader)?.found
+        read_head(description, &request.action, options, charge, reader)?.operation_index
     });
-    found.map(|number| &description.operations[number])
+    found.map(|index| &description.operations[index])
 }

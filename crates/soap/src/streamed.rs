@@ -14,14 +14,14 @@ use http_body_util::combinators::UnsyncBoxBody;
 
 /// The largest chunk that is sent without memory in the budget, if no other chunk of its answer is being sent. A client that reads
 /// its answer can then always finish, even if the budget is exhausted.
-const SMALL: usize = 64 << 10;
+const UNCHARGED_CHUNK: usize = 64 << 10;
 
 /// Charges the chunks of a stream to `reservation`, from their creation until the transport drops them. Content in memory is
 /// returned unchanged.
 pub(crate) fn charging(content: Content, reservation: Arc<Reservation>) -> Content {
     match content {
         Content::Body(body) => {
-            Content::stream(Charging { body, reservation, on_the_way: Arc::default(), waiting: None })
+            Content::stream(Charging { body, reservation, in_flight: Arc::default(), waiting: None })
         }
         bytes => bytes,
     }
@@ -31,35 +31,35 @@ pub(crate) fn charging(content: Content, reservation: Arc<Reservation>) -> Conte
 struct Charging {
     body: UnsyncBoxBody<Bytes, BoxError>,
     reservation: Arc<Reservation>,
-    on_the_way: Arc<OnTheWay>,
+    in_flight: Arc<InFlight>,
     /// A small chunk that waits for memory in the budget.
     waiting: Option<Bytes>,
 }
 
 /// The chunks that the transport has not dropped yet.
 #[derive(Debug, Default)]
-struct OnTheWay {
-    pieces: AtomicUsize,
+struct InFlight {
+    chunks: AtomicUsize,
     waker: AtomicWaker,
 }
 
 /// A chunk with its share of the reservation.
-struct Piece {
+struct ChargedChunk {
     data: Bytes,
     _share: Share,
-    on_the_way: Arc<OnTheWay>,
+    in_flight: Arc<InFlight>,
 }
 
-impl AsRef<[u8]> for Piece {
+impl AsRef<[u8]> for ChargedChunk {
     fn as_ref(&self) -> &[u8] {
         &self.data
     }
 }
 
-impl Drop for Piece {
+impl Drop for ChargedChunk {
     fn drop(&mut self) {
-        self.on_the_way.pieces.fetch_sub(1, Ordering::Release);
-        self.on_the_way.waker.wake();
+        self.in_flight.chunks.fetch_sub(1, Ordering::Release);
+        self.in_flight.waker.wake();
     }
 }
 
@@ -79,18 +79,18 @@ impl Body for Charging {
         };
         let mut share = Share::of(this.reservation.clone());
         if let Err(exhausted) = share.grow(data.len()) {
-            if data.len() > SMALL {
+            if data.len() > UNCHARGED_CHUNK {
                 return Poll::Ready(Some(Err(exhausted.into())));
             }
             // Register before checking, so that a chunk that is dropped meanwhile wakes this task.
-            this.on_the_way.waker.register(cx.waker());
-            if this.on_the_way.pieces.load(Ordering::Acquire) > 0 {
+            this.in_flight.waker.register(cx.waker());
+            if this.in_flight.chunks.load(Ordering::Acquire) > 0 {
                 this.waiting = Some(data);
                 return Poll::Pending;
             }
         }
-        this.on_the_way.pieces.fetch_add(1, Ordering::Relaxed);
-        let piece = Piece { data, _share: share, on_the_way: this.on_the_way.clone() };
+        this.in_flight.chunks.fetch_add(1, Ordering::Relaxed);
+        let piece = ChargedChunk { data, _share: share, in_flight: this.in_flight.clone() };
         Poll::Ready(Some(Ok(Frame::data(Bytes::from_owner(piece)))))
     }
 
@@ -160,7 +160,7 @@ mod tests {
 
     /// Regression test: chunks were not charged, so a client that stopped reading held memory for free.
     #[test]
-    fn pieces_of_a_stream_are_charged_while_they_are_sent() {
+    fn chunks_of_a_stream_are_charged_while_they_are_sent() {
         let budget = Budget::new(1 << 20);
         let mut sent = Sent::of(&budget, &[100_000, 200_000]);
         let first = sent.piece();
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn small_pieces_go_one_by_one_where_no_room_is_left() {
+    fn small_chunks_are_sent_one_by_one_when_the_budget_is_used_up() {
         let budget = Budget::new(1_000);
         let _all = budget.reserve(1_000).unwrap();
         let mut sent = Sent::of(&budget, &[100, 200, 300]);
@@ -191,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn a_large_piece_without_room_ends_the_answer() {
+    fn a_large_chunk_beyond_the_budget_ends_the_answer() {
         let budget = Budget::new(100_000);
-        let mut sent = Sent::of(&budget, &[SMALL, SMALL + 1]);
+        let mut sent = Sent::of(&budget, &[UNCHARGED_CHUNK, UNCHARGED_CHUNK + 1]);
         let first = sent.piece();
         match sent.next() {
             Poll::Ready(Some(Err(error))) => assert!(error.is::<Exhausted>(), "{error}"),

@@ -28,22 +28,22 @@ use crate::version::Version;
 /// # drop(layer);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Trace(Arc<Notes>);
+pub struct Trace(Arc<Inner>);
 
 #[derive(Debug)]
-struct Notes {
+struct Inner {
     begun: Instant,
     /// Whether steps are timed.
     is_timed: bool,
     /// When each step ended, in nanoseconds since the beginning. 0 means that the step has not ended.
     ends: [AtomicU64; Step::ALL.len()],
-    known: Mutex<Known>,
+    data: Mutex<TraceData>,
 }
 
 /// The properties of a request and its reply that are known so far.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
-pub struct Known {
+pub struct TraceData {
     /// The service of the request, if there is one.
     pub service: Option<&'static Description>,
     /// The operation that the request is for.
@@ -91,7 +91,7 @@ impl Step {
 impl Trace {
     /// Creates a trace of a request that began at `begun`. The trace costs less if steps are not timed.
     pub fn begin(begun: Instant, is_timed: bool) -> Self {
-        Trace(Arc::new(Notes { begun, is_timed, ends: Default::default(), known: Mutex::default() }))
+        Trace(Arc::new(Inner { begun, is_timed, ends: Default::default(), data: Mutex::default() }))
     }
 
     /// Returns when the request began.
@@ -100,17 +100,17 @@ impl Trace {
     }
 
     /// Returns what is known so far.
-    pub fn known(&self) -> Known {
-        self.change().clone()
+    pub fn data(&self) -> TraceData {
+        self.lock().clone()
     }
 
     /// Returns the operation of the request, as soon as it is known.
     pub fn operation(&self) -> Option<&'static Operation> {
-        self.change().operation
+        self.lock().operation
     }
 
-    fn change(&self) -> MutexGuard<'_, Known> {
-        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, TraceData> {
+        self.0.data.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns how long a step took, or `None` if it didn't end, didn't take place, or steps are not timed.
@@ -131,25 +131,25 @@ impl Trace {
     }
 
     /// Records the service of the request.
-    pub fn came_to(&self, service: &'static Description) {
-        self.change().service = Some(service);
+    pub fn record_service(&self, service: &'static Description) {
+        self.lock().service = Some(service);
     }
 
     /// Records the arrival of the message, and its size in bytes.
-    pub fn came(&self, size: usize) {
-        self.change().request_size = size as u64;
+    pub fn record_request(&self, size: usize) {
+        self.lock().request_size = size as u64;
         self.end(Step::Read);
     }
 
     /// Records the service and the operation of the request.
-    pub(crate) fn is_for(&self, service: &'static Description, operation: &'static Operation) {
-        let mut known = self.change();
+    pub(crate) fn record_operation(&self, service: &'static Description, operation: &'static Operation) {
+        let mut known = self.lock();
         (known.service, known.operation) = (Some(service), Some(operation));
     }
 
     /// Records the reply.
-    pub fn replied(&self, reply: &ReplyMessage) {
-        let mut known = self.change();
+    pub fn record_reply(&self, reply: &ReplyMessage) {
+        let mut known = self.lock();
         known.version = Some(reply.version);
         known.fault.clone_from(&reply.fault);
     }
@@ -173,8 +173,8 @@ mod tests {
     fn steps_are_timed_where_that_is_asked_for() {
         for is_timed in [false, true] {
             let trace = Trace::begin(Instant::now(), is_timed);
-            trace.came(7);
-            assert_eq!((trace.known().request_size, trace.duration(Step::Read).is_some()), (7, is_timed));
+            trace.record_request(7);
+            assert_eq!((trace.data().request_size, trace.duration(Step::Read).is_some()), (7, is_timed));
         }
     }
 }

@@ -277,7 +277,7 @@ fn every_file_of_replies_has_its_request() {
 fn exchange(version: Version, addressing: Addressing, change: impl Fn(String) -> String) -> Result<Note, String> {
     let call = Call::new(addressing, &OPERATIONS[0], "http://here.example/").unwrap();
     let note = Note { text: "hello".into() };
-    let options = Options::default().of_call(call);
+    let options = Options::default().with_call(call);
     let request = client::request_package(version, &OPERATIONS[0], &note, &[], &options, None, Vec::new());
     let request = request.unwrap().message;
     let reply =
@@ -296,7 +296,7 @@ fn quotations_in_faults_are_cut() {
         for addressing in Addressing::ALL {
             let call = Call::new(addressing, &OPERATIONS[0], "http://here.example/").unwrap();
             let note = Note { text: "hello".into() };
-            let options = Options::default().of_call(call);
+            let options = Options::default().with_call(call);
             let request = client::request_package(version, &OPERATIONS[0], &note, &[], &options, None, Vec::new());
             let request = text(&request.unwrap().message);
             let unknown = request.replace("urn:n/Notes/echoRequest", &long);

@@ -30,7 +30,7 @@ fn read(message: &str, limits: Limits, mut memory: Memory) -> (Result<EchoStruct
     let begun = Envelope::read(&mut reader).map(|_| ());
     let mut decoder = Decoder::new(reader);
     let value = begun.and_then(|()| Ok(decoder.call(&root().element)?));
-    let value = value.and_then(|value| Envelope::read_end_behind_others(&mut decoder).map(|()| value));
+    let value = value.and_then(|value| Envelope::read_end_after_trailing(&mut decoder).map(|()| value));
     (value, decoder.into_memory())
 }
 

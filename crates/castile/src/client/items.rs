@@ -31,13 +31,13 @@ use crate::Response;
 /// The call is sent when the first item is polled. Dropping the stream before its end closes the connection.
 pub struct ItemStream<'a, T, R, D = NoDetail> {
     exchange: Option<Exchange<'a, R, D>>,
-    found: Arc<Mutex<VecDeque<SplitItem>>>,
+    items: Arc<Mutex<VecDeque<SplitItem>>>,
     element: &'static Element,
     limits: Limits,
     memory: Memory,
     /// The result of the exchange, until the caller takes it.
     rest: Option<Result<Response<R>, CallError<D>>>,
-    of: std::marker::PhantomData<fn() -> T>,
+    item: std::marker::PhantomData<fn() -> T>,
 }
 
 /// The future of the call. It returns the response without its items.
@@ -58,16 +58,16 @@ where
         let mut before = vec![Step::of_either(namespaces, "Envelope"), Step::of_either(namespaces, "Body")];
         before.extend(call.operation.response.iter().map(|root| Step::new(root.element.namespace, root.element.name)));
         let (path, element) = R::PATH.steps(before);
-        let found = Arc::default();
-        let sift = ItemSift { cut: Splitter::new(path, None, limits), element, found: Arc::clone(&found) };
+        let items = Arc::default();
+        let sift = ItemSift { splitter: Splitter::new(path, None, limits), element, items: Arc::clone(&items) };
         ItemStream {
             exchange: Some(Box::pin(call.run(false, Some(sift)))),
-            found,
+            items,
             element,
             limits,
             memory: Memory::default(),
             rest: None,
-            of: std::marker::PhantomData,
+            item: std::marker::PhantomData,
         }
     }
 
@@ -86,9 +86,9 @@ where
     pub async fn rest(mut self) -> Result<Response<R>, CallError<D>> {
         std::future::poll_fn(|cx| {
             while self.exchange.is_some() {
-                self.found().clear();
+                self.items().clear();
                 // New items don't wake this task, so look for them after each poll.
-                if self.poll_exchange(cx).is_pending() && self.found().is_empty() {
+                if self.poll_exchange(cx).is_pending() && self.items().is_empty() {
                     return Poll::Pending;
                 }
             }
@@ -101,12 +101,12 @@ where
 
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<T>, CallError<D>>> {
         loop {
-            let next = self.found().pop_front();
+            let next = self.items().pop_front();
             if let Some(item) = next {
                 let value = item.read(self.element, self.limits, Allowance::unlimited(), &mut self.memory);
                 if value.is_err() {
                     (self.exchange, self.rest) = (None, None);
-                    self.found().clear();
+                    self.items().clear();
                 }
                 return Poll::Ready(value.map(Some).map_err(|error| CallError::of_message(error.into())));
             }
@@ -115,7 +115,7 @@ where
                 return Poll::Ready(failed.transpose().map(|_| None));
             }
             // New items don't wake this task, so look for them after each poll.
-            if self.poll_exchange(cx).is_pending() && self.found().is_empty() {
+            if self.poll_exchange(cx).is_pending() && self.items().is_empty() {
                 return Poll::Pending;
             }
         }
@@ -125,17 +125,17 @@ where
     fn poll_exchange(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(exchange) = &mut self.exchange else { return Poll::Ready(()) };
         exchange.as_mut().poll(cx).map(|result| {
-            (self.exchange, self.rest) = (None, Some(result.map_err(sound)));
+            (self.exchange, self.rest) = (None, Some(result.map_err(as_protocol_error)));
         })
     }
 
-    fn found(&self) -> MutexGuard<'_, VecDeque<SplitItem>> {
-        self.found.lock().unwrap_or_else(PoisonError::into_inner)
+    fn items(&self) -> MutexGuard<'_, VecDeque<SplitItem>> {
+        self.items.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// Turns a transport error that was caused by an invalid message into a protocol error.
-fn sound<D>(error: CallError<D>) -> CallError<D> {
+fn as_protocol_error<D>(error: CallError<D>) -> CallError<D> {
     let CallError::Transport(transport) = &error else { return error };
     let mut cause: Option<&(dyn std::error::Error + 'static)> = std::error::Error::source(transport);
     while let Some(error) = cause {
@@ -170,39 +170,39 @@ impl<T, R, D> fmt::Debug for ItemStream<'_, T, R, D> {
 
 /// Takes the items out of a response.
 pub(super) struct ItemSift {
-    cut: Splitter,
+    splitter: Splitter,
     pub(super) element: &'static Element,
-    found: Arc<Mutex<VecDeque<SplitItem>>>,
+    items: Arc<Mutex<VecDeque<SplitItem>>>,
 }
 
 impl ItemSift {
     /// Queues the items that were found and returns the remaining bytes. Items found before an error are queued too.
-    fn kept(&mut self) -> Result<Bytes, BoxError> {
-        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        while let Some(item) = self.cut.pop()? {
-            found.push_back(item);
+    fn queue_items(&mut self) -> Result<Bytes, BoxError> {
+        let mut items = self.items.lock().unwrap_or_else(PoisonError::into_inner);
+        while let Some(item) = self.splitter.pop()? {
+            items.push_back(item);
         }
-        Ok(Bytes::from(self.cut.take_rest()))
+        Ok(Bytes::from(self.splitter.take_rest()))
     }
 }
 
 impl Sift for ItemSift {
     fn begin(&mut self, charset: Option<Charset>) {
-        self.cut.begin(charset);
+        self.splitter.begin(charset);
     }
 
     fn sift(&mut self, bytes: &[u8]) -> Result<Bytes, BoxError> {
-        self.cut.push(bytes);
-        self.kept()
+        self.splitter.push(bytes);
+        self.queue_items()
     }
 
     fn end(&mut self) -> Result<Bytes, BoxError> {
-        self.cut.end();
-        self.kept()
+        self.splitter.end();
+        self.queue_items()
     }
 
     fn is_full(&self) -> bool {
-        !self.found.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        !self.items.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 }
 

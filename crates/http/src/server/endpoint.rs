@@ -127,7 +127,7 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     {
         let (ticket, trace) = (Ticket::take(), observer::called(request.extensions()));
         if let Some(trace) = &trace {
-            trace.came_to(self.description());
+            trace.record_service(self.description());
         }
         if ticket.is_hopeless() {
             let has_expect = Fields::of(request.headers()).has_expect;
@@ -251,7 +251,7 @@ impl<S: castile_soap::Service + ?Sized> EndpointState<S> {
         };
         let message = message.map_err(|failure| Refusal::of_body(failure, limits.message_size))?;
         if let Some(trace) = &request_head.trace {
-            trace.came(message.len());
+            trace.record_request(message.len());
         }
         // The request is created after the wait, so that the future doesn't store it meanwhile.
         request_head.ticket.work().await?;
@@ -277,7 +277,7 @@ impl<S: castile_soap::Service + ?Sized> EndpointState<S> {
         let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit: *request_timeout })?;
         request_head.ticket.register_answer(&reply);
         if let Some(trace) = &request_head.trace {
-            trace.replied(&reply);
+            trace.record_reply(&reply);
         }
         Ok(reply)
     }

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use castile_soap::{Description, FaultCode, Known, Operation, Step, Trace, Version};
+use castile_soap::{Description, FaultCode, TraceData, Operation, Step, Trace, Version};
 use http::uri::PathAndQuery;
 use http::{Extensions, Method, Request, StatusCode};
 
@@ -79,7 +79,7 @@ impl<F: Fn(&Exchange<'_>) + Send + Sync + 'static> Observer for F {
 #[derive(Debug)]
 pub struct Exchange<'a> {
     observation: &'a Observation,
-    known: Known,
+    known: TraceData,
     elapsed: Duration,
 }
 
@@ -323,7 +323,7 @@ impl Observation {
 
 impl Drop for Observation {
     fn drop(&mut self) {
-        let exchange = Exchange { elapsed: self.trace.begun().elapsed(), known: self.trace.known(), observation: self };
+        let exchange = Exchange { elapsed: self.trace.begun().elapsed(), known: self.trace.data(), observation: self };
         for observer in &self.all.observers {
             // A panic in `drop` could end the process.
             let _ = catch_unwind(AssertUnwindSafe(|| observer.observe(&exchange)));

@@ -92,7 +92,7 @@ impl Exchange {
             return Err(self.missing(envelope, "Action"));
         };
         // Contracts may have two actions for one operation.
-        let is_other = || !operation.is_some_and(|operation| operation.is_meant_by(soap_action));
+        let is_other = || !operation.is_some_and(|operation| operation.has_action(soap_action));
         if !soap_action.is_empty() && soap_action != action && is_other() {
             let why = format!(
                 "the action is {}, where {} of the transport was expected",
@@ -102,13 +102,13 @@ impl Exchange {
             return Err(self.refuse(envelope, FaultKind::ActionMismatch, "Action", why));
         }
         let Some(operation) = operation else {
-            if operations.iter().any(|operation| operation.is_meant_by(action)) {
+            if operations.iter().any(|operation| operation.has_action(action)) {
                 // The payload is wrong, and its own error is reported.
                 return Ok(());
             }
             return Err(self.unknown_action(envelope, action, soap_action, operations));
         };
-        if !operation.is_meant_by(action) {
+        if !operation.has_action(action) {
             return Err(self.unknown_action(envelope, action, soap_action, std::slice::from_ref(operation)));
         }
         if operation.response.is_none() {
@@ -257,7 +257,7 @@ impl Exchange {
     }
 
     /// Sends the reply on the connection, whatever address the request has.
-    pub(crate) fn answer_here(&mut self) {
+    pub(crate) fn reply_on_connection(&mut self) {
         (self.properties.reply_to, self.properties.fault_to) = (None, None);
     }
 }

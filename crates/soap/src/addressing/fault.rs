@@ -86,13 +86,13 @@ struct Row {
 const INVALID: &str = "InvalidAddressingHeader";
 const INVALID_REASON: &str =
     "A header representing a Message Addressing Property is not valid and the message cannot be processed";
-const INVALID_BEFORE: (&str, &str) = (
+const INVALID_IN_SUBMISSION: (&str, &str) = (
     "InvalidMessageInformationHeader",
     "A message information header is not valid and the message cannot be processed",
 );
 
 const fn invalid(kind: FaultKind, subsubcode: Option<&'static str>) -> Row {
-    Row { kind, subcode: INVALID, subsubcode, reason: INVALID_REASON, submission: INVALID_BEFORE }
+    Row { kind, subcode: INVALID, subsubcode, reason: INVALID_REASON, submission: INVALID_IN_SUBMISSION }
 }
 
 const fn same(kind: FaultKind, subcode: &'static str, reason: &'static str) -> Row {

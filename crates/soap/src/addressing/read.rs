@@ -9,7 +9,7 @@ use castile_xml::{Limits, StartTag, Token};
 use super::{EndpointReference, FaultKind, Problem, Properties, Refusal, RelatesTo, Version};
 use crate::blocks;
 use crate::charge::Charge;
-use crate::client::DECLARATIONS;
+use crate::client::MAX_DECLARATIONS_LENGTH;
 use crate::envelope::{Envelope, HeaderBlock};
 use crate::error::{Error, ErrorKind};
 
@@ -46,7 +46,7 @@ pub(crate) fn read_fault_detail(envelope: &Envelope, text: &str, limits: Limits,
     let index = envelope.header.iter().position(is_detail)?;
     let header = blocks::Read { envelope, text, limits, charge, is_lenient: false };
     let content: AnyType = header.all(is_detail).ok()?.first()?.block.read().ok()?;
-    let most = 2 * envelope.header.get(index)?.bytes.len() + DECLARATIONS;
+    let most = 2 * envelope.header.get(index)?.bytes.len() + MAX_DECLARATIONS_LENGTH;
     let mut detail = String::new();
     for any in content.elements() {
         detail.push_str(&any.xml());
@@ -61,11 +61,11 @@ pub(crate) fn read_fault_detail(envelope: &Envelope, text: &str, limits: Limits,
 const HEADERS: [&str; 7] = ["Action", "MessageID", "RelatesTo", "To", "From", "ReplyTo", "FaultTo"];
 
 /// The maximum number of reference parameters of an address. Each reply has them as header blocks.
-const MOST_REFERENCE_PARAMETERS: usize = 64;
+const MAX_REFERENCE_PARAMETERS: usize = 64;
 
 /// The maximum total length in bytes of reference parameters, with the namespace declarations that each of them uses. Copying the
 /// declarations into every parameter can make them much longer.
-const REFERENCE_PARAMETERS_LENGTH: usize = 64 << 10;
+const MAX_REFERENCE_PARAMETERS_LENGTH: usize = 64 << 10;
 
 /// Reads a block directly from the message. The block may be large, and only its value is stored.
 struct Block<'r, 'a> {
@@ -80,7 +80,7 @@ impl<'a> Block<'_, 'a> {
         let (version, local) = (self.version, self.header.local.as_str());
         let reader = self.decoder.reader();
         // The previous block may not be read to its end.
-        while reader.depth() > DEPTH {
+        while reader.depth() > BLOCK_DEPTH {
             reader.close_at(self.header.bytes.start);
         }
         reader.seek(self.header.bytes.start);
@@ -92,27 +92,31 @@ impl<'a> Block<'_, 'a> {
             return Ok(());
         }
         match local {
-            "Action" => self.once(&mut properties.action, |block| block.text(local)),
-            "MessageID" => self.once(&mut properties.message_id, |block| block.text(local)),
-            "To" => self.once(&mut properties.to, |block| block.text(local)),
+            "Action" => self.set_once(&mut properties.action, |block| block.text(local)),
+            "MessageID" => self.set_once(&mut properties.message_id, |block| block.text(local)),
+            "To" => self.set_once(&mut properties.to, |block| block.text(local)),
             "RelatesTo" => {
                 let relationship = self.attribute("", "RelationshipType");
                 properties.relates_to.push(RelatesTo { relationship, message_id: self.text(local)? });
                 Ok(())
             }
-            "From" => self.once(&mut properties.from, Self::endpoint),
-            "ReplyTo" => self.once(&mut properties.reply_to, Self::endpoint),
-            "FaultTo" => self.once(&mut properties.fault_to, Self::endpoint),
+            "From" => self.set_once(&mut properties.from, Self::endpoint),
+            "ReplyTo" => self.set_once(&mut properties.reply_to, Self::endpoint),
+            "FaultTo" => self.set_once(&mut properties.fault_to, Self::endpoint),
             // `FaultDetail`, and blocks of extensions.
             _ => Ok(()),
         }
     }
 
-    fn once<T>(&mut self, slot: &mut Option<T>, read: impl FnOnce(&mut Self) -> Result<T, Error>) -> Result<(), Error> {
+    fn set_once<T>(
+        &mut self,
+        slot: &mut Option<T>,
+        read: impl FnOnce(&mut Self) -> Result<T, Error>,
+    ) -> Result<(), Error> {
         let value = read(self)?;
         if slot.is_some() {
             let why = format!("a second <{}>, where one was expected", self.header.local);
-            return Err(self.wrong(FaultKind::InvalidCardinality, why));
+            return Err(self.error(FaultKind::InvalidCardinality, why));
         }
         *slot = Some(value);
         Ok(())
@@ -138,7 +142,7 @@ impl<'a> Block<'_, 'a> {
             (Some(found), _) => found,
         };
         let why = format!("<{local}> {found}, where a URI was expected");
-        Err(self.wrong(FaultKind::InvalidAddressingHeader, why))
+        Err(self.error(FaultKind::InvalidAddressingHeader, why))
     }
 
     /// Reads an endpoint reference (1.0 Core §2.2; submission §2.2). Its address is checked later, when a reply is sent to it.
@@ -162,7 +166,7 @@ impl<'a> Block<'_, 'a> {
         }
         let Some(address) = address else {
             let why = format!("<{}> has no <Address>", self.header.local);
-            return Err(self.wrong(FaultKind::MissingAddressInEpr, why));
+            return Err(self.error(FaultKind::MissingAddressInEpr, why));
         };
         Ok(EndpointReference { address, reference_parameters })
     }
@@ -171,14 +175,14 @@ impl<'a> Block<'_, 'a> {
     fn add_parameters(&mut self, parameters: &mut Vec<Any>, length: &mut usize) -> Result<(), Error> {
         let inside = self.decoder.reader().depth();
         while let Some(child) = self.next_child(inside)? {
-            if parameters.len() == MOST_REFERENCE_PARAMETERS {
-                let found = format!("more than {MOST_REFERENCE_PARAMETERS} reference parameters, which is the limit");
+            if parameters.len() == MAX_REFERENCE_PARAMETERS {
+                let found = format!("more than {MAX_REFERENCE_PARAMETERS} reference parameters, which is the limit");
                 return Err(self.invalid(&found));
             }
             let parameter = self.decoder.raw(child)?;
             *length += parameter.xml().len();
-            if *length > REFERENCE_PARAMETERS_LENGTH {
-                let most = Size(REFERENCE_PARAMETERS_LENGTH);
+            if *length > MAX_REFERENCE_PARAMETERS_LENGTH {
+                let most = Size(MAX_REFERENCE_PARAMETERS_LENGTH);
                 return Err(self.invalid(&format!("reference parameters of more than {most}, which is the limit")));
             }
             parameters.push(parameter);
@@ -212,18 +216,18 @@ impl<'a> Block<'_, 'a> {
     }
 
     fn invalid(&self, found: &str) -> Error {
-        self.wrong(FaultKind::InvalidEpr, format!("<{}> has {found}", self.header.local))
+        self.error(FaultKind::InvalidEpr, format!("<{}> has {found}", self.header.local))
     }
 
     /// Creates the error of an invalid block, with an explanation.
-    fn wrong(&self, kind: FaultKind, why: String) -> Error {
+    fn error(&self, kind: FaultKind, why: String) -> Error {
         let problem = HEADERS.iter().find(|local| **local == self.header.local).map(|local| Problem::Header(local));
         Error::of_addressing(self.header.bytes.start, Refusal { version: self.version, kind, problem }, why)
     }
 }
 
 /// The depth of header blocks, inside the envelope and the header.
-const DEPTH: usize = 2;
+const BLOCK_DEPTH: usize = 2;
 
 /// The attribute that marks reference parameters (1.0 SOAP Binding §3.4).
 pub(super) const IS_REFERENCE_PARAMETER: &str = "IsReferenceParameter";

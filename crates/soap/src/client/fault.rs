@@ -55,27 +55,28 @@ pub(super) fn read(
         while next_tag(reader)?.is_some() {
             reader.skip_element()?;
         }
-        Envelope::read_end_behind_body(reader)?;
+        Envelope::read_end_after_body(reader)?;
     } else {
         Envelope::read_end(reader)?;
     }
     if let Some(entries) = entries {
         let (text, inner) = (reader.input(), &reader.input()[entries.clone()]);
-        let found = tolerantly(is_lenient, |is_lenient| declared(text, entries.clone(), limits, is_lenient, detail));
+        let found =
+            strict_then_lenient(is_lenient, |is_lenient| declared(text, entries.clone(), limits, is_lenient, detail));
         fault.detail = match found {
             Some(tolerated) => {
                 deviations = tolerated;
                 Detail::Declared(())
             }
             None if inner.trim().is_empty() => Detail::None,
-            None => Detail::Other(standing_alone(text, &entries, limits).unwrap_or_else(|| inner.to_owned())),
+            None => Detail::Other(self_contained(text, &entries, limits).unwrap_or_else(|| inner.to_owned())),
         };
     }
     Ok((fault, deviations))
 }
 
 /// Reads a detail strictly with `read`. If that fails and leniency is allowed, reads it leniently.
-pub(super) fn tolerantly<T>(is_lenient: bool, mut read: impl FnMut(bool) -> Option<T>) -> Option<T> {
+pub(super) fn strict_then_lenient<T>(is_lenient: bool, mut read: impl FnMut(bool) -> Option<T>) -> Option<T> {
     read(false).or_else(|| if is_lenient { read(true) } else { None })
 }
 
@@ -204,12 +205,12 @@ fn declared(
     is_lenient: bool,
     detail: &mut dyn DecodesDetail,
 ) -> Option<Deviations> {
-    let (reader, first) = at_entry(text, &entries, limits)?;
+    let (reader, first) = read_to_entry(text, &entries, limits)?;
     let (namespace, local) = (reader.namespace(first.namespace), first.name.local());
     let mut candidates = detail.elements().iter().enumerate().filter(|(_, element)| element.is(namespace, local));
     let index = candidates.next()?.0;
     let others: Vec<usize> = candidates.map(|(index, _)| index).collect();
-    if !others.is_empty() && !may_say_type(&reader) {
+    if !others.is_empty() && !may_declare_type(&reader) {
         return None;
     }
     // If the type decides which detail it is, the named type must match.
@@ -221,23 +222,23 @@ fn declared(
     };
     // Reading fails if the element names another type.
     read(reader, index)
-        .or_else(|| others.into_iter().find_map(|index| read(at_entry(text, &entries, limits)?.0, index)))
+        .or_else(|| others.into_iter().find_map(|index| read(read_to_entry(text, &entries, limits)?.0, index)))
 }
 
 /// How many bytes longer than twice its original length a detail may become when namespace declarations are added.
-pub(crate) const DECLARATIONS: usize = 64 << 10;
+pub(crate) const MAX_DECLARATIONS_LENGTH: usize = 64 << 10;
 
 /// Returns the content of a detail, and adds to each element the namespace declarations that it uses from outside. Returns `None`
 /// if there is no element, or if the declarations are much longer than the content. A short detail may be inside a scope with any
 /// number of declarations.
-fn standing_alone(text: &str, entries: &Range<usize>, limits: Limits) -> Option<String> {
-    let (reader, mut tag) = at_entry(text, entries, limits)?;
+fn self_contained(text: &str, entries: &Range<usize>, limits: Limits) -> Option<String> {
+    let (reader, mut tag) = read_to_entry(text, entries, limits)?;
     let mut decoder = Decoder::new(reader);
     let (mut xml, mut behind) = (String::new(), entries.start);
     loop {
         xml.push_str(&text[behind..tag.offset]);
         xml.push_str(&decoder.raw(tag).ok()?.xml());
-        if xml.len() > 2 * entries.len() + DECLARATIONS {
+        if xml.len() > 2 * entries.len() + MAX_DECLARATIONS_LENGTH {
             return None;
         }
         behind = decoder.reader().offset();
@@ -256,7 +257,7 @@ fn standing_alone(text: &str, entries: &Range<usize>, limits: Limits) -> Option<
 
 /// Parses the message again up to the start tag of the first of `entries`. The declarations around it are then in scope, and
 /// references can be resolved.
-fn at_entry<'a>(text: &'a str, entries: &Range<usize>, limits: Limits) -> Option<(Reader<'a>, StartTag<'a>)> {
+fn read_to_entry<'a>(text: &'a str, entries: &Range<usize>, limits: Limits) -> Option<(Reader<'a>, StartTag<'a>)> {
     let mut reader = Reader::decoded(text, limits, &mut Memory::default()).ok()?;
     loop {
         match reader.next().ok()? {
@@ -269,7 +270,7 @@ fn at_entry<'a>(text: &'a str, entries: &Range<usize>, limits: Limits) -> Option
 }
 
 /// Returns whether the start tag that was read last names a type, or refers to an element that may name one.
-fn may_say_type(reader: &Reader<'_>) -> bool {
+fn may_declare_type(reader: &Reader<'_>) -> bool {
     let names = [(XSI_NAMESPACE, "type"), ("", "href"), (Encoding::Soap12.namespace(), "ref")];
     reader.attributes().any(|attribute| names.contains(&(attribute.namespace, attribute.name.local())))
 }

@@ -5,7 +5,7 @@ use castile_databinding::datatypes::QName;
 
 use super::{Detail, Fault, FaultCode, Part, View};
 use crate::addressing::{FaultKind, Problem, Refusal, Version};
-use crate::error::cut;
+use crate::error::shorten;
 
 impl<D> Fault<D> {
     /// Returns whether this is a WS-Addressing fault.
@@ -87,17 +87,19 @@ impl Problem {
         };
         match (self, version) {
             (Problem::RetryAfter(after), _) => element("RetryAfter", &|out| out.text(&after.as_millis().to_string())),
-            (Problem::Action { action, .. }, Version::Submission) => element("Action", &|out| out.text(&cut(action))),
+            (Problem::Action { action, .. }, Version::Submission) => {
+                element("Action", &|out| out.text(&shorten(action)))
+            }
             (_, Version::Submission) => return None,
             (Problem::Header(local), _) => element("ProblemHeaderQName", &|out| out.raw(&format!("wsa:{local}"))),
-            (Problem::Iri(iri), _) => element("ProblemIRI", &|out| out.text(&cut(iri))),
+            (Problem::Iri(iri), _) => element("ProblemIRI", &|out| out.text(&shorten(iri))),
             (Problem::Action { action, soap_action }, _) => element("ProblemAction", &|out| {
                 out.raw("<wsa:Action>");
-                out.text(&cut(action));
+                out.text(&shorten(action));
                 out.raw("</wsa:Action>");
                 if !soap_action.is_empty() {
                     out.raw("<wsa:SoapAction>");
-                    out.text(&cut(soap_action));
+                    out.text(&shorten(soap_action));
                     out.raw("</wsa:SoapAction>");
                 }
             }),

@@ -14,22 +14,22 @@ use crate::version::Version;
 
 /// The header blocks, HTTP headers and attachments of a fault.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Beside {
+pub(crate) struct FaultExtras {
     blocks: Blocks,
     /// The HTTP headers to be sent.
     http_headers: Option<Box<HeaderMap>>,
     /// The received HTTP headers.
-    came: Option<Box<HeaderMap>>,
+    received_http_headers: Option<Box<HeaderMap>>,
     /// The received attachments. Copies of a fault share them, because they can be read only once.
     attachments: Option<Arc<Mutex<Attachments>>>,
 }
 
-impl Beside {
+impl FaultExtras {
     /// Creates the value for a received fault.
-    pub(crate) fn came(blocks: Blocks) -> Option<Box<Self>> {
+    pub(crate) fn received(blocks: Blocks) -> Option<Box<Self>> {
         match blocks {
             Blocks::Nothing => None,
-            blocks => Some(Box::new(Beside { blocks, ..Beside::default() })),
+            blocks => Some(Box::new(FaultExtras { blocks, ..FaultExtras::default() })),
         }
     }
 }
@@ -45,33 +45,33 @@ impl<D> Fault<D> {
     /// let fault: Fault = Fault::receiver("closed until noon").with_http_header(RETRY_AFTER, HeaderValue::from_static("3600"));
     /// ```
     pub fn with_http_header(mut self, name: HeaderName, value: HeaderValue) -> Self {
-        self.beside.get_or_insert_default().http_headers.get_or_insert_default().append(name, value);
+        self.extras.get_or_insert_default().http_headers.get_or_insert_default().append(name, value);
         self
     }
 
     /// Adds a header block. Header blocks of a received fault are replaced.
     pub fn with_header(mut self, block: impl WriteHeader + 'static) -> Self {
-        self.beside.get_or_insert_default().blocks.push(block);
+        self.extras.get_or_insert_default().blocks.push(block);
         self
     }
 
     /// Sets the received HTTP headers, for transports.
     #[doc(hidden)]
-    pub fn carried_with(mut self, http_headers: HeaderMap) -> Self {
-        self.beside.get_or_insert_default().came = Some(Box::new(http_headers));
+    pub fn with_received_http_headers(mut self, http_headers: HeaderMap) -> Self {
+        self.extras.get_or_insert_default().received_http_headers = Some(Box::new(http_headers));
         self
     }
 
     /// Sets the received attachments.
-    pub(crate) fn attached(mut self, attachments: Attachments) -> Self {
-        self.beside.get_or_insert_default().attachments = Some(Arc::new(Mutex::new(attachments)));
+    pub(crate) fn with_received_attachments(mut self, attachments: Attachments) -> Self {
+        self.extras.get_or_insert_default().attachments = Some(Arc::new(Mutex::new(attachments)));
         self
     }
 
     /// Takes the attachments of a received fault. Only the first call on a fault or any of its copies returns them. Attachments are
     /// only available after `send` on a call; they are skipped if the call is awaited directly.
     pub fn take_attachments(&mut self) -> Attachments {
-        let shared = self.beside.as_mut().and_then(|beside| beside.attachments.take());
+        let shared = self.extras.as_mut().and_then(|extras| extras.attachments.take());
         shared.map_or_else(Attachments::none, |shared| {
             mem::replace(&mut *shared.lock().unwrap_or_else(PoisonError::into_inner), Attachments::none())
         })
@@ -79,7 +79,10 @@ impl<D> Fault<D> {
 
     /// Returns the HTTP headers of a received fault, or the HTTP headers that will be sent.
     pub fn http_headers(&self) -> &HeaderMap {
-        let headers = self.beside.as_ref().and_then(|beside| beside.came.as_ref().or(beside.http_headers.as_ref()));
+        let headers = self
+            .extras
+            .as_ref()
+            .and_then(|extras| extras.received_http_headers.as_ref().or(extras.http_headers.as_ref()));
         http_headers(headers.map(|headers| &**headers))
     }
 
@@ -88,7 +91,7 @@ impl<D> Fault<D> {
     /// # Errors
     /// Returns an error if the block is invalid or occurs twice.
     pub fn header<H: Header>(&self) -> Result<Option<H>, Error> {
-        self.beside.as_ref().map_or(Ok(None), |beside| beside.blocks.typed(Version::default()))
+        self.extras.as_ref().map_or(Ok(None), |extras| extras.blocks.typed(Version::default()))
     }
 
     /// Returns the header blocks with this name as XML, for any role.
@@ -108,18 +111,18 @@ impl<D> Fault<D> {
     }
 
     fn all(&self, wanted: impl Fn(&str, &str) -> bool) -> Result<Vec<AnyHeader>, Error> {
-        self.beside.as_ref().map_or(Ok(Vec::new()), |beside| beside.blocks.all(Version::default(), wanted))
+        self.extras.as_ref().map_or(Ok(Vec::new()), |extras| extras.blocks.all(Version::default(), wanted))
     }
 }
 
 impl<'f> View<'f> {
     /// Returns the HTTP headers to be sent.
     pub(crate) fn own_http_headers(self) -> Option<Box<HeaderMap>> {
-        self.beside?.http_headers.clone()
+        self.extras?.http_headers.clone()
     }
 
     /// Returns the header blocks to be sent.
     pub(crate) fn blocks(self) -> Vec<&'f dyn WriteHeader> {
-        self.beside.map_or_else(Vec::new, |beside| beside.blocks.own())
+        self.extras.map_or_else(Vec::new, |extras| extras.blocks.own())
     }
 }

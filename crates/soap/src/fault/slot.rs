@@ -28,14 +28,14 @@ impl<D> DetailSlot<D> {
 
     /// Puts the stored detail into a fault that was read with this slot.
     pub(crate) fn fill(self, fault: Fault<()>) -> Fault<D> {
-        let Fault { code, subcodes, reason, node, role, detail, beside } = fault;
+        let Fault { code, subcodes, reason, node, role, detail, extras } = fault;
         let detail = match detail {
             Detail::None => Detail::None,
             Detail::OfHeader => Detail::OfHeader,
             Detail::Declared(()) => self.0.map_or(Detail::None, Detail::Declared),
             Detail::Other(xml) => Detail::Other(xml),
         };
-        Fault { code, subcodes, reason, node, role, detail, beside }
+        Fault { code, subcodes, reason, node, role, detail, extras }
     }
 }
 

@@ -3,7 +3,7 @@
 use castile_databinding::Encoder;
 use castile_databinding::datatypes::QName;
 
-use super::headers::Beside;
+use super::headers::FaultExtras;
 use super::{Detail, Fault, FaultCode, FaultDetail, Reason};
 
 /// A fault to be written.
@@ -15,7 +15,7 @@ pub(crate) struct View<'f> {
     pub(crate) node: Option<&'f str>,
     pub(crate) role: Option<&'f str>,
     pub(crate) detail: Part<'f>,
-    pub(crate) beside: Option<&'f Beside>,
+    pub(crate) extras: Option<&'f FaultExtras>,
 }
 
 /// The detail of a fault to be written, as in [`Detail`].
@@ -53,14 +53,14 @@ impl<D: FaultDetail> WriteDetail for D {
 impl<D: FaultDetail> Fault<D> {
     /// Returns the fault without the type of its detail.
     pub(crate) fn view(&self) -> View<'_> {
-        let Fault { code, subcodes, reason, node, role, detail, beside } = self;
+        let Fault { code, subcodes, reason, node, role, detail, extras } = self;
         let detail = match detail {
             Detail::None => Part::None,
             Detail::OfHeader => Part::OfHeader,
             Detail::Declared(detail) => Part::Declared(detail),
             Detail::Other(xml) => Part::Other(xml),
         };
-        let (node, role, beside) = (node.as_deref(), role.as_deref(), beside.as_deref());
-        View { code, subcodes, reason, node, role, detail, beside }
+        let (node, role, extras) = (node.as_deref(), role.as_deref(), extras.as_deref());
+        View { code, subcodes, reason, node, role, detail, extras }
     }
 }

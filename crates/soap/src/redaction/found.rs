@@ -8,13 +8,13 @@ use std::ops::{Bound, Range};
 use castile_databinding::ExpandedName;
 use castile_xml::{Memory, Reader, Token};
 
-use super::{Redaction, says_secret};
+use super::{Redaction, is_secret_name};
 
 /// The text that replaces a secret.
 const REDACTED: &str = "***";
 
 /// The length in bytes from which the beginning of a word counts as the word, because errors truncate what they quote.
-const BEGINNING: usize = 8;
+const MIN_PREFIX: usize = 8;
 
 /// The secrets in a message.
 #[derive(Debug, Default)]
@@ -23,7 +23,7 @@ pub(super) struct Found<'m> {
     /// The ranges of the secrets in document order: contents of elements and values of attributes.
     secret: Vec<Range<usize>>,
     /// The texts and attribute values with their offsets, if they were requested.
-    said: Vec<(usize, Cow<'m, str>)>,
+    texts: Vec<(usize, Cow<'m, str>)>,
     /// The secret elements with their tags, whose references are not followed yet.
     elements: Vec<Range<usize>>,
     /// The offsets and ids of references to elements.
@@ -73,16 +73,17 @@ impl<'m> Found<'m> {
                             _ => {}
                         }
                         if is_said_kept {
-                            found.said.push((place.start, said()));
+                            found.texts.push((place.start, said()));
                         }
-                        if redaction.by_name && says_secret(local) || is_among(&redaction.attributes, namespace, local)
+                        if redaction.by_name && is_secret_name(local)
+                            || is_among(&redaction.attributes, namespace, local)
                         {
                             found.secret.push(place);
                         }
                     }
                     let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
                     let is_secret =
-                        redaction.by_name && says_secret(local) || is_among(&redaction.elements, namespace, local);
+                        redaction.by_name && is_secret_name(local) || is_among(&redaction.elements, namespace, local);
                     open.push(Open { begin: tag.offset, content: reader.offset(), is_secret, id });
                 }
                 Token::EndTag(_) => {
@@ -99,10 +100,10 @@ impl<'m> Found<'m> {
                         found.targets.push(Target { id, element: start..end, content, is_followed: false });
                     }
                 }
-                Token::Text(said) if is_said_kept => match found.said.last_mut().filter(|_| is_text) {
+                Token::Text(said) if is_said_kept => match found.texts.last_mut().filter(|_| is_text) {
                     Some((_, before)) => before.to_mut().push_str(&said),
                     None => {
-                        found.said.push((begin, said));
+                        found.texts.push((begin, said));
                         is_text = true;
                     }
                 },
@@ -163,14 +164,14 @@ impl<'m> Found<'m> {
 
     /// Returns the words in the secrets.
     pub(super) fn secrets(&self) -> BTreeSet<String> {
-        let secret = self.said.iter().filter(|(offset, _)| self.is_secret(*offset));
+        let secret = self.texts.iter().filter(|(offset, _)| self.is_secret(*offset));
         secret.flat_map(|(_, said)| words(said)).map(str::to_owned).collect()
     }
 
     /// Returns whether texts that are shown contain words of these secrets.
-    pub(super) fn tells(&self, secrets: &BTreeSet<String>) -> bool {
+    pub(super) fn shows_any(&self, secrets: &BTreeSet<String>) -> bool {
         let is_told = |text: &str| words(text).any(|word| is_of(secrets, word));
-        let mut shown = self.said.iter().filter(|(offset, _)| !self.is_secret(*offset));
+        let mut shown = self.texts.iter().filter(|(offset, _)| !self.is_secret(*offset));
         shown.any(|(_, said)| is_told(said) || is_told(&without_escapes(said)))
     }
 
@@ -207,7 +208,7 @@ fn without_escapes(text: &str) -> String {
 fn is_of(words: &BTreeSet<String>, word: &str) -> bool {
     let from = (Bound::Included(word), Bound::Unbounded);
     let next = words.range::<str, _>(from).next();
-    next.is_some_and(|next| next == word || (word.len() >= BEGINNING && next.starts_with(word)))
+    next.is_some_and(|next| next == word || (word.len() >= MIN_PREFIX && next.starts_with(word)))
 }
 
 fn is_among(names: &[ExpandedName], namespace: &str, local: &str) -> bool {

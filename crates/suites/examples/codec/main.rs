@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         let [_, list] = options.as_slice() else { return Err(USAGE.into()) };
         caches = caches.without(list).ok_or(USAGE)?;
     }
-    message::keep(Memory::with_caches(caches));
+    message::store_memory(Memory::with_caches(caches));
     let [kind, of, work, count] = arguments.as_slice() else { return Err(USAGE.into()) };
     let read = || std::fs::read(of).map_err(|error| format!("{of}: {error}"));
     let count = number("N", count)?;

@@ -47,13 +47,13 @@ impl<S: castile_soap::Service + ?Sized> EndpointState<S> {
                 relieve();
                 let refused = refuse(declared_version(related), error);
                 if let (Some(trace), Ok(reply)) = (&request_head.trace, &refused) {
-                    trace.replied(reply);
+                    trace.record_reply(reply);
                 }
                 return refused;
             }
         };
         if let Some(trace) = &request_head.trace {
-            trace.came(message.root.len());
+            trace.record_request(message.root.len());
         }
         let Contained { packaging, message_type } = Contained::read(related, &message).map_err(Refusal::ContentType)?;
         let action = message_type.action.unwrap_or(request_head.action);
@@ -82,7 +82,7 @@ impl<S: castile_soap::Service + ?Sized> EndpointState<S> {
         let reply = reply.map_err(|_| Refusal::HandlerTimeout { limit })?;
         request_head.ticket.register_answer(&reply);
         if let Some(trace) = &request_head.trace {
-            trace.replied(&reply);
+            trace.record_reply(&reply);
         }
         Ok(reply)
     }

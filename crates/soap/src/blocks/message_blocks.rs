@@ -8,7 +8,7 @@ use castile_budget::Reservation;
 use castile_xml::CachedReader;
 
 use super::{AnyHeader, Header, Headers, Read, WriteHeader};
-use crate::charge::{Charge, hold};
+use crate::charge::{Charge, reserve};
 use crate::description::{Operation, Root};
 use crate::envelope::Envelope;
 use crate::error::{Error, ErrorKind};
@@ -18,7 +18,7 @@ use crate::{payload, writer};
 
 /// The largest message whose header blocks may refer to elements after the header. To read such a block, the whole message is
 /// parsed again on the thread that drives the connection.
-const MOST_REFERRED_TO: usize = 256 << 10;
+const MAX_REFERENCED_SIZE: usize = 256 << 10;
 
 /// The header blocks of a request or a response.
 #[derive(Clone, Debug, Default)]
@@ -62,11 +62,11 @@ impl Text {
         // A block ends at a character boundary.
         let beginning = text.get(..end).unwrap_or(text);
         // The attribute is `href`, or `ref` in SOAP 1.2.
-        let may_refer = text.len() <= MOST_REFERRED_TO && beginning.contains("ref");
+        let may_refer = text.len() <= MAX_REFERENCED_SIZE && beginning.contains("ref");
         if may_refer && text.as_bytes().as_ptr_range() == message.as_ptr_range() {
             return Text::Whole(message.clone());
         }
-        match may_refer.then(|| hold(charge, text.len())) {
+        match may_refer.then(|| reserve(charge, text.len())) {
             Some(Ok(held)) => Text::Decoded { text: text.into(), _held: held.map(Arc::new) },
             // Without memory for the whole text, references are not resolved.
             Some(Err(_)) | None => Text::Beginning(beginning.into()),
@@ -152,7 +152,7 @@ impl Received {
         self.read(|header| {
             let Some((block, deviations)) = header.typed()? else { return Ok(None) };
             if let Some(operation) = self.operation {
-                payload::tell(&self.options, operation, deviations, header.text);
+                payload::report_deviations(&self.options, operation, deviations, header.text);
             }
             Ok(Some(block))
         })
@@ -171,7 +171,7 @@ impl Received {
             Text::Beginning(_) if error.kind() == ErrorKind::Document && error.is_at(text.len()) => {
                 let message = format!(
                     "a reference to an element after the header, which is only supported in messages of up to \
-                     {MOST_REFERRED_TO} bytes"
+                     {MAX_REFERENCED_SIZE} bytes"
                 );
                 Error::at(text.len(), ErrorKind::Document, message)
             }

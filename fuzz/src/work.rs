@@ -46,13 +46,13 @@ pub(crate) fn limited(limit: u64, check: impl FnOnce()) -> u64 {
 /// If work is measured, prints the work of each input that takes more per byte, or more in total, than all inputs before. The
 /// limits in `castile_fuzz::CHECKS` are based on this.
 pub(crate) fn report(work: u64, bytes: usize) {
-    static MOST: AtomicU64 = AtomicU64::new(0);
-    static MOST_PER_BYTE: AtomicU64 = AtomicU64::new(0);
+    static MAX_WORK: AtomicU64 = AtomicU64::new(0);
+    static MAX_WORK_PER_BYTE: AtomicU64 = AtomicU64::new(0);
     if !*IS_MEASURED {
         return;
     }
     let per_byte = work / bytes.max(256) as u64;
-    if work > MOST.fetch_max(work, Relaxed) || per_byte > MOST_PER_BYTE.fetch_max(per_byte, Relaxed) {
+    if work > MAX_WORK.fetch_max(work, Relaxed) || per_byte > MAX_WORK_PER_BYTE.fetch_max(per_byte, Relaxed) {
         eprintln!("work: {work} edges for {bytes} bytes, {per_byte} per byte");
     }
 }

@@ -17,7 +17,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, copy_bidirectional};
 use tokio::net::{TcpListener, TcpStream};
 
 /// What the proxy that ends TLS says of its client (RFC 7239). `X-Forwarded-For` and its kind are known as well.
-const SAID: &str = "for=192.0.2.7;proto=https;host=orders.example.org";
+const FORWARDED_VALUE: &str = "for=192.0.2.7;proto=https;host=orders.example.org";
 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
@@ -67,7 +67,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Through the first one, which says who it is.
     let mut options = ClientOptions::default();
     options.accept_gzip = true;
-    options.http_headers.insert(FORWARDED, SAID.parse()?);
+    options.http_headers.insert(FORWARDED, FORWARDED_VALUE.parse()?);
     let client = OrdersClient::new(&format!("http://{plain}/orders"))?.with_options(options);
     let response = client.place(&order(2)).send().await?;
     println!("order {}, {:?}", response.get_ref().number, response.http_headers().get(CONTENT_ENCODING));
@@ -135,7 +135,7 @@ async fn pass_through(listener: TcpListener, to: SocketAddr) -> std::io::Result<
 /// What is answered to a GET that came by way of the first proxy.
 async fn asked(server: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(server).await?;
-    stream.write_all(format!("GET {path} HTTP/1.0\r\nForwarded: {SAID}\r\n\r\n").as_bytes()).await?;
+    stream.write_all(format!("GET {path} HTTP/1.0\r\nForwarded: {FORWARDED_VALUE}\r\n\r\n").as_bytes()).await?;
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await?;
     Ok(answer)

@@ -1,7 +1,7 @@
 //! `castile bench`: starts the servers, drives every case, and reports the results.
 
 mod adjust;
-mod entrants;
+mod participants;
 mod profile;
 mod schedule;
 mod secured;
@@ -16,7 +16,7 @@ use castile_report::{FLOOR, Results, Row, Term};
 use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::{SUITES, Suite};
 
-use self::entrants::{Answers, Entrants, Known};
+use self::participants::{Answers, Participants, StartedTargets};
 use self::profile::Profile;
 use self::secured::Secured;
 use crate::cases::selects;
@@ -89,28 +89,28 @@ pub(crate) struct Arguments {
 }
 
 /// What to measure, and which servers take part.
-struct Whole {
+struct Measurement {
     loads: Vec<Load>,
-    entrants: Entrants,
+    participants: Participants,
     placement: Placement,
     interrupt: Interrupt,
 }
 
 /// Runs the bench and returns the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::of(prepare(arguments), |whole| {
+    outcome::run(prepare(arguments), |measurement| {
         // Only a single-threaded process can move to another namespace as a whole.
         if arguments.network.is_some() {
-            Network::enter().map_err(outcome::not_begun)?;
+            Network::enter().map_err(outcome::not_started)?;
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        let interrupt = whole.interrupt.clone();
+        let interrupt = measurement.interrupt.clone();
         runtime.block_on(async {
             tokio::select! {
-                result = whole.measure(arguments.profile) => {
+                result = measurement.measure(arguments.profile) => {
                     let mut results = result?;
-                    arguments.outcome.note(&mut results);
-                    tell(arguments, &results)
+                    arguments.outcome.record(&mut results);
+                    report(arguments, &results)
                 }
                 error = measurement::interrupted(&interrupt) => Err(error),
             }
@@ -119,7 +119,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 /// Prepares everything except the servers. Returns `None` for a dry run.
-fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
+fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Measurement>> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     let chosen = suites(arguments)?;
     arguments.adjust.check()?;
@@ -140,7 +140,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
         None if arguments.login.is_given() => bail!("{} can only be used with --url", login::OPTIONS),
         None => None,
     };
-    let entrants = Entrants {
+    let participants = Participants {
         url,
         peers: peers(arguments, &loads)?,
         network: arguments.network,
@@ -150,30 +150,30 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Whole>> {
         tls: arguments.over_tls.then(|| Secured::new(arguments.full_handshakes)).transpose()?,
     };
     if arguments.dry_run {
-        output::text(&schedule::text(&loads, &entrants));
+        output::text(&schedule::text(&loads, &participants));
         return Ok(None);
     }
-    Ok(Some(Whole { loads, entrants, placement, interrupt: Interrupt::default() }))
+    Ok(Some(Measurement { loads, participants, placement, interrupt: Interrupt::default() }))
 }
 
-impl Whole {
+impl Measurement {
     /// Measures suite by suite, and starts the servers anew for each suite.
     async fn measure(&self, profile: Profile) -> anyhow::Result<Results> {
-        let Whole { loads, entrants, placement, interrupt } = self;
+        let Measurement { loads, participants, placement, interrupt } = self;
         placement.enter_driver()?;
         let answers = self.answers(profile).await?;
         let names = |(index, load): (usize, &Load)| {
             let is_there = |name: &String| name != FLOOR || answers.as_ref().is_some_and(|answers| answers.has(index));
-            entrants.names(load).into_iter().filter(is_there).count() as u32
+            participants.names(load).into_iter().filter(is_there).count() as u32
         };
         let rows: u32 = loads.iter().enumerate().map(names).sum();
         let runs: Duration = loads.iter().enumerate().map(|(index, load)| load.planned() * names((index, load))).sum();
         let planned =
-            runs + schedule::suites_of(loads).map(|loads| schedule::warming(loads, entrants)).sum::<Duration>();
+            runs + schedule::suites_of(loads).map(|loads| schedule::warming(loads, participants)).sum::<Duration>();
         note!("{rows} row{}, {}; {placement}", if rows == 1 { "" } else { "s" }, schedule::time(planned));
 
         let mut progress = Progress::new(planned);
-        let mut known = Known::default();
+        let mut targets = StartedTargets::default();
         let mut results: Option<Results> = None;
         let mut first = 0;
         for loads in schedule::suites_of(loads) {
@@ -187,7 +187,7 @@ impl Whole {
             };
             let answers = answers.as_ref().and_then(|answers| answers.floor(first..first + loads.len()));
             first += loads.len();
-            let part = measure(bench, entrants, answers.as_ref(), &mut known, &mut progress).await;
+            let part = measure(bench, participants, answers.as_ref(), &mut targets, &mut progress).await;
             match (part, &mut results) {
                 (Ok(part), None) => results = Some(part),
                 (Ok(part), Some(results)) => results.append(part),
@@ -202,15 +202,15 @@ impl Whole {
             }
         }
         let mut results = results.context("there is nothing to measure")?;
-        results.targets = known.targets();
+        results.targets = targets.targets();
         for suite in &mut results.suites {
-            let Some(known) = castile_suites::suite(&suite.suite) else { continue };
-            suite.published = (known.published)();
-            suite.about = Some(known.about.to_owned());
+            let Some(targets) = castile_suites::suite(&suite.suite) else { continue };
+            suite.published = (targets.published)();
+            suite.about = Some(targets.about.to_owned());
             let term = |&(name, meaning): &(&str, &str)| Term { name: name.to_owned(), meaning: meaning.to_owned() };
-            suite.terms = known.terms.iter().map(term).collect();
+            suite.terms = targets.terms.iter().map(term).collect();
         }
-        let cold = entrants.cold(loads);
+        let cold = participants.cold(loads);
         if !cold.is_empty() {
             results.warnings.push(format!(
                 "Measured before the warm-up was complete, so their real throughput may be higher: {}",
@@ -223,7 +223,7 @@ impl Whole {
     /// Returns the answers of the server under test, which the HTTP floor sends. They are requested once for all suites, before anything is
     /// measured, so a server with wrong answers isn't measured.
     async fn answers(&self, profile: Profile) -> anyhow::Result<Option<Answers>> {
-        let Whole { loads, entrants, placement, interrupt } = self;
+        let Measurement { loads, participants, placement, interrupt } = self;
         let bench = Bench {
             loads: loads.clone(),
             targets: Vec::new(),
@@ -232,24 +232,24 @@ impl Whole {
             command: String::new(),
             interrupt: interrupt.clone(),
         };
-        let mut target = entrants.own(placement)?;
-        if entrants.url.is_some() {
-            target.reach(&loads[0].plan).await.map_err(outcome::not_begun)?;
+        let mut target = participants.castile_target(placement)?;
+        if participants.url.is_some() {
+            target.reach(&loads[0].plan).await.map_err(outcome::not_started)?;
         }
         let answers = bench.ask_each(&mut target).await.context("there is nothing to measure")?;
-        entrants.with_floor.then(|| Answers::of(loads, &answers, profile == Profile::Quick)).transpose()
+        participants.with_floor.then(|| Answers::of(loads, &answers, profile == Profile::Quick)).transpose()
     }
 }
 
 /// Measures one suite. The servers end with the suite, so that they don't use cores during the next one.
 async fn measure(
     mut bench: Bench,
-    entrants: &Entrants,
-    floor: Option<&entrants::Floor<'_>>,
-    known: &mut Known,
+    participants: &Participants,
+    floor: Option<&participants::Floor<'_>>,
+    targets: &mut StartedTargets,
     progress: &mut Progress,
 ) -> anyhow::Result<Results> {
-    let dropped = entrants.start(&mut bench, floor, known, progress).await?;
+    let dropped = participants.start(&mut bench, floor, targets, progress).await?;
     let mut results = bench.run(progress).await?;
     results.mark_incomplete(dropped);
     Ok(results)
@@ -257,7 +257,7 @@ async fn measure(
 
 /// Writes the reports, prints and judges the results, and returns the exit code. Files are written first because the measurement took long.
 /// If that fails, the results are printed anyway.
-fn tell(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
+fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     if results.suites.is_empty() {
         bail!("nothing was measured, so no report was written");
     }

@@ -5,28 +5,28 @@ use anyhow::bail;
 use crate::quantity;
 
 /// The maximum number of users, or of requests in flight, of one driver.
-const MOST_USERS: usize = 100_000;
+const MAX_USERS: usize = 100_000;
 /// The number of the driver's open files that aren't connections.
 const OWN_FILES: u64 = 32;
 /// The maximum rate in requests per second.
-pub(crate) const MOST_RATE: f64 = 1e7;
+pub(crate) const MAX_RATE: f64 = 1e7;
 
 /// Returns the maximum number of users for a limit of open files.
-pub(crate) fn most_users(files: Option<u64>) -> usize {
+pub(crate) fn max_users(files: Option<u64>) -> usize {
     let spare = files.and_then(|files| usize::try_from(files.saturating_sub(OWN_FILES)).ok());
-    spare.unwrap_or(MOST_USERS).min(MOST_USERS)
+    spare.unwrap_or(MAX_USERS).min(MAX_USERS)
 }
 
 /// Checks that a process with this limit of open files can have this many users.
-pub(crate) fn hold(name: &str, users: usize, files: Option<u64>) -> anyhow::Result<()> {
-    let most = most_users(files);
+pub(crate) fn check_users(name: &str, users: usize, files: Option<u64>) -> anyhow::Result<()> {
+    let most = max_users(files);
     match files {
         _ if users <= most => Ok(()),
-        Some(files) if most < MOST_USERS => bail!(
+        Some(files) if most < MAX_USERS => bail!(
             "found {name} {users}, expected at most {most}: each is a connection, and the system allows this process {files} \
              open files (`ulimit -Hn` shows the limit)"
         ),
-        _ => bail!("found {name} {users}, expected at most {MOST_USERS}, the limit of the driver"),
+        _ => bail!("found {name} {users}, expected at most {MAX_USERS}, the limit of the driver"),
     }
 }
 
@@ -41,7 +41,7 @@ pub(crate) fn rate_from_zero(text: &str) -> Result<f64, String> {
 }
 
 fn sendable(rate: f64) -> Result<f64, String> {
-    match rate <= MOST_RATE {
+    match rate <= MAX_RATE {
         true => Ok(rate),
         false => Err("expected at most 10,000,000 requests per second".to_owned()),
     }
@@ -54,7 +54,7 @@ mod tests {
     /// A huge number of users once used up all memory.
     #[test]
     fn users_are_limited_by_the_open_files_and_by_a_maximum() {
-        let told = |users, files| hold("--users", users, files).map_err(|error| error.to_string());
+        let told = |users, files| check_users("--users", users, files).map_err(|error| error.to_string());
         assert_eq!((told(1_000, Some(1_032)), told(100_000, None)), (Ok(()), Ok(())));
         assert!(
             told(1_001, Some(1_032)).unwrap_err().starts_with("found --users 1001, expected at most 1000: each is")

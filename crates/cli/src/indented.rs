@@ -7,9 +7,9 @@ use serde_json::Serializer;
 use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter};
 
 /// The maximum number of indented levels, so that there aren't more spaces than content.
-pub(crate) const MOST_INDENTED: usize = 20;
+pub(crate) const MAX_INDENTED: usize = 20;
 
-/// Serializes a value as indented JSON. Content below `MOST_INDENTED` levels is in one line.
+/// Serializes a value as indented JSON. Content below `MAX_INDENTED` levels is in one line.
 pub(crate) fn json(value: &(impl Serialize + ?Sized)) -> serde_json::Result<String> {
     let mut written = Vec::new();
     let formatter = Indented { pretty: PrettyFormatter::new(), depth: 0 };
@@ -27,7 +27,7 @@ macro_rules! handed_on {
     ($($change:expr => $method:ident($($is_first:ident)?) => $behind:expr;)*) => {
         $(fn $method<W: ?Sized + Write>(&mut self, to: &mut W $(, $is_first: bool)?) -> io::Result<()> {
             self.depth += $change;
-            let written = match self.depth <= MOST_INDENTED {
+            let written = match self.depth <= MAX_INDENTED {
                 true => self.pretty.$method(to $(, $is_first)?),
                 false => CompactFormatter.$method(to $(, $is_first)?),
             };

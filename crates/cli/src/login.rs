@@ -15,7 +15,7 @@ use castile_xml::visible;
 use crate::{errors, tls};
 
 /// Header fields that the driver sets itself.
-const OWN: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
+const DRIVER_HEADERS: [&str; 4] = ["host", "content-length", "connection", "transfer-encoding"];
 
 /// How a client authenticates. Secrets are in files or typed at a prompt, because other users of the machine can see command lines, and
 /// shells and reports store them.
@@ -193,15 +193,15 @@ fn name(text: &str) -> Result<String, String> {
 /// Returns the first line of a file or of standard input.
 fn first_line(path: &Path) -> anyhow::Result<String> {
     // Limits the read, because another kind of file may have no line end. No token is as long.
-    const LONGEST: u64 = 64 << 10;
+    const MAX_LINE_LENGTH: u64 = 64 << 10;
     let mut line = String::new();
     let read = match path == Path::new("-") {
-        true => std::io::stdin().lock().take(LONGEST + 1).read_line(&mut line),
-        false => File::open(path).and_then(|file| BufReader::new(file.take(LONGEST + 1)).read_line(&mut line)),
+        true => std::io::stdin().lock().take(MAX_LINE_LENGTH + 1).read_line(&mut line),
+        false => File::open(path).and_then(|file| BufReader::new(file.take(MAX_LINE_LENGTH + 1)).read_line(&mut line)),
     };
     read.with_context(|| format!("{} can't be read", path.display()))?;
-    if line.len() as u64 > LONGEST {
-        bail!("the first line of {} has more than {} KiB, expected a secret", path.display(), LONGEST >> 10);
+    if line.len() as u64 > MAX_LINE_LENGTH {
+        bail!("the first line of {} has more than {} KiB, expected a secret", path.display(), MAX_LINE_LENGTH >> 10);
     }
     let line = line.trim_end_matches(['\r', '\n']);
     if line.is_empty() {
@@ -245,7 +245,7 @@ pub(crate) fn headers(given: &[String]) -> anyhow::Result<String> {
         let name: http::HeaderName = name.trim().parse().with_context(wrong)?;
         let value: http::HeaderValue = value.trim().parse().with_context(wrong)?;
         let value = value.to_str().with_context(wrong)?;
-        if OWN.contains(&name.as_str()) {
+        if DRIVER_HEADERS.contains(&name.as_str()) {
             bail!("the driver writes the header {name}, so it can't be set");
         }
         lines += &format!("{name}: {value}\r\n");
@@ -349,12 +349,15 @@ mod tests {
             ":",
             "Content-Length : 3",
         ];
-        crate::changed::changed(&seeds, |text, _| {
+        crate::mutations::check_mutations(&seeds, |text, _| {
             let Ok(lines) = headers(&[text.to_owned(), "X-Z: z".to_owned()]) else { return };
             let line = lines.strip_suffix("x-z: z\r\n").and_then(|line| line.strip_suffix("\r\n")).unwrap();
             assert!(!line.contains(['\r', '\n', '\0', '\u{1b}']), "{line:?}");
             let (name, _) = line.split_once(": ").unwrap();
-            assert!(!OWN.contains(&name) && !name.contains(|c: char| !c.is_ascii_graphic() || c == ':'), "{line:?}");
+            assert!(
+                !DRIVER_HEADERS.contains(&name) && !name.contains(|c: char| !c.is_ascii_graphic() || c == ':'),
+                "{line:?}"
+            );
         });
     }
 
@@ -369,7 +372,7 @@ mod tests {
             "Proxy-Authorization:  SECRET",
         ];
         let words = ["load", "--header", "--soap-header", "http://a/", "-c", "8", "--user", "ada", "--header=X-A: b"];
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             // An invalid header ends the command before there is a report.
             if headers(&[text.to_owned()]).is_err() {
                 return;

@@ -15,8 +15,6 @@ mod output;
 mod bench;
 mod build;
 mod cases;
-#[cfg(test)]
-mod changed;
 mod client;
 #[cfg(feature = "contracts")]
 mod contracts;
@@ -27,6 +25,8 @@ mod indented;
 mod login;
 mod manual;
 mod measurement;
+#[cfg(test)]
+mod mutations;
 mod outcome;
 mod peers;
 mod process;
@@ -101,7 +101,7 @@ fn run(command: Command) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            outcome::tell("error", errors::in_full(&error));
+            outcome::print_message("error", errors::in_full(&error));
             ExitCode::from(outcome::code_of(&error))
         }
     }

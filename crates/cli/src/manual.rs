@@ -39,7 +39,7 @@ pub(crate) fn without_hidden(mut error: clap::Error) -> clap::Error {
 const IN_SUMMARY: usize = 12;
 
 /// The maximum width of help lines, because longer lines are hard to read.
-const WIDEST: usize = 100;
+const MAX_WIDTH: usize = 100;
 
 /// Examples for each command that isn't hidden.
 const EXAMPLES: [(&str, &[&str]); 16] = [
@@ -190,7 +190,7 @@ pub(crate) fn command() -> clap::Command {
     });
     let first = examples.iter().take(IN_SUMMARY).filter_map(|(_, examples)| examples.first().copied());
     let examples = listed(&first.collect::<Vec<_>>());
-    command.max_term_width(WIDEST).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
+    command.max_term_width(MAX_WIDTH).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
 }
 
 fn listed(examples: &[&str]) -> String {

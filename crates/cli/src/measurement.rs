@@ -7,12 +7,12 @@ use crate::{login, output, process};
 
 /// On the first signal, ends the measurement and reports what was measured. On the second, ends immediately.
 pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
-    if let Err(error) = process::asked_to_end().await {
+    if let Err(error) = process::end_signal().await {
         return anyhow::Error::new(error).context("can't wait for signals");
     }
     interrupt.now();
     note!("interrupted: reporting the results so far; interrupt again to stop without a report");
-    match process::asked_to_end().await {
+    match process::end_signal().await {
         Ok(()) => anyhow!("interrupted twice, so nothing was reported"),
         Err(error) => anyhow::Error::new(error).context("can't wait for signals"),
     }

@@ -46,7 +46,7 @@ pub(crate) fn incomplete(error: impl Into<anyhow::Error>) -> anyhow::Error {
 }
 
 /// Makes an error for work that could not start.
-pub(crate) fn not_begun(error: impl Into<anyhow::Error>) -> anyhow::Error {
+pub(crate) fn not_started(error: impl Into<anyhow::Error>) -> anyhow::Error {
     Coded { code: USAGE, error: error.into() }.into()
 }
 
@@ -78,7 +78,7 @@ pub(crate) struct Arguments {
 
 impl Arguments {
     /// Stores the outcome of the conditions in the results.
-    pub(crate) fn note(&self, results: &mut Results) {
+    pub(crate) fn record(&self, results: &mut Results) {
         results.judge(&self.fail_if);
         results.build = Some(build::of_this());
     }
@@ -131,31 +131,33 @@ impl Arguments {
             bail!("the measurement is incomplete");
         }
         for condition in &results.conditions {
-            condition.failures().for_each(|row| tell("failed", format_args!("{row}, and {} fails", condition.fail_if)));
+            condition
+                .failures()
+                .for_each(|row| print_message("failed", format_args!("{row}, and {} fails", condition.fail_if)));
         }
         let is_judged =
             self.fail_if.iter().any(|criterion| matches!(criterion.metric, Metric::Errors | Metric::ErrorRate));
         if wrong > 0 && !is_judged {
-            tell("failed", wrong_answers(wrong, not_sent));
+            print_message("failed", wrong_answers(wrong, not_sent));
             return Ok(FAILED);
         }
         let misses = results.rows().any(|row| row.search_end == Some(SearchEnd::NoneMet));
         if misses {
-            tell("failed", "no tested load meets the goal of the search");
+            print_message("failed", "no tested load meets the goal of the search");
         }
         Ok(if misses || results.conditions.iter().any(|condition| condition.failed) { FAILED } else { 0 })
     }
 }
 
 /// Prepares a measurement, runs it, and returns the exit code. `prepared` is `None` for a dry run. Errors are reported.
-pub(crate) fn of<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T) -> anyhow::Result<u8>) -> ExitCode {
+pub(crate) fn run<T>(prepared: anyhow::Result<Option<T>>, measure: impl FnOnce(T) -> anyhow::Result<u8>) -> ExitCode {
     let (code, error) = match prepared.map(|prepared| prepared.map(measure)) {
         Ok(None) => return ExitCode::SUCCESS,
         Ok(Some(Ok(code))) => return ExitCode::from(code),
         Ok(Some(Err(error))) => (error.downcast_ref().map_or(INCOMPLETE, |coded: &Coded| coded.code), error),
         Err(error) => (USAGE, error),
     };
-    tell("error", errors::in_full(&error));
+    print_message("error", errors::in_full(&error));
     ExitCode::from(code)
 }
 
@@ -225,7 +227,7 @@ pub(crate) fn list(files: &[PathBuf]) {
 }
 
 /// Prints an error.
-pub(crate) fn tell(what: &str, text: impl std::fmt::Display) {
+pub(crate) fn print_message(what: &str, text: impl std::fmt::Display) {
     let style = errors::ERROR;
     let text = text.to_string();
     // The text may quote an answer.

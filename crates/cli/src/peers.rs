@@ -51,7 +51,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         tokio::select! {
             // Signal handlers are installed before anything is started.
             biased;
-            result = process::asked_to_end() => {
+            result = process::end_signal() => {
                 result.context("can't wait for signals")?;
                 Err(outcome::incomplete(anyhow!("interrupted")))
             }

@@ -81,7 +81,7 @@ impl Arguments {
             if reloads {
                 shutdown_signal().await;
             } else {
-                let _ = asked_to_end().await;
+                let _ = end_signal().await;
             }
         };
         if self.until_stdin_closes {
@@ -151,7 +151,7 @@ fn runtime() -> io::Result<Runtime> {
 }
 
 /// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP.
-pub(crate) async fn asked_to_end() -> io::Result<()> {
+pub(crate) async fn end_signal() -> io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};

@@ -35,7 +35,7 @@ pub(crate) fn status(text: &str) -> Result<u16, String> {
 }
 
 /// The maximum time of any command.
-const LONGEST_DAYS: u64 = 365;
+const MAX_DAYS: u64 = 365;
 
 /// Parses a time; a bare number is seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
@@ -46,15 +46,15 @@ pub(crate) fn time(text: &str) -> Result<Duration, String> {
     };
     match time {
         None => Err(EXPECTED.to_owned()),
-        Some(time) if time > Duration::from_secs(LONGEST_DAYS * 24 * 3_600) => {
-            Err(format!("expected at most {LONGEST_DAYS} days"))
+        Some(time) if time > Duration::from_secs(MAX_DAYS * 24 * 3_600) => {
+            Err(format!("expected at most {MAX_DAYS} days"))
         }
         Some(time) => Ok(time),
     }
 }
 
 /// Parses a time above 0.
-pub(crate) fn some_time(text: &str) -> Result<Duration, String> {
+pub(crate) fn positive_time(text: &str) -> Result<Duration, String> {
     match time(text)? {
         Duration::ZERO => Err("expected a time above 0".to_owned()),
         time => Ok(time),
@@ -124,7 +124,7 @@ mod tests {
         }
         assert_eq!(time("365d"), Ok(Duration::from_secs(365 * 24 * 3_600)));
         assert_eq!(time("99999999999h"), Err("expected at most 365 days".to_owned()));
-        assert_eq!((time("0"), some_time("0s")), (Ok(Duration::ZERO), Err("expected a time above 0".to_owned())));
+        assert_eq!((time("0"), positive_time("0s")), (Ok(Duration::ZERO), Err("expected a time above 0".to_owned())));
     }
 
     #[test]

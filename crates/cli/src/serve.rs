@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     // The binary service has no HTTP and so no logins.
     let binary = (!setup.asks_for_login()).then(|| quakes.clone());
     let routes = setup.configure(castile_suites::routes_with(&quakes), None)?;
-    let routes = setup.beside(routes, "/client", Client);
+    let routes = setup.add_page(routes, "/client", Client);
     setup.serve(routes, binary)
 }
 

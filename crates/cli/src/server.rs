@@ -17,7 +17,7 @@ use castile::http::server::{
 use castile::soap::Layer;
 use castile_budget::Size;
 use castile_suites::seismic;
-use castile_suites::seismic::binary::Beside;
+use castile_suites::seismic::binary::WithBinary;
 use http::uri::{Authority, Scheme};
 use http::{HeaderValue, Response, header};
 use minijinja::{Environment, context};
@@ -27,7 +27,7 @@ use crate::quantity::time;
 use crate::{outcome, process, tls, users};
 
 /// The maximum number of cut-off requests that are listed.
-const LISTED: usize = 20;
+const MAX_LISTED: usize = 20;
 
 /// How a server listens, and which clients it serves.
 #[derive(clap::Args)]
@@ -228,7 +228,7 @@ impl Setup {
     }
 
     /// Adds a page to the routes. If clients must log in, the page requires the login too.
-    pub(crate) fn beside<T>(&self, routes: Routes, path: &str, page: T) -> Routes
+    pub(crate) fn add_page<T>(&self, routes: Routes, path: &str, page: T) -> Routes
     where
         T: tower_service::Service<http::Request<Body>, Response = Response<Body>, Error = Infallible>,
         T: Clone + Send + Sync + 'static,
@@ -250,7 +250,7 @@ impl Setup {
         let mut server = Server::new().budget(self.budget.clone()).shutdown_grace(self.grace);
         if self.metrics {
             let metrics = Metrics::new();
-            routes = self.beside(routes, "/metrics", metrics.clone());
+            routes = self.add_page(routes, "/metrics", metrics.clone());
             server = server.observer(metrics);
         }
         if let Some(format) = self.access_log {
@@ -263,7 +263,7 @@ impl Setup {
         if let Some(proxies) = self.proxies {
             server = server.proxies(proxies);
         }
-        let service = Beside::charged_to(self.budget, binary, routes);
+        let service = WithBinary::charged_to(self.budget, binary, routes);
         let scheme = if self.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
         let (bytes_from, tls) = (self.bytes_from, self.tls);
         let shutdown = self.process.serve(tls.as_ref(), |listener, end| async {
@@ -292,7 +292,7 @@ async fn serve<L: Listener>(
     server: Server,
     listener: L,
     tls: Option<&Tls>,
-    service: Beside,
+    service: WithBinary,
     end: process::End,
 ) -> Shutdown {
     match tls {
@@ -308,11 +308,11 @@ fn report(shutdown: &Shutdown, grace: Duration) {
     note!("{WARNING}warning{WARNING:#}: {count} cut off after {}", humantime::format_duration(grace));
     let mut cut_off: Vec<_> = cut_off.iter().collect();
     cut_off.sort_by_key(|cut_off| Reverse(cut_off.elapsed));
-    for cut_off in cut_off.iter().take(LISTED) {
+    for cut_off in cut_off.iter().take(MAX_LISTED) {
         note!("  {cut_off}");
     }
-    if cut_off.len() > LISTED {
-        note!("  and {} more", cut_off.len() - LISTED);
+    if cut_off.len() > MAX_LISTED {
+        note!("  and {} more", cut_off.len() - MAX_LISTED);
     }
     if *stuck > 0 {
         note!("  {} in handlers that did not yield", counted(*stuck, "request"));

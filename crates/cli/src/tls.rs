@@ -15,7 +15,7 @@ use tokio::time::sleep;
 use crate::errors::WARNING;
 
 /// How often the files of a server are checked for changes.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
 
 /// The certificates and keys of a server.
 #[derive(clap::Args)]
@@ -83,7 +83,7 @@ async fn keep_loaded(tls: Tls, files: Arc<[PathBuf]>, mut hang_ups: HangUps) {
     loop {
         let is_asked = tokio::select! {
             () = hang_ups.next() => true,
-            () = sleep(LOOK_EVERY) => false,
+            () = sleep(POLL_INTERVAL) => false,
         };
         let (tls, files, before) = (tls.clone(), files.clone(), seen.take());
         let looking = tokio::task::spawn_blocking(move || {

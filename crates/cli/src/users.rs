@@ -159,7 +159,7 @@ mod tests {
             ":SECRET\n",
             "ada:\n",
         ];
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             let begins = text
                 .lines()
                 .any(|line| line.split(':').next().is_some_and(|name| line.contains(':') && name.contains("SECRET")));

@@ -100,7 +100,7 @@ pub fn generated(input: &[u8]) -> Option<String> {
 
 fn documents(input: &[u8]) -> Documents {
     let mut documents = Documents::new();
-    for (number, document) in input.split(|&byte| byte == SEPARATOR).take(crate::MOST_DOCUMENTS).enumerate() {
+    for (number, document) in input.split(|&byte| byte == SEPARATOR).take(crate::MAX_DOCUMENTS).enumerate() {
         documents = match document.iter().position(|&byte| byte == b'\n') {
             _ if number == 0 => documents.with(MAIN, document),
             Some(end) => documents.with(&String::from_utf8_lossy(&document[..end]), &document[end + 1..]),

@@ -21,9 +21,10 @@ struct Pieces<'d> {
 
 impl Read for Pieces<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        const LONGEST: usize = 40;
+        const MAX_PIECE_LENGTH: usize = 40;
         let rest = &self.document[self.at..];
-        let length = self.document.get(self.document.len() - rest.len()).map_or(0, |&byte| usize::from(byte) % LONGEST);
+        let length =
+            self.document.get(self.document.len() - rest.len()).map_or(0, |&byte| usize::from(byte) % MAX_PIECE_LENGTH);
         let piece = &rest[..rest.len().min(length + 1).min(buffer.len())];
         buffer[..piece.len()].copy_from_slice(piece);
         self.at += piece.len();

@@ -95,10 +95,10 @@ const fn check(name: &'static str, run: fn(&[u8]), (work, work_per_byte): (u64, 
 const SEPARATOR: u8 = 0xFF;
 
 /// How many documents of an input are checked.
-const MOST_DOCUMENTS: usize = 8;
+const MAX_DOCUMENTS: usize = 8;
 
 fn documents(input: &[u8]) -> Vec<&[u8]> {
-    input.split(|&byte| byte == SEPARATOR).take(MOST_DOCUMENTS).collect()
+    input.split(|&byte| byte == SEPARATOR).take(MAX_DOCUMENTS).collect()
 }
 
 /// Returns limits that small documents meet, or limits that they exceed, depending on the length of the document.

@@ -17,7 +17,7 @@ use template::Template;
 const VALUES: [&str; 4] = ["", "]]>\"'<&>\n\t\r", "{{a}}", "-->"];
 
 /// How many expressions of an input are evaluated. Each may take as many steps as the limit permits.
-const MOST_EXPRESSIONS: usize = 2;
+const MAX_EXPRESSIONS: usize = 2;
 
 /// Reads any bytes as a template, and as expressions followed by the answer that they are evaluated on.
 ///
@@ -32,7 +32,7 @@ pub fn load(input: &[u8]) {
     fill(last);
     let Ok(tree) = Tree::read(last) else { return };
     let prefixes = [("t".to_owned(), "urn:t".to_owned())];
-    for text in expressions.iter().take(MOST_EXPRESSIONS) {
+    for text in expressions.iter().take(MAX_EXPRESSIONS) {
         let Ok(expression) = Expression::new(text, &prefixes, str::to_owned) else { continue };
         let holds = expression.holds(&tree);
         assert_eq!(expression.holds(&tree), holds, "asked again, {}", shown(input));

@@ -11,14 +11,15 @@ use crate::{documents, shown};
 mod splits;
 
 /// The longest body that is fed byte by byte, in bytes.
-const SHORT: usize = 1024;
+const BYTEWISE_LENGTH: usize = 1024;
 /// The longest piece of a body, in bytes, unless it is fed as a whole.
-const LONGEST: usize = 40;
+const MAX_PIECE_LENGTH: usize = 40;
 
 /// Parses any bytes as a body that is cut at arbitrary positions, and writes and reads them as the content of a
 /// package.
 pub fn multipart(input: &[u8]) {
-    let mut lengths: Vec<usize> = input.iter().rev().map(|&byte| usize::from(byte) % LONGEST).chain([1]).collect();
+    let mut lengths: Vec<usize> =
+        input.iter().rev().map(|&byte| usize::from(byte) % MAX_PIECE_LENGTH).chain([1]).collect();
     // The lengths are repeated cyclically. With thousands of empty pieces for each byte, the check would be
     // quadratic.
     lengths.dedup_by(|one, before| *one == 0 && *before == 0);
@@ -38,7 +39,7 @@ fn parse(input: &[u8], lengths: &[usize]) {
         (limits.preamble_size, limits.body_size) = (20, 200);
     }
     let outcome = splits::compare(&boundary, limits, input, lengths);
-    if input.len() < SHORT {
+    if input.len() < BYTEWISE_LENGTH {
         splits::compare(&boundary, limits, input, &[1]);
     }
     assert!(outcome.has_ended || outcome.error.is_some(), "neither an end nor an error: {}", shown(input));

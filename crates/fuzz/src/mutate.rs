@@ -20,21 +20,21 @@ use fastrand::Rng;
 use markup::Markup;
 
 /// The most changes that are made to a message at a time.
-const MOST_CHANGES: usize = 4;
+const MAX_CHANGES: usize = 4;
 
-/// Changes `message` in a few places, and returns at most `most` bytes. Parts may come from `other`. The same `seed` makes the
+/// Changes `message` in a few places, and returns at most `max_length` bytes. Parts may come from `other`. The same `seed` makes the
 /// same changes.
-pub fn mutate(message: &[u8], other: &[u8], seed: u64, most: usize) -> Vec<u8> {
-    let mut change = Change { text: message.to_vec(), other, random: Rng::with_seed(seed), most };
+pub fn mutate(message: &[u8], other: &[u8], seed: u64, max_length: usize) -> Vec<u8> {
+    let mut change = Change { text: message.to_vec(), other, random: Rng::with_seed(seed), max_length };
     change.make();
     // Usually one change: the more changes, the earlier a reader finds an error and stops.
-    for _ in 1..MOST_CHANGES {
+    for _ in 1..MAX_CHANGES {
         if change.random.bool() {
             break;
         }
         change.make();
     }
-    change.text.truncate(most);
+    change.text.truncate(max_length);
     change.text
 }
 
@@ -44,7 +44,7 @@ struct Change<'a> {
     other: &'a [u8],
     random: Rng,
     /// The largest length of the message, in bytes.
-    most: usize,
+    max_length: usize,
 }
 
 impl Change<'_> {
@@ -69,14 +69,14 @@ impl Change<'_> {
 
     /// Replaces `range`, unless that makes the message too long.
     fn replace(&mut self, range: Range<usize>, with: &[u8]) {
-        if self.text.len() - range.len() + with.len() <= self.most {
+        if self.text.len() - range.len() + with.len() <= self.max_length {
             self.text.splice(range, with.iter().copied());
         }
     }
 
     /// Returns how many times something of `length` bytes is repeated: usually a few times, sometimes as often as it fits.
     fn times(&mut self, length: usize) -> usize {
-        let room = self.most.saturating_sub(self.text.len()) / length.max(1);
+        let room = self.max_length.saturating_sub(self.text.len()) / length.max(1);
         match self.random.u32(0..10) {
             0 => room,
             1..3 => self.random.usize(1..100).min(room),

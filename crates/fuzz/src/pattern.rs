@@ -5,7 +5,7 @@ use castile_datatypes::facets::Pattern;
 use crate::{documents, shown};
 
 /// The longest pattern, in bytes. Longer patterns differ only in their running time.
-const LONGEST: usize = 120;
+const MAX_LENGTH: usize = 120;
 
 /// Compiles any bytes as a regular expression, and matches texts with it.
 ///
@@ -18,7 +18,7 @@ pub fn pattern(input: &[u8]) {
     let inputs = documents(input);
     let Some((pattern, texts)) = inputs.split_first() else { return };
     let Ok(source) = std::str::from_utf8(pattern) else { return };
-    if source.len() > LONGEST {
+    if source.len() > MAX_LENGTH {
         return;
     }
     let pattern = match Pattern::new(&[source]) {

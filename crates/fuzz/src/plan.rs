@@ -14,14 +14,14 @@ use fastrand::Rng;
 use crate::seeds;
 
 /// How many operations of a contract are called, and how many messages each of them reads.
-const MOST_OPERATIONS: usize = 8;
-const MOST_MESSAGES: usize = 4;
+const MAX_OPERATIONS: usize = 8;
+const MAX_MESSAGES: usize = 4;
 
 /// The most changes that are made to a plan at a time.
-const MOST_CHANGES: usize = 4;
+const MAX_CHANGES: usize = 4;
 
 /// A contract with its stored plan, and messages of the contract.
-struct Kept {
+struct StoredPlan {
     plan: Vec<u8>,
     messages: Vec<String>,
 }
@@ -31,10 +31,10 @@ struct Kept {
 /// Nothing panics, and the work is bounded.
 pub fn plan(input: &[u8]) {
     let Some((&number, plan)) = input.split_first() else { return };
-    let kept = kept();
+    let kept = stored_plans();
     let messages = &kept[usize::from(number) % kept.len()].messages;
     let Some(contract) = Contract::of_serialized_plan(plan) else { return };
-    for operation in contract.services.iter().flat_map(|service| service.operations()).take(MOST_OPERATIONS) {
+    for operation in contract.services.iter().flat_map(|service| service.operations()).take(MAX_OPERATIONS) {
         let _ = operation.find_in_request(&["a", "b"]);
         let _ = operation.request_problems(&serde_json::json!({"a": [{}]}));
         for message in messages {
@@ -50,23 +50,24 @@ pub fn plan(input: &[u8]) {
 /// # Panics
 /// A file of the tests can't be read.
 pub fn plans() -> Vec<Vec<u8>> {
-    let plans = kept().iter().enumerate();
+    let plans = stored_plans().iter().enumerate();
     // There are fewer than 256 of them; otherwise the first 256 are enough.
     let plans = plans.filter_map(|(number, kept)| Some([&[u8::try_from(number).ok()?], &*kept.plan].concat()));
     plans.collect()
 }
 
-fn kept() -> &'static [Kept] {
-    static KEPT: OnceLock<Vec<Kept>> = OnceLock::new();
-    KEPT.get_or_init(|| {
+fn stored_plans() -> &'static [StoredPlan] {
+    static PLANS: OnceLock<Vec<StoredPlan>> = OnceLock::new();
+    PLANS.get_or_init(|| {
         let features = Path::new(env!("CARGO_MANIFEST_DIR")).join("../codegen/tests/features");
-        let kept: Vec<Kept> = seeds::entries(&features).iter().filter_map(|feature| of_feature(feature)).collect();
+        let kept: Vec<StoredPlan> =
+            seeds::entries(&features).iter().filter_map(|feature| of_feature(feature)).collect();
         assert!(kept.len() > 20, "{} contracts keep a plan", kept.len());
         kept
     })
 }
 
-fn of_feature(feature: &Path) -> Option<Kept> {
+fn of_feature(feature: &Path) -> Option<StoredPlan> {
     let contract = feature.join("service.wsdl");
     let mut bundle =
         contract.exists().then(|| castile_wsdl::bundle(&contract.to_string_lossy(), &Files::new()).0)??;
@@ -74,15 +75,15 @@ fn of_feature(feature: &Path) -> Option<Kept> {
     let plan = Contract::serialized_plan(&bundle)?;
     let is_right = |file: &Path| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with("ok"));
     let messages = seeds::entries(feature).into_iter().filter(|file| is_right(file));
-    let messages = messages.filter_map(|file| std::fs::read_to_string(file).ok()).take(MOST_MESSAGES);
-    Some(Kept { plan, messages: messages.collect() })
+    let messages = messages.filter_map(|file| std::fs::read_to_string(file).ok()).take(MAX_MESSAGES);
+    Some(StoredPlan { plan, messages: messages.collect() })
 }
 
 /// Changes a plan in a few places. The same `seed` makes the same changes.
 pub fn mutate_plan(input: &[u8], seed: u64) -> Vec<u8> {
     let mut random = Rng::with_seed(seed);
     let mut plan = input.to_vec();
-    for _ in 0..random.usize(1..=MOST_CHANGES) {
+    for _ in 0..random.usize(1..=MAX_CHANGES) {
         if plan.is_empty() {
             break;
         }

@@ -40,7 +40,7 @@ const PAYLOAD_DEPTH: usize = 3;
 
 /// The observable result of reading a document as a message.
 #[derive(Debug, PartialEq, Eq)]
-struct Seen {
+struct Outcome {
     payload: Option<Payload>,
     /// The content of the payload; each event has the offset after it. Only white space that stands alone is included.
     content: Vec<(Event, usize)>,
@@ -60,34 +60,34 @@ struct Payload {
     scope: Vec<(String, String)>,
 }
 
-fn cold(document: &[u8], limits: Limits) -> Seen {
-    let mut seen = Seen { payload: None, content: Vec::new(), error: None };
+fn cold(document: &[u8], limits: Limits) -> Outcome {
+    let mut outcome = Outcome { payload: None, content: Vec::new(), error: None };
     match CachedReader::with_memory(document, limits, &mut Memory::with_caches(Caches::NONE)) {
         Ok(reader) => {
-            let mut walk = Walk { reader, schema: None, seen, open: Vec::new() };
-            walk.seen.error = walk.message().err();
+            let mut walk = Walk { reader, schema: None, outcome, open: Vec::new() };
+            walk.outcome.error = walk.message().err();
             walk.finish().0
         }
         Err(error) => {
-            seen.error = Some(error);
-            seen
+            outcome.error = Some(error);
+            outcome
         }
     }
 }
 
-fn warm(document: &[u8], limits: Limits, memory: &mut Memory, schema: &mut Schema) -> Seen {
-    let mut seen = Seen { payload: None, content: Vec::new(), error: None };
+fn warm(document: &[u8], limits: Limits, memory: &mut Memory, schema: &mut Schema) -> Outcome {
+    let mut outcome = Outcome { payload: None, content: Vec::new(), error: None };
     match CachedReader::with_memory(document, limits, memory) {
         Ok(reader) => {
-            let mut walk = Walk { reader, schema: Some(schema), seen, open: Vec::new() };
-            walk.seen.error = walk.message().err();
-            let (seen, rest) = walk.finish();
+            let mut walk = Walk { reader, schema: Some(schema), outcome, open: Vec::new() };
+            walk.outcome.error = walk.message().err();
+            let (outcome, rest) = walk.finish();
             *memory = rest;
-            seen
+            outcome
         }
         Err(error) => {
-            seen.error = Some(error);
-            seen
+            outcome.error = Some(error);
+            outcome
         }
     }
 }
@@ -120,7 +120,7 @@ struct Walk<'a, 's> {
     reader: CachedReader<'a>,
     /// If it is `None`, everything is tokenised.
     schema: Option<&'s mut Schema>,
-    seen: Seen,
+    outcome: Outcome,
     open: Vec<Open>,
 }
 
@@ -132,8 +132,8 @@ struct Open {
 }
 
 impl<'a> Walk<'a, '_> {
-    fn finish(self) -> (Seen, Memory) {
-        (self.seen, self.reader.into_memory())
+    fn finish(self) -> (Outcome, Memory) {
+        (self.outcome, self.reader.into_memory())
     }
 
     fn message(&mut self) -> Result<(), Error> {
@@ -182,7 +182,7 @@ impl<'a> Walk<'a, '_> {
         let name = (reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
         let scope = reader.namespaces().map(|(prefix, name)| (prefix.to_owned(), name.to_owned())).collect();
         assert_eq!(reader.depth(), PAYLOAD_DEPTH);
-        self.seen.payload =
+        self.outcome.payload =
             Some(Payload { offset: tag.offset, name: name.clone(), root: reader.namespace(root).to_owned(), scope });
         let number = self.schema.as_mut().map_or(0, |schema| schema.number(name));
         self.open.push(Open { number, last: None });
@@ -191,12 +191,12 @@ impl<'a> Walk<'a, '_> {
     /// Reads one item of the payload.
     fn step(&mut self) -> Result<(), Error> {
         // As in the decoder, a cached tag is only looked up directly after a tag.
-        let behind_a_tag = matches!(self.seen.content.last(), None | Some((Event::Start { .. } | Event::End, _)));
-        if behind_a_tag && self.known() {
+        let behind_a_tag = matches!(self.outcome.content.last(), None | Some((Event::Start { .. } | Event::End, _)));
+        if behind_a_tag && self.read_cached() {
             return Ok(());
         }
         let is_leaf = matches!(
-            &self.seen.content[..],
+            &self.outcome.content[..],
             [.., (Event::Start { .. }, _), (Event::Text(_), _)] | [.., (Event::Start { .. }, _)]
         );
         match self.reader.next()? {
@@ -238,7 +238,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Reads one item from the cache. Returns `false` if it isn't cached, and reads nothing in that case.
-    fn known(&mut self) -> bool {
+    fn read_cached(&mut self) -> bool {
         let Some(schema) = &self.schema else { return false };
         let before = self.reader.offset();
         let predicted = self.reader.predict();
@@ -254,7 +254,7 @@ impl<'a> Walk<'a, '_> {
             }
             Some(Predicted::Tag(tag, identity)) => {
                 let name = schema.names[identity - 1].clone();
-                self.known_tag(tag, name, identity - 1);
+                self.add_cached_tag(tag, name, identity - 1);
                 return true;
             }
             None => {}
@@ -301,7 +301,7 @@ impl<'a> Walk<'a, '_> {
                 return true;
             }
             if let Some(tag) = self.reader.cached_tag(slot) {
-                self.known_tag(tag, name, number);
+                self.add_cached_tag(tag, name, number);
                 return true;
             }
             assert_eq!(self.reader.offset(), before, "something was read, and nothing recognised");
@@ -315,7 +315,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     /// Adds a start tag with attributes, or an empty-element tag, that was found in the cache.
-    fn known_tag(&mut self, tag: castile_xml::StartTag<'a>, name: Name, number: usize) {
+    fn add_cached_tag(&mut self, tag: castile_xml::StartTag<'a>, name: Name, number: usize) {
         let found = (self.reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned());
         assert_eq!(found, name);
         assert_eq!(&self.reader.input()[tag.offset + 1..][..tag.name.as_str().len()], tag.name.as_str());
@@ -341,7 +341,7 @@ impl<'a> Walk<'a, '_> {
     }
 
     fn text(&mut self, text: &str, end: usize) {
-        match self.seen.content.last_mut() {
+        match self.outcome.content.last_mut() {
             _ if text.is_empty() => {}
             Some((Event::Text(before), before_end)) => {
                 before.push_str(text);
@@ -354,11 +354,11 @@ impl<'a> Walk<'a, '_> {
     /// Appends an event. White space between tags is part of cached tags, so it is left out.
     fn push(&mut self, event: Event, end: usize) {
         if matches!(event, Event::Start { .. } | Event::End)
-            && matches!(self.seen.content.last(), Some((Event::Text(text), _)) if text.trim_matches([' ', '\t', '\n', '\r']).is_empty())
+            && matches!(self.outcome.content.last(), Some((Event::Text(text), _)) if text.trim_matches([' ', '\t', '\n', '\r']).is_empty())
         {
-            self.seen.content.pop();
+            self.outcome.content.pop();
         }
-        self.seen.content.push((event, end));
+        self.outcome.content.push((event, end));
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use castile_suites::SUITES;
 
 /// Longer inputs are left out, in bytes: many small changes find more than few large ones.
-const LONGEST: usize = 12 << 10;
+const MAX_LENGTH: usize = 12 << 10;
 
 /// Returns valid inputs for a target, the same each time.
 ///
@@ -17,7 +17,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "reader" | "pieces" | "decode" | "dynamic" | "envelope" | "document" => messages(),
         "items" => files("crates/codegen/tests/documents/quakes", "xml").iter().map(|file| read(file)).collect(),
         "endpoint" => requests(),
-        "multipart" => packages().into_iter().map(|package| behind_head(&package).to_vec()).collect(),
+        "multipart" => packages().into_iter().map(|package| body(&package).to_vec()).collect(),
         "contract" | "generate" => contracts(),
         "bundle" => bundles(),
         "validate" => schemas(),
@@ -25,13 +25,13 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "load" => templates(),
         _ => Vec::new(),
     };
-    seeds.retain(|seed| seed.len() <= LONGEST && !seed.is_empty());
+    seeds.retain(|seed| seed.len() <= MAX_LENGTH && !seed.is_empty());
     seeds
 }
 
 /// Returns the envelopes of all requests.
 fn messages() -> Vec<Vec<u8>> {
-    requests().iter().map(|request| behind_head(request).to_vec()).filter(|body| body.starts_with(b"<")).collect()
+    requests().iter().map(|request| body(request).to_vec()).filter(|body| body.starts_with(b"<")).collect()
 }
 
 /// Returns requests of every style, in the format of `endpoint`.
@@ -55,7 +55,7 @@ fn requests() -> Vec<Vec<u8>> {
             requests.push(request(path, &[("Content-Type", media_type)], &message));
         }
     }
-    requests.extend(by_hand());
+    requests.extend(handwritten());
     requests.extend(packages());
     for file in files("crates/codegen/tests/features/rpc_literal", "xml") {
         // No service accepts it; `decode` knows its messages.
@@ -67,7 +67,7 @@ fn requests() -> Vec<Vec<u8>> {
 
 /// Messages that nothing else in the project sends to these services: references as written by Axis, PHP and SOAP::Lite,
 /// WS-Addressing, header blocks.
-fn by_hand() -> Vec<Vec<u8>> {
+fn handwritten() -> Vec<Vec<u8>> {
     files("crates/fuzz/messages", "msg").iter().map(|file| read(file)).collect()
 }
 
@@ -85,7 +85,7 @@ fn request(path: &str, head: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
     [request.as_bytes(), b"\r\n", body].concat()
 }
 
-fn behind_head(request: &[u8]) -> &[u8] {
+fn body(request: &[u8]) -> &[u8] {
     let end = [&b"\r\n\r\n"[..], b"\n\n"]
         .into_iter()
         .filter_map(|end| request.windows(end.len()).position(|window| window == end).map(|at| at + end.len()));

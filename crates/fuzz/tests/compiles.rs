@@ -15,7 +15,7 @@ const CONTRACTS: u64 = 24;
 /// How many changes are tried for each module.
 const TRIES: u64 = 50;
 /// The longest contract, in bytes.
-const LONGEST: usize = 16 << 10;
+const MAX_LENGTH: usize = 16 << 10;
 
 #[test]
 fn code_generated_from_changed_contracts_compiles() {
@@ -34,7 +34,7 @@ fn code_generated_from_changed_contracts_compiles() {
         let seed = first.wrapping_mul(1 << 32).wrapping_add(tried);
         let mut random = fastrand::Rng::with_seed(seed);
         let [one, other] = [(); 2].map(|()| &seeds[random.usize(..seeds.len())]);
-        let contract = mutate(one, other, seed, LONGEST);
+        let contract = mutate(one, other, seed, MAX_LENGTH);
         // The code of the unchanged contracts is skipped, because it is known to compile.
         if let Some(source) = generated(&contract)
             && seen.insert(source.clone())

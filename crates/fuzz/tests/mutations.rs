@@ -15,7 +15,7 @@ const MUTATIONS: u64 = 150;
 /// How many changed plans are opened.
 const PLANS: u64 = 500;
 /// The longest input, in bytes.
-const LONGEST: usize = 16 << 10;
+const MAX_LENGTH: usize = 16 << 10;
 /// How much processor time an input may take. A usual one takes milliseconds; one that hangs exceeds any limit.
 const MOST_TIME: Duration = Duration::from_secs(20);
 
@@ -63,7 +63,7 @@ fn changed_inputs_pass_in_bounded_time() {
             let seed = first.wrapping_mul(1 << 32).wrapping_add(number);
             let mut random = fastrand::Rng::with_seed(seed);
             let [one, other] = [(); 2].map(|()| &seeds[random.usize(..seeds.len())]);
-            mutate(one, other, seed, LONGEST)
+            mutate(one, other, seed, MAX_LENGTH)
         });
         run(check, changed);
     }

@@ -269,7 +269,7 @@ mod tests {
             b"Digest username=\"u\", realm=\"r\", nonce=\"n\", uri=\"/a?b\", response=\"0\", qop=auth, nc=00000001, cnonce=\"c\"",
             b"Bearer realm=\"r\", error=\"invalid_token\", scope=\"a b\"",
         ];
-        crate::changed::changed(&seeds, |text, _| {
+        crate::mutations::check_mutations(&seeds, |text, _| {
             let text = String::from_utf8_lossy(text);
             let read = challenges(&text);
             let said = |challenge: &Challenge<'_>| {

@@ -517,7 +517,7 @@ mod tests {
             }
         };
         seeds.iter().for_each(|seed| check(seed, &mut fastrand::Rng::with_seed(1)));
-        crate::changed::changed(&seeds, check);
+        crate::mutations::check_mutations(&seeds, check);
         // There were valid and invalid bodies, and the decompression bomb was stopped.
         assert!(sound > 0 && sound < all && (text.len()..1 << 20).contains(&most), "{sound} of {all}, {most} bytes");
     }

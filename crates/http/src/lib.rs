@@ -26,13 +26,13 @@
 
 mod auth;
 mod body;
-#[cfg(test)]
-mod changed;
 #[cfg(feature = "client")]
 pub mod client;
 mod error;
 mod gzip;
 mod headers;
+#[cfg(test)]
+mod mutations;
 mod package;
 mod percent;
 #[cfg(feature = "server")]

@@ -392,7 +392,7 @@ mod tests {
             b"HTTP/1.1 2\xC3\xA9 x\r\n\r\n",
         ];
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             let long = [text, &vec![b'x'; 20 << 10]].concat();
             let text = if random.u32(0..20) == 0 { &long[..] } else { text };
             let head =

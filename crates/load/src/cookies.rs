@@ -166,7 +166,7 @@ mod tests {
         let mut cookies = Cookies::of(&endpoint).unwrap();
         let (line, rest) = ("POST / HTTP/1.1\r\n", "Host: h\r\n\r\n<a/>\r\n\r\n");
         let request = [line, rest].concat();
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             if random.u32(0..50) == 0 {
                 cookies = Cookies::of(&endpoint).unwrap();
             }

@@ -45,8 +45,6 @@ mod background;
 mod bench;
 mod caller;
 mod case;
-#[cfg(test)]
-mod changed;
 mod clock;
 mod connection;
 mod cookies;
@@ -56,6 +54,8 @@ mod error;
 mod exchange;
 mod interrupt;
 mod machine;
+#[cfg(test)]
+mod mutations;
 mod network;
 mod placement;
 mod plan;

@@ -456,7 +456,7 @@ mod tests {
             b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\nFFFFFFFFFFFFFFFF\r\nab\r\n",
             b"HTTP/1.1 204 No Content\r\nContent-Length: 3\r\n\r\n",
         ];
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             let read = |piece: usize| {
                 let mut reader = ResponseReader::new();
                 let mut rest = text;

@@ -14,7 +14,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use castile_suites::seismic::binary::Beside;
+use castile_suites::seismic::binary::WithBinary;
 use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::seismic::queries::SETS;
 use castile_suites::seismic::{self, Service};
@@ -37,7 +37,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
         Some(file) => Service::of(Catalogue::open(Path::new(file))?),
         None => Service::default(),
     };
-    let mut routes = Beside::new(service.clone(), castile_suites::routes_with(&service));
+    let mut routes = WithBinary::new(service.clone(), castile_suites::routes_with(&service));
     let case = seismic::cases().into_iter().find(|case| case.name == *name && case.style.as_ref() == Some(style));
     let set = SETS.into_iter().find(|set| set.name == name);
     let (Some(case), Some(set)) = (case, set) else { return Err(USAGE.into()) };

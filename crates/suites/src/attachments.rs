@@ -23,7 +23,7 @@ pub struct Service;
 impl contract::Attachments for Service {
     async fn echo(&self, mut request: castile::Request<()>) -> Result<Response<()>, Fault> {
         match request.attachments().next().await? {
-            Some(attachment) => Ok(Response::default().with_attachment(back(attachment)?)),
+            Some(attachment) => Ok(Response::default().with_attachment(echo_attachment(attachment)?)),
             None => Ok(Response::default()),
         }
     }
@@ -35,14 +35,14 @@ impl contract::Attachments for Service {
     async fn echo_stream(&self, request: castile::Request<Stream>) -> Result<Response<Stream>, Fault> {
         let (message, mut attachments) = request.into_parts();
         let StreamedBinary::Attached(url) = &message.data else { return Ok(message.into()) };
-        let part = back(attachments.by_url(url).await?)?;
+        let part = echo_attachment(attachments.by_url(url).await?)?;
         let message = Stream { data: StreamedBinary::Attached(part.id().to_url()) };
         Ok(Response::new(message).with_attachment(part))
     }
 }
 
 /// Returns an attachment as a part of the answer.
-fn back(attachment: Attachment) -> Result<Part, Error> {
+fn echo_attachment(attachment: Attachment) -> Result<Part, Error> {
     let content_type = attachment.head().content_type().unwrap_or("application/octet-stream").to_owned();
     Part::attachment(&content_type, attachment)
 }

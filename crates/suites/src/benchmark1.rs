@@ -21,7 +21,7 @@ use contract::*;
 pub const PATH: &str = "/benchmark1";
 
 /// The largest array of a `send` operation, by the contract.
-const MOST: i32 = 100_000;
+const MAX_SIZE: i32 = 100_000;
 
 /// The service of the benchmark: it echoes values through its own types, counts elements, or makes arrays.
 #[derive(Clone, Copy, Debug, Default)]
@@ -139,10 +139,10 @@ impl Benchmark for Service {
 
 /// Returns the numbers from which the elements of an array of this size are made.
 fn numbers(size: i32, least: i32) -> Result<std::ops::Range<i32>, Fault> {
-    if (least..=MOST).contains(&size) {
+    if (least..=MAX_SIZE).contains(&size) {
         Ok(0..size)
     } else {
-        Err(Fault::sender(format!("size is {size}, where {least} to {MOST} was expected")))
+        Err(Fault::sender(format!("size is {size}, where {least} to {MAX_SIZE} was expected")))
     }
 }
 

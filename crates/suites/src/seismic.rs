@@ -17,10 +17,10 @@ pub mod catalogue;
 pub mod document;
 pub mod encoded;
 mod judge;
-mod made;
 mod mapping;
 pub mod queries;
 mod regions;
+mod synthetic;
 mod time;
 
 use std::future::pending;
@@ -41,7 +41,7 @@ use crate::case::{Make, Method, TEXT_XML, body, message, operation_named};
 use crate::client::{self, Counting};
 
 /// An answer with at least this many quakes takes milliseconds to make.
-const LONG: usize = 5_000;
+const LARGE_ANSWER: usize = 5_000;
 
 /// The service in all its styles. It finds the quakes that match a query in its catalogue.
 #[derive(Clone, Debug, Default)]
@@ -55,8 +55,8 @@ impl Service {
 
     /// Returns the catalogue.
     pub fn catalogue(&self) -> &Catalogue {
-        static MADE: LazyLock<Catalogue> = LazyLock::new(made::catalogue);
-        self.0.as_deref().unwrap_or_else(|| &MADE)
+        static SYNTHETIC: LazyLock<Catalogue> = LazyLock::new(synthetic::catalogue);
+        self.0.as_deref().unwrap_or_else(|| &SYNTHETIC)
     }
 
     /// Makes an answer from the results of a query. If there may be [`LONG`] quakes, it is made by the workers that write large
@@ -66,7 +66,7 @@ impl Service {
         static TURNS: LazyLock<Semaphore> =
             LazyLock::new(|| Semaphore::new(available_parallelism().map_or(1, usize::from)));
         let catalogue = self.catalogue();
-        if catalogue.at_most(&asked) < LONG {
+        if catalogue.upper_bound(&asked) < LARGE_ANSWER {
             return make(catalogue, catalogue.find(&asked));
         }
         let _turn = TURNS.acquire().await;

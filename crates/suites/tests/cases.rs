@@ -5,14 +5,14 @@ mod common;
 
 use castile::http::server::Server;
 use castile_load::{Case, Plan, Recorder, Stop};
-use castile_suites::seismic::binary::Beside;
+use castile_suites::seismic::binary::WithBinary;
 use castile_suites::{SUITES, Suite, seismic};
 use common::load::{record, serve};
 
 /// Sends all requests of these cases once.
 async fn drive(cases: Vec<Case>) -> Vec<(Case, Recorder)> {
     let quakes = seismic::Service::default();
-    let routes = Beside::new(quakes.clone(), castile_suites::routes_with(&quakes));
+    let routes = WithBinary::new(quakes.clone(), castile_suites::routes_with(&quakes));
     let address = serve(Server::new(), routes).await;
     let mut records = Vec::new();
     for case in cases {

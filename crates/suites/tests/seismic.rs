@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use bytes::Bytes;
 use castile_budget::{Budget, Reservation};
 use castile_load::{Case, Plan, Stop};
-use castile_suites::seismic::binary::Beside;
+use castile_suites::seismic::binary::WithBinary;
 use castile_suites::seismic::catalogue::{Bounds, Catalogue, Query};
 use castile_suites::seismic::queries::{SETS, Set};
 use castile_suites::seismic::{self, Service};
@@ -34,11 +34,11 @@ fn synthetic() -> &'static Service {
     &SERVICE
 }
 
-fn routes(service: &Service) -> Beside {
-    Beside::new(service.clone(), castile_suites::routes_with(service))
+fn routes(service: &Service) -> WithBinary {
+    WithBinary::new(service.clone(), castile_suites::routes_with(service))
 }
 
-fn post(service: &Beside, path: &str, content_type: &str, body: Bytes) -> Bytes {
+fn post(service: &WithBinary, path: &str, content_type: &str, body: Bytes) -> Bytes {
     let request = Request::post(path).header("content-type", content_type).header("soapaction", "\"\"");
     let response = block_on(service.clone().call(request.body(Full::new(body)).unwrap())).unwrap();
     let status = response.status();
@@ -86,7 +86,7 @@ fn matches(catalogue: &Catalogue, query: &Query) -> usize {
 
 /// Sends the requests of a set to the service, one after another. Returns the matches and the bytes of requests and
 /// answers.
-fn exchange(service: &Beside, case: &Case) -> (u64, usize, usize) {
+fn exchange(service: &WithBinary, case: &Case) -> (u64, usize, usize) {
     let mut total = (0, 0, 0);
     for message in case.messages() {
         let answer = post(service, &case.path, &message.content_type, message.body.clone());
@@ -297,7 +297,7 @@ fn invalid_queries_are_rejected() {
 fn answers_are_charged_until_they_are_gone() {
     let budget = Budget::new(1 << 20);
     let service = Service::default();
-    let mut served = Beside::charged_to(budget.clone(), service.clone(), castile_suites::routes_with(&service));
+    let mut served = WithBinary::charged_to(budget.clone(), service.clone(), castile_suites::routes_with(&service));
     let mut ask = |fraction: f64| {
         let query = Set { name: "", fraction, queries: 1 }.queries().next().unwrap();
         let request = Request::post(seismic::binary::PATH).body(Full::new(seismic::binary::request(&query)));

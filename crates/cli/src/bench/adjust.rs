@@ -5,11 +5,11 @@ use std::time::Duration;
 use castile_load::{Arrivals, Driver, Load, Pace, Plan, Requests, Start, Stop};
 use castile_report::{Client, Method};
 
-use crate::driver::{hold, rate};
-use crate::quantity::{count, some_time, time};
+use crate::driver::{check_users, rate};
+use crate::quantity::{count, positive_time, time};
 
 /// The maximum number of runs of a case.
-const MOST_RUNS: usize = 1_000;
+const MAX_RUNS: usize = 1_000;
 
 /// Options that override a profile.
 // The group has its own id, because it is flattened into the arguments of a command.
@@ -23,7 +23,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = time)]
     warmup: Option<Duration>,
     /// How long each run is measured; a bare number is seconds
-    #[arg(long, value_name = "TIME", value_parser = some_time)]
+    #[arg(long, value_name = "TIME", value_parser = positive_time)]
     duration: Option<Duration>,
     /// The number of runs of each case against each target; targets take turns
     #[arg(long, value_name = "N", value_parser = runs)]
@@ -49,7 +49,7 @@ impl Arguments {
     /// Checks that the driver can open this many connections.
     pub(crate) fn check(&self) -> anyhow::Result<()> {
         self.connections
-            .map_or(Ok(()), |connections| hold("--connections", connections, castile_load::allow_descriptors()))
+            .map_or(Ok(()), |connections| check_users("--connections", connections, castile_load::allow_descriptors()))
     }
 
     /// Applies the options to the loads.
@@ -153,7 +153,7 @@ fn method(text: &str) -> Result<Method, String> {
 
 fn runs(text: &str) -> Result<usize, String> {
     match count(text)? {
-        runs if runs <= MOST_RUNS => Ok(runs),
+        runs if runs <= MAX_RUNS => Ok(runs),
         _ => Err("expected at most 1,000 runs".to_owned()),
     }
 }

@@ -78,7 +78,7 @@ const BY_AB: &str = "benchmark1";
 /// 20 users on each machine send 1,000 requests per second in total.
 const USERS_PER_MACHINE: usize = 20;
 /// The maximum number of users in a search. It is higher than any search needs. A user may need two sockets.
-const MOST_USERS: f64 = 32_000.0;
+const MAX_USERS: f64 = 32_000.0;
 /// The minimum gain of a step for a search to continue.
 const GAIN: f64 = 0.05;
 /// The number of connections of the closed runs that are added to a ramp. The published ramp starts as many users per minute.
@@ -214,7 +214,7 @@ fn searches(suite: &Suite, method: &castile_suites::Method, plan: &Plan, growth:
         axis: Axis::Users,
         first: (method.plan.connections * USERS_PER_MACHINE) as f64,
         growth,
-        max: MOST_USERS,
+        max: MAX_USERS,
         goal: Goal::Peak { gain: GAIN },
     };
     let load = |case: Case| Load { search: Some(search.clone()), ..Load::new(case, plan.clone()) };

@@ -7,20 +7,20 @@ use castile_load::Load;
 use castile_report::{Client, Method};
 
 use super::adjust::{client_of, method_of};
-use super::entrants::Entrants;
+use super::participants::Participants;
 
 /// Returns a line for each load and each target that is warmed up, and the total planned time.
-pub(super) fn text(loads: &[Load], entrants: &Entrants) -> String {
+pub(super) fn text(loads: &[Load], participants: &Participants) -> String {
     let mut text = String::new();
     let mut total = Duration::ZERO;
     for loads in suites_of(loads) {
-        for (peer, least) in entrants.warmed(loads) {
+        for (peer, least) in participants.warmed(loads) {
             // Writing to a `String` can't fail.
             let _ = writeln!(text, "{} {}: warm-up of at least {}", loads[0].case.suite, peer.name, time(least));
         }
-        total += warming(loads, entrants);
+        total += warming(loads, participants);
         for load in loads {
-            let targets = entrants.names(load);
+            let targets = participants.names(load);
             if targets.is_empty() {
                 continue;
             }
@@ -45,7 +45,7 @@ pub(super) fn text(loads: &[Load], entrants: &Entrants) -> String {
             );
         }
     }
-    let peers: Vec<&str> = entrants.peers.iter().map(|peer| &*peer.name).collect();
+    let peers: Vec<&str> = participants.peers.iter().map(|peer| &*peer.name).collect();
     let beside = match peers.len() {
         0 => String::new(),
         1 => format!(" with 1 peer ({})", peers[0]),
@@ -61,8 +61,8 @@ pub(super) fn suites_of(loads: &[Load]) -> impl Iterator<Item = &[Load]> {
 }
 
 /// Returns the minimum time to warm up targets for the loads of a suite.
-pub(super) fn warming(loads: &[Load], entrants: &Entrants) -> Duration {
-    entrants.warmed(loads).map(|(_, least)| least).sum()
+pub(super) fn warming(loads: &[Load], participants: &Participants) -> Duration {
+    participants.warmed(loads).map(|(_, least)| least).sum()
 }
 
 fn users(load: &Load) -> String {

@@ -12,7 +12,7 @@ use crate::contracts::fetch::{Fetch, Limits};
 use crate::contracts::generate::is_same;
 use crate::contracts::size::kilobytes;
 use crate::contracts::{problems, source};
-use crate::quantity::{count, some_time};
+use crate::quantity::{count, positive_time};
 use crate::{errors, outcome, output, tls};
 
 /// Write a contract and everything it imports to one self-contained file
@@ -37,10 +37,10 @@ pub(crate) struct Arguments {
     #[arg(long)]
     fetch: bool,
     /// How long fetching one document may take, including redirects; a bare number is seconds
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = some_time, requires = "fetch")]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = positive_time, requires = "fetch")]
     timeout: Duration,
     /// How long fetching all documents may take; a bare number is seconds
-    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = some_time, requires = "fetch")]
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = positive_time, requires = "fetch")]
     max_time: Duration,
     /// How much may be fetched in total, in megabytes (1,000,000 bytes)
     #[arg(long, value_name = "MB", default_value = "64", value_parser = count::<u32>, requires = "fetch")]
@@ -111,7 +111,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         }
     }
     let missing = fetch.missing();
-    let reported = problems::report(shown, &diagnostics, problems::least(arguments.notes));
+    let reported = problems::report(shown, &diagnostics, problems::min_severity(arguments.notes));
     if !missing.is_empty() {
         let style = errors::WARNING;
         let what = errors::counted(missing.len(), "imported document");

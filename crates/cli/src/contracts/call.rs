@@ -23,7 +23,7 @@ use castile_soap::{FromPayload, Headers, ToPayload, Written};
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use serde_json::Value as Json;
 
-use crate::contracts::contract::{self, Wanted};
+use crate::contracts::contract::{self, Selection};
 use crate::contracts::{envelope, source};
 use crate::{login, outcome, quantity, tls};
 use cookies::Jar;
@@ -84,7 +84,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     cookies: Option<PathBuf>,
     /// How long the call may take. Saving attachments may take longer, as long as data arrives
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = quantity::some_time, help_heading = "Request")]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = quantity::positive_time, help_heading = "Request")]
     timeout: Duration,
     /// Print the request and send nothing
     #[arg(long, help_heading = "Output")]
@@ -120,7 +120,7 @@ fn version(text: &str) -> Result<soap::Version, String> {
 
 /// Makes the call and prints the answer.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::of(prepare(arguments).map(Some), |call| call.make(arguments))
+    outcome::run(prepare(arguments).map(Some), |call| call.make(arguments))
 }
 
 /// A call that is ready to be sent.
@@ -149,7 +149,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     options.facets = arguments.facets;
     // The sample that the editor starts with needs the documents.
     options.documents = arguments.edit;
-    let wanted = Wanted { service: arguments.service.as_deref(), port: arguments.port.as_deref() };
+    let wanted = Selection { service: arguments.service.as_deref(), port: arguments.port.as_deref() };
     let Some(name) = &arguments.operation else {
         let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
         let services = contract::services(&contract, wanted)?;
@@ -416,7 +416,7 @@ impl Prepared {
     async fn exchange(self, arguments: &Arguments) -> anyhow::Result<u8> {
         let Prepared { written, service, operation, request, url, blocks, headers, parts, transport, cookies, version } =
             self;
-        let added = added(arguments, cookies.as_ref(), &url);
+        let added = added_headers(arguments, cookies.as_ref(), &url);
         let tap = match arguments.dry_run {
             true => Tap::dry(transport, added),
             false => Tap::new(transport, arguments.raw || arguments.verbose, added),
@@ -426,14 +426,14 @@ impl Prepared {
         options.timeout = Some(arguments.timeout);
         options.version = version;
         let caller = Caller::with_transport(&url, tap.clone(), service.description());
-        let caller = caller.map_err(outcome::not_begun)?.with_options(options);
+        let caller = caller.map_err(outcome::not_started)?.with_options(options);
         let soap = operation.soap();
         let (actions, headers): (Vec<_>, Vec<_>) = headers.into_iter().partition(|(name, _)| name == "soapaction");
         let action = actions.last().and_then(|(_, value)| value.to_str().ok()).map(|value| value.trim_matches('"'));
-        let beside = Beside { blocks: &blocks, headers, action, parts };
+        let extras = CallExtras { blocks: &blocks, headers, action, parts };
         let answer = match soap.response {
-            Some(_) => beside.send(caller.call(soap, &request)).await.map(Some),
-            None => beside.send(caller.one_way(soap, &request)).await.map(|response: Response<()>| {
+            Some(_) => extras.send(caller.call(soap, &request)).await.map(Some),
+            None => extras.send(caller.one_way(soap, &request)).await.map(|response: Response<()>| {
                 let (message, attachments) = response.into_parts();
                 let () = message;
                 drop(attachments);
@@ -443,7 +443,7 @@ impl Prepared {
         if arguments.dry_run {
             return match (tap.print_request(), answer) {
                 (true, _) => Ok(0),
-                (false, Err(error)) => Err(outcome::not_begun(error)),
+                (false, Err(error)) => Err(outcome::not_started(error)),
                 (false, Ok(_)) => bail!("the request can't be written"),
             };
         }
@@ -452,26 +452,26 @@ impl Prepared {
             editor::keep(file)?;
         }
         if arguments.time {
-            tap.tell_times();
+            tap.print_times();
         }
         if arguments.verbose {
-            tap.tell();
+            tap.print();
         }
-        let kept = cookies.map_or(Ok(()), Jar::keep);
+        let kept = cookies.map_or(Ok(()), Jar::save);
         let code = answer::print(operation, answer, &tap, arguments, begun).await?;
         kept.map(|()| code)
     }
 }
 
 /// Returns the header fields that the transport adds, without their secrets.
-fn added(arguments: &Arguments, cookies: Option<&Jar>, url: &str) -> Vec<(HeaderName, String)> {
+fn added_headers(arguments: &Arguments, cookies: Option<&Jar>, url: &str) -> Vec<(HeaderName, String)> {
     let login = arguments.login.shown().map(|shown| (AUTHORIZATION, shown.to_owned()));
     let cookies = cookies.and_then(|cookies| cookies.shown(url)).map(|shown| (COOKIE, shown));
     login.into_iter().chain(cookies).collect()
 }
 
 /// What is sent beside the payload.
-struct Beside<'a> {
+struct CallExtras<'a> {
     blocks: &'a [AnyHeader],
     headers: Vec<(HeaderName, HeaderValue)>,
     /// Replaces the action of the contract.
@@ -479,7 +479,7 @@ struct Beside<'a> {
     parts: Vec<Part>,
 }
 
-impl<'a> Beside<'a> {
+impl<'a> CallExtras<'a> {
     async fn send<R: FromPayload + Send + 'static>(
         self,
         mut call: Call<'a, Payload, R, NoDetail, Tap>,

@@ -12,12 +12,12 @@ use crate::contracts::path;
 use crate::manual;
 
 /// Commands whose first argument is a contract and whose second is an operation of it.
-const OF_OPERATION: [&str; 2] = ["call", "sample"];
+const OPERATION_COMMANDS: [&str; 2] = ["call", "sample"];
 /// The command whose further arguments are values.
-const OF_VALUES: &str = "call";
+const VALUE_COMMAND: &str = "call";
 
 /// The maximum number of paths that are offered.
-const MOST: usize = 200;
+const MAX_CANDIDATES: usize = 200;
 
 /// Print the candidates for the last word of a command, one per line
 #[derive(clap::Args)]
@@ -44,7 +44,7 @@ fn candidates(words: &[String]) -> Vec<String> {
     }
     let Some((command, before)) = before.split_first() else { return Vec::new() };
     let all = manual::command();
-    let defined = all.find_subcommand(command).filter(|_| OF_OPERATION.contains(&command.as_str()));
+    let defined = all.find_subcommand(command).filter(|_| OPERATION_COMMANDS.contains(&command.as_str()));
     let Some(Given { plain, options }) = defined.and_then(|defined| Given::of(defined, before)) else {
         return Vec::new();
     };
@@ -69,7 +69,7 @@ fn candidates(words: &[String]) -> Vec<String> {
             names.retain(|name| seen.insert(name.clone()));
             names
         }
-        Some(name) if command == OF_VALUES => {
+        Some(name) if command == VALUE_COMMAND => {
             operations().find(|one| one.label() == name).map_or_else(Vec::new, |one| members(one, typed))
         }
         Some(_) => Vec::new(),
@@ -138,8 +138,8 @@ fn members(operation: &'static Operation, typed: &str) -> Vec<String> {
     let before = if path.is_empty() { String::new() } else { format!("{path}.") };
     let expected =
         expected(operation, &names).into_iter().filter(|member| member.starts_with(begun) && !member.ends_with('*'));
-    // Each candidate needs another lookup in the contract, and more than `MOST` candidates are useless.
-    let whole = expected.take(MOST).map(|member| {
+    // Each candidate needs another lookup in the contract, and more than `MAX_CANDIDATES` candidates are useless.
+    let whole = expected.take(MAX_CANDIDATES).map(|member| {
         let inner: Vec<&str> = names.iter().copied().chain([&*member]).collect();
         let end = if self::expected(operation, &inner).is_empty() { '=' } else { '.' };
         format!("{before}{member}{end}")

@@ -74,12 +74,12 @@ pub(crate) fn open_for(
 
 /// The service and the port that the command line names.
 #[derive(Clone, Copy, Default)]
-pub(crate) struct Wanted<'w> {
+pub(crate) struct Selection<'w> {
     pub(crate) service: Option<&'w str>,
     pub(crate) port: Option<&'w str>,
 }
 
-impl Wanted<'_> {
+impl Selection<'_> {
     /// Returns the named port, or else the first port with this SOAP version and an address, or else the first port.
     pub(crate) fn port_of(self, service: &Service, version: Option<Version>) -> Option<Port> {
         let ports = service.ports();
@@ -98,7 +98,7 @@ impl Wanted<'_> {
 ///
 /// # Errors
 /// There is no such service.
-pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow::Result<Vec<&'c Service>> {
+pub(crate) fn services<'c>(contract: &'c Contract, wanted: Selection<'_>) -> anyhow::Result<Vec<&'c Service>> {
     if contract.services.is_empty() {
         bail!(UNBOUND);
     }
@@ -119,7 +119,7 @@ pub(crate) fn services<'c>(contract: &'c Contract, wanted: Wanted<'_>) -> anyhow
 }
 
 /// Prints a note that the first of several operations with the same name was chosen.
-pub(crate) fn note_of_others(service: &str, name: &str, labels: &[&str]) {
+pub(crate) fn note_overloads(service: &str, name: &str, labels: &[&str]) {
     if let [first, other, ..] = labels
         && *first == name
     {
@@ -134,7 +134,7 @@ pub(crate) fn note_of_others(service: &str, name: &str, labels: &[&str]) {
 /// There is no such operation or no such service.
 pub(crate) fn find(
     contract: &Contract,
-    wanted: Wanted<'_>,
+    wanted: Selection<'_>,
     operation: &str,
 ) -> anyhow::Result<(Service, &'static Operation)> {
     let services = services(contract, wanted)?;
@@ -143,7 +143,7 @@ pub(crate) fn find(
         Some((**service, service.operations().iter().find(is_it)?))
     });
     if let Some(first) = found.next() {
-        note_of_others(first.0.description().name, operation, &labels_of(&first.0, operation));
+        note_overloads(first.0.description().name, operation, &labels_of(&first.0, operation));
         if let Some((other, _)) = found.next() {
             let [name, other_name] = [&first.0, &other].map(|service| visible(service.description().name));
             if name == other_name {

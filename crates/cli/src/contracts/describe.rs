@@ -85,7 +85,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     };
     let mut unusable = Vec::new();
     if let Some(mut contract) = contract {
-        keep(&mut contract, &arguments.operations)?;
+        retain_operations(&mut contract, &arguments.operations)?;
         let text = match arguments.json {
             true => output::json(&contract)?,
             false => {
@@ -100,12 +100,12 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let least = if arguments.problems { Severity::Note } else { Severity::Error };
     let reported = problems::report(&shown, &diagnostics, least);
     let Some(last) = unusable.pop() else { return reported };
-    unusable.iter().for_each(|one| outcome::tell("error", one));
+    unusable.iter().for_each(|one| outcome::print_message("error", one));
     bail!(last)
 }
 
 /// Keeps only the given operations. If none are given, keeps all.
-fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
+fn retain_operations(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     if operations.is_empty() {
         return Ok(());
     }
@@ -122,7 +122,7 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     // Operations of port types have no labels.
     let mut kept: HashSet<(&str, usize)> = HashSet::new();
     for binding in &mut contract.bindings {
-        binding.operations.retain(|operation| is_asked(operation, operations));
+        binding.operations.retain(|operation| is_requested(operation, operations));
         binding.left_out.retain(|one| operations.contains(&one.name));
         kept.extend(binding.operations.iter().map(|operation| (binding.port_type.as_str(), operation.number)));
     }
@@ -142,18 +142,18 @@ fn keep(contract: &mut Contract, operations: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Returns whether `asked` contains the operation's name or label.
-fn is_asked(operation: &BindingOperation, asked: &[String]) -> bool {
-    asked.contains(&operation.name) || operation.label.as_ref().is_some_and(|label| asked.contains(label))
+/// Returns whether `requested` contains the operation's name or label.
+fn is_requested(operation: &BindingOperation, requested: &[String]) -> bool {
+    requested.contains(&operation.name) || operation.label.as_ref().is_some_and(|label| requested.contains(label))
 }
 
 /// Returns a message for each requested operation that can't be used in any binding, with the reason.
-fn left_out(contract: &Contract, asked: &[String]) -> Vec<String> {
+fn left_out(contract: &Contract, requested: &[String]) -> Vec<String> {
     let bound = contract.bindings.iter().flat_map(|binding| &binding.operations);
     let mut known: HashSet<&str> = bound.map(|one| one.name.as_str()).collect();
     let left_out = contract.bindings.iter().flat_map(|binding| &binding.left_out);
     // Each operation is reported once, however many bindings it has.
-    let left_out = left_out.filter(|one| asked.contains(&one.name) && known.insert(&one.name));
+    let left_out = left_out.filter(|one| requested.contains(&one.name) && known.insert(&one.name));
     let say =
         |LeftOut { name, reason, place }: &LeftOut| format!("the operation {name} is left out: {reason} ({place})");
     left_out.map(say).collect()

@@ -54,7 +54,7 @@ enum Who {
 
 /// Compares the contracts and prints the changes.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::of(compare(arguments).map(Some), |changes| print(&changes, arguments))
+    outcome::run(compare(arguments).map(Some), |changes| print(&changes, arguments))
 }
 
 fn compare(arguments: &Arguments) -> anyhow::Result<Changes> {

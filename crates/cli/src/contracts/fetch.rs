@@ -47,7 +47,7 @@ pub(crate) struct Fetch {
 struct State {
     fetched: HashMap<String, Result<Vec<u8>, String>>,
     /// The final URLs after redirects. References in a document are relative to its final URL (RFC 3986 §5.1.3).
-    moved: HashMap<String, String>,
+    redirected: HashMap<String, String>,
     /// The number of received bytes, including those of failed documents.
     size: u64,
     started: Option<Instant>,
@@ -84,7 +84,7 @@ impl Fetch {
             return self.files.locate(request).or_else(|| self.fetchable(location));
         }
         let state = self.state.borrow();
-        let base = state.moved.get(request.base).map_or(request.base, String::as_str);
+        let base = state.redirected.get(request.base).map_or(request.base, String::as_str);
         let url = join(base, location);
         // A fetched document must not select local files; catalogs may.
         self.files.catalogued(&url).or_else(|| self.fetchable(&url))
@@ -138,7 +138,7 @@ impl Fetch {
                 _ => format!("the exchange with {} failed: {error}", host(url)),
             },
             Error::Other(error) => {
-                let others = if is_of_unknown(&*error) { "; --ca FILE trusts other certificates" } else { "" };
+                let others = if is_unknown_issuer(&*error) { "; --ca FILE trusts other certificates" } else { "" };
                 format!("no connection to {}: {error}{others}", host(url))
             }
             error => format!("the request to {} failed: {error}", host(url)),
@@ -167,7 +167,7 @@ impl Fetch {
         result.map_err(|error| told(error.into()))?;
         let last = response.get_uri().to_string();
         if last != url {
-            state.moved.insert(url.to_owned(), last);
+            state.redirected.insert(url.to_owned(), last);
         }
         note!("         {}, {:.1} s", kilobytes(bytes.len()), started.elapsed().as_secs_f64());
         if castile_xsd::decode(&bytes).is_ok_and(|text| is_html(&text)) {
@@ -178,7 +178,7 @@ impl Fetch {
 }
 
 /// Returns whether a TLS handshake failed because the certificate's issuer isn't trusted.
-fn is_of_unknown(error: &(dyn std::error::Error + 'static)) -> bool {
+fn is_unknown_issuer(error: &(dyn std::error::Error + 'static)) -> bool {
     let error = error.source().and_then(|error| error.downcast_ref::<std::io::Error>()?.get_ref());
     let error = error.and_then(|error| error.downcast_ref::<rustls::Error>());
     matches!(error, Some(rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer)))

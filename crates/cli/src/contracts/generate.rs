@@ -75,19 +75,19 @@ pub(crate) struct Arguments {
     #[arg(long = "attribute", value_name = "ATTRIBUTE")]
     attributes: Vec<String>,
     /// Also derive this trait for one type: Order=PartialOrd. May be repeated
-    #[arg(long = "derive-for", value_name = "TYPE=PATH", value_parser = said)]
+    #[arg(long = "derive-for", value_name = "TYPE=PATH", value_parser = split_at_first_equals)]
     own_derives: Vec<(String, String)>,
     /// Add this attribute to one type: 'Order=doc(hidden)'. May be repeated
-    #[arg(long = "attribute-for", value_name = "TYPE=ATTRIBUTE", value_parser = said)]
+    #[arg(long = "attribute-for", value_name = "TYPE=ATTRIBUTE", value_parser = split_at_first_equals)]
     own_attributes: Vec<(String, String)>,
     /// Rename a type, or one of its elements, attributes or values: Order=PurchaseOrder, Order/lineItem=line. May be repeated
-    #[arg(long = "rename", value_name = "TYPE[/MEMBER]=NAME", value_parser = assigned)]
+    #[arg(long = "rename", value_name = "TYPE[/MEMBER]=NAME", value_parser = split_at_last_equals)]
     renames: Vec<(String, String)>,
     /// Use a Rust type for a simple type: xs:decimal=rust_decimal::Decimal. May be repeated
-    #[arg(long = "map", value_name = "TYPE=PATH", value_parser = assigned)]
+    #[arg(long = "map", value_name = "TYPE=PATH", value_parser = split_at_last_equals)]
     maps: Vec<(String, String)>,
     /// Set the module name of a namespace; may be repeated
-    #[arg(long = "module", value_name = "NAMESPACE=NAME", value_parser = assigned)]
+    #[arg(long = "module", value_name = "NAMESPACE=NAME", value_parser = split_at_last_equals)]
     modules: Vec<(String, String)>,
     #[command(flatten)]
     catalogs: source::Catalogs,
@@ -100,13 +100,13 @@ pub(crate) struct Arguments {
 }
 
 /// Splits at the last `=`, because namespaces may contain `=`.
-fn assigned(text: &str) -> Result<(String, String), String> {
+fn split_at_last_equals(text: &str) -> Result<(String, String), String> {
     let parts = text.rsplit_once('=').map(|(of, name)| (of.to_owned(), name.to_owned()));
     parts.ok_or_else(|| "a `=` was expected".to_owned())
 }
 
 /// Splits at the first `=` after a namespace, because attributes may contain `=`.
-fn said(text: &str) -> Result<(String, String), String> {
+fn split_at_first_equals(text: &str) -> Result<(String, String), String> {
     let local = text.strip_prefix('{').and_then(|rest| rest.find('}')).map_or(0, |end| end + 2);
     let (of, said) = text[local..].split_once('=').ok_or_else(|| "a `=` was expected".to_owned())?;
     Ok((format!("{}{of}", &text[..local]), said.to_owned()))
@@ -178,7 +178,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if arguments.quiet {
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
     }
-    problems::report(&shown, &diagnostics, problems::least(arguments.notes))?;
+    problems::report(&shown, &diagnostics, problems::min_severity(arguments.notes))?;
     // If nothing was generated, the diagnostics have an error, which was returned above.
     let Some(generated) = generated else { bail!("{shown} can't be generated") };
     debug_assert!(diagnostics.iter().all(|diagnostic| diagnostic.severity != Severity::Error));
@@ -190,9 +190,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             let lines = lines.map(|lines| format!("  {}", errors::counted(lines, "line"))).unwrap_or_default();
             out!("{}{lines}", visible(&file.display().to_string()));
         }
-        if let Some(doubt) = doubt(&arguments.out).filter(|_| !arguments.quiet) {
+        if let Some(warning) = file_name_warning(&arguments.out).filter(|_| !arguments.quiet) {
             let style = errors::WARNING;
-            note!("{style}warning{style:#}: {}", visible(&doubt));
+            note!("{style}warning{style:#}: {}", visible(&warning));
         }
     }
     if let Some(summary) = generated.summary.filter(|_| !arguments.quiet) {
@@ -203,7 +203,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
 }
 
 /// Returns a warning if the file name isn't a valid module name, with the line that includes the file.
-fn doubt(out: &Path) -> Option<String> {
+fn file_name_warning(out: &Path) -> Option<String> {
     let stem = out.file_stem().filter(|_| is_source(out))?.to_str()?;
     let is_name = !stem.starts_with(|c: char| c.is_numeric()) && stem.chars().all(|c| c.is_alphanumeric() || c == '_');
     let file = out.file_name()?.to_str()?;
@@ -218,7 +218,7 @@ fn is_source(out: &Path) -> bool {
 }
 
 /// The maximum number of proposed names.
-const PROPOSED: usize = 5;
+const MAX_PROPOSED: usize = 5;
 
 /// Adds similar names to each diagnostic about an unknown type, and the command that lists all types.
 fn propose_types(diagnostics: &mut [Diagnostic], wsdl: &Path, files: &Files, asked: &[String]) {
@@ -238,7 +238,7 @@ fn propose_types(diagnostics: &mut [Diagnostic], wsdl: &Path, files: &Files, ask
             true => known.iter().map(ToString::to_string).collect(),
             false => known.iter().map(|known| known.local().to_owned()).collect(),
         };
-        let near = castile_xsd::similar(name, names.iter().map(|name| &**name), PROPOSED);
+        let near = castile_xsd::similar(name, names.iter().map(|name| &**name), MAX_PROPOSED);
         let note = match &*near {
             [] => all.clone(),
             [one] => format!("did you mean {one}? {all}"),
@@ -256,7 +256,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
     let source = if is_source(out) { out.to_owned() } else { out.join(format!("{}.rs", generated.module)) };
     let folder = source.parent().unwrap_or(Path::new(""));
     outcome::expect_folder(folder)?;
-    let generated = &beside_the_contract(generated.clone(), folder);
+    let generated = &rename_contract_copy(generated.clone(), folder);
 
     // An empty file may be replaced.
     let known = std::fs::read_to_string(&source).ok().filter(|known| !known.is_empty());
@@ -327,7 +327,7 @@ fn write(out: &Path, generated: &Generated) -> anyhow::Result<Vec<(PathBuf, Opti
 }
 
 /// Renames the served copy of the contract if it would overwrite the contract that was read with different text.
-fn beside_the_contract(mut generated: Generated, folder: &Path) -> Generated {
+fn rename_contract_copy(mut generated: Generated, folder: &Path) -> Generated {
     let Some(main) = generated.documents.first_mut() else { return generated };
     let path = folder.join(&main.file);
     let is_read = generated.files.iter().any(|file| is_same(Path::new(file), &path));

@@ -45,12 +45,12 @@ pub(crate) struct Arguments {
     quiet: bool,
     /// The lowest severity that makes the exit code 1
     #[arg(long = "fail-if", value_name = "SEVERITY", default_value = "warning")]
-    fail_if: Least,
+    fail_if: MinSeverity,
 }
 
 /// The lowest severity of findings that fail the check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Least {
+enum MinSeverity {
     Error,
     Warning,
     Note,
@@ -58,7 +58,7 @@ enum Least {
 
 /// Checks the contract and prints the findings.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::of(check(arguments).map(Some), Ok)
+    outcome::run(check(arguments).map(Some), Ok)
 }
 
 fn check(arguments: &Arguments) -> anyhow::Result<u8> {
@@ -84,9 +84,9 @@ fn check(arguments: &Arguments) -> anyhow::Result<u8> {
         output::text(&text);
     }
     let fails = match arguments.fail_if {
-        Least::Error => errors,
-        Least::Warning => errors + warnings,
-        Least::Note => errors + warnings + notes,
+        MinSeverity::Error => errors,
+        MinSeverity::Warning => errors + warnings,
+        MinSeverity::Note => errors + warnings + notes,
     };
     Ok(u8::from(fails > 0))
 }

@@ -1,10 +1,10 @@
 //! `castile load`: a load test for any SOAP service that has a contract.
 
 mod feed;
+mod feed_values;
 mod judge;
 mod mix;
 mod pace;
-mod places;
 mod sample;
 mod script;
 mod service;
@@ -24,7 +24,7 @@ use crate::contracts::expression::Expression;
 use crate::contracts::{envelope, problems, source};
 use crate::quantity::{count, status};
 use crate::{errors, login, measurement, outcome, tls};
-use feed::{Feed, Turns};
+use feed::{Feed, FeedCursor};
 use judge::{Extract, Judge};
 use mix::{Mix, Sources};
 use script::UserScript;
@@ -132,10 +132,10 @@ enum FeedPer {
 
 /// Runs the load, reports the results, and returns the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::of(prepare(arguments), |(bench, doubts)| {
+    outcome::run(prepare(arguments), |(bench, warnings)| {
         let mut results = measure(bench, &arguments.outcome)?;
         // The report must also contain the warnings that were printed at the start.
-        results.warnings.splice(..0, doubts);
+        results.warnings.splice(..0, warnings);
         report(arguments, &results)
     })
 }
@@ -165,10 +165,10 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
     let url = url.context("the port has no address, expected --url")?;
     let (plan, search) = arguments.load.plan(arguments.check_one_in)?;
     let mix = Arc::new(mix(arguments, service)?);
-    let doubts = mix::doubts(&mix);
-    for doubt in &doubts {
+    let warnings = mix::warnings(&mix);
+    for warning in &warnings {
         let style = errors::WARNING;
-        note!("{style}warning{style:#}: {doubt}");
+        note!("{style}warning{style:#}: {warning}");
     }
     if arguments.dry_run {
         show(&mix, &url)?;
@@ -203,7 +203,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
         command: measurement::own_command(),
         interrupt: Interrupt::default(),
     };
-    Ok(Some((bench, doubts)))
+    Ok(Some((bench, warnings)))
 }
 
 fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
@@ -271,12 +271,12 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     arguments.login.expect_no_other(&headers)?;
     let headers = sources.headers(&service, &headers)?;
     let mut templates = messages.iter().flatten().map(|message| &message.template).chain(&headers);
-    if feed.is_some() && !templates.any(Template::is_fed) {
+    if feed.is_some() && !templates.any(Template::uses_feed) {
         bail!("no --template and no --header uses a column of the --feed");
     }
     let feed = match feed {
         Some(feed) => {
-            let turns = Turns::new(feed.len(), &arguments.feed_mode)?;
+            let turns = FeedCursor::new(feed.len(), &arguments.feed_mode)?;
             Some((feed, turns))
         }
         None => None,
@@ -356,17 +356,17 @@ fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Res
     runtime.block_on(async {
         // A load without a reachable server measures nothing.
         for target in &bench.targets {
-            target.reach(&bench.loads[0].plan).await.map_err(outcome::not_begun)?;
+            target.reach(&bench.loads[0].plan).await.map_err(outcome::not_started)?;
         }
         let mut progress = Progress::new(bench.planned());
         tokio::select! {
             results = bench.run(&mut progress) => {
                 let results = results.map_err(|error| match error.kind() {
-                    ErrorKind::Answer => outcome::not_begun(error),
+                    ErrorKind::Answer => outcome::not_started(error),
                     _ => error.into(),
                 });
                 let mut results = with_warnings(results?);
-                outcome.note(&mut results);
+                outcome.record(&mut results);
                 Ok(results)
             }
             error = measurement::interrupted(&interrupt) => Err(error),

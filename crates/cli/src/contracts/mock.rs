@@ -1,13 +1,13 @@
 //! `castile mock`: a server for any contract.
 
 mod answer;
-mod beside;
-mod chance;
 mod data;
+mod extras;
 mod json;
 mod log;
-mod place;
-mod reached;
+mod placeholder;
+mod random;
+mod request_url;
 mod rules;
 mod service;
 mod store;
@@ -27,16 +27,16 @@ use castile_wsdl::Attachment;
 use http::Uri;
 use serde_json::Value as Json;
 
-use crate::contracts::contract::{self, Wanted};
+use crate::contracts::contract::{self, Selection};
 use crate::contracts::source;
 use crate::errors::WARNING;
 use crate::{outcome, server};
-use chance::{Chance, Latency, share};
 use data::Data;
 use log::Log;
-use place::Names;
-use rules::{Of, Reader};
-use service::{Mock, Mocked, Shared};
+use placeholder::Names;
+use random::{Latency, Random, share};
+use rules::{Reader, RuleTarget};
+use service::{Mock, MockOperation, Shared};
 use store::Store;
 
 /// The path of the page that shows received requests.
@@ -46,7 +46,7 @@ const LOG: &str = "/requests";
 const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 
 /// How long an answer may take, in addition to its latency.
-const AT_WORK: Duration = Duration::from_secs(60);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Serve a contract without its implementation: answers are samples or come from files
 #[derive(clap::Args)]
@@ -96,30 +96,30 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let contract = contract::open(&arguments.wsdl, &arguments.catalogs, &options)?;
     // The contract is used until the process ends.
     let contract: &'static Contract = Box::leak(Box::new(contract));
-    let services = contract::services(contract, Wanted { service: arguments.service.as_deref(), port: None })?;
+    let services = contract::services(contract, Selection { service: arguments.service.as_deref(), port: None })?;
     let data = arguments.data.as_deref().map(Data::read).transpose()?.unwrap_or_default();
     let is_strict = !arguments.lenient;
     let (mocked, store, problems) = mocked(contract, &services, &data, is_strict);
     if !problems.is_empty() {
-        problems.iter().for_each(|problem| outcome::tell("error", problem));
+        problems.iter().for_each(|problem| outcome::print_message("error", problem));
         bail!("the answers can't be used");
     }
     let is_verbose = arguments.verbose || std::io::stderr().is_terminal();
     let shared = Arc::new(Shared {
         contract,
         store: Mutex::new(store),
-        chance: Chance::new(arguments.seed, arguments.fault_rate),
+        random: Random::new(arguments.seed, arguments.fault_rate),
         latency: arguments.latency,
         is_strict,
         is_verbose,
         address: OnceLock::new(),
     });
-    let longest = mocked.iter().flatten().map(Mocked::longest).chain([arguments.latency.most()]).max();
+    let longest = mocked.iter().flatten().map(MockOperation::max_latency).chain([arguments.latency.maximum()]).max();
     let log = Log::default();
     let mut routes = Routes::new();
     let mut served: Vec<(String, &Service)> = Vec::new();
     for (service, operations) in services.into_iter().zip(mocked) {
-        let operations: Arc<[Mocked]> = operations.into();
+        let operations: Arc<[MockOperation]> = operations.into();
         for port in service.ports() {
             let Some(path) = path(service, port.address, &served) else { continue };
             served.push((path.clone(), service));
@@ -128,7 +128,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         }
     }
     let routes = routes.configure(|options| {
-        options.request_timeout = AT_WORK + longest.unwrap_or_default();
+        options.request_timeout = ANSWER_TIMEOUT + longest.unwrap_or_default();
         // The mock checks no identity, but clients of services with logins send this block with mustUnderstand.
         options.messages.understood.push(ExpandedName::new(WSSE, "Security"));
     });
@@ -141,7 +141,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     let routes = routes.configure(|options| {
         shared.address.get_or_init(|| options.address.clone());
     });
-    let routes = setup.beside(routes, LOG, log.charged_to(setup.budget().clone()));
+    let routes = setup.add_page(routes, LOG, log.charged_to(setup.budget().clone()));
     setup.serve(routes, None)
 }
 
@@ -151,8 +151,8 @@ fn mocked(
     services: &[&'static Service],
     data: &Data,
     is_strict: bool,
-) -> (Vec<Vec<Mocked>>, Store, Vec<String>) {
-    struct Known {
+) -> (Vec<Vec<MockOperation>>, Store, Vec<String>) {
+    struct DeclaredOperation {
         service: Service,
         operation: &'static Operation,
         prefixes: Arc<[(String, String)]>,
@@ -169,12 +169,12 @@ fn mocked(
         all.extend(service.operations().iter().map(|operation| {
             let response = contract.bound(service, operation).and_then(|(_, bound)| bound.output.as_ref());
             let attachments = response.map_or(&[][..], |response| &response.attachments[..]);
-            Known { service: **service, operation, prefixes: prefixes.clone(), attachments }
+            DeclaredOperation { service: **service, operation, prefixes: prefixes.clone(), attachments }
         }));
     }
     let samples: Vec<_> = all
         .iter()
-        .map(|Known { service, operation, .. }| {
+        .map(|DeclaredOperation { service, operation, .. }| {
             let sample = move || -> Option<Json> {
                 serde_json::to_value(service::sample_of(contract, service, operation).ok()?).ok()
             };
@@ -186,10 +186,10 @@ fn mocked(
             (sample, fault)
         })
         .collect();
-    let of: Vec<Of<'_>> = all
+    let targets: Vec<RuleTarget<'_>> = all
         .iter()
         .zip(&samples)
-        .map(|(Known { service, operation, prefixes, attachments }, (sample, fault_sample))| Of {
+        .map(|(DeclaredOperation { service, operation, prefixes, attachments }, (sample, fault_sample))| RuleTarget {
             service: service.description().name,
             names: Names { operation, prefixes },
             sample,
@@ -197,8 +197,8 @@ fn mocked(
             attachments,
         })
         .collect();
-    let defaults: Vec<_> = of.iter().map(|of| reader.default_of(of)).collect();
-    let rules = reader.rules(&of);
+    let defaults: Vec<_> = targets.iter().map(|target| reader.default_of(target)).collect();
+    let rules = reader.rules(&targets);
     let store = reader.store();
     let mut labels: Vec<&str> = all.iter().map(|known| known.operation.label()).collect();
     labels.sort_unstable();
@@ -216,7 +216,7 @@ fn mocked(
     let mocked = services.iter().map(|service| {
         let of_service = made.by_ref().take(service.operations().len());
         of_service
-            .map(|((known, rules), default)| Mocked::new(known.service, known.operation, rules, default))
+            .map(|((known, rules), default)| MockOperation::new(known.service, known.operation, rules, default))
             .collect()
     });
     (mocked.collect(), store, problems)
@@ -238,8 +238,8 @@ fn path(service: &Service, address: &str, served: &[(String, &Service)]) -> Opti
         false => format!("/{path}"),
     };
     let Some((_, other)) = served.iter().find(|(known, _)| *known == path) else { return Some(path) };
-    let takes = |of: &Service| -> Vec<_> {
-        let operations = of.operations().iter();
+    let takes = |service: &Service| -> Vec<_> {
+        let operations = service.operations().iter();
         let names = operations.map(|one| (one.soap().request.element.namespace, one.soap().request.element.name));
         names.collect()
     };
@@ -261,7 +261,7 @@ mod tests {
     use castile_xsd::Files;
 
     use super::*;
-    use crate::changed::changed;
+    use crate::mutations::check_mutations;
 
     const RULES: [&str; 5] = [
         include_str!("../../tests/mock/rules/rules.toml"),
@@ -298,7 +298,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
             ("GetOrder.json", &[include_str!("../../tests/mock/files/GetOrder.json")]),
             ("Price.xml", &[include_str!("../../tests/mock/files/Price.xml")]),
         ] {
-            changed(seeds, |text, random| {
+            check_mutations(seeds, |text, random| {
                 // Each takes a millisecond or more.
                 if random.below(4) == 0 {
                     let (.., problems) = mocked(contract, &services, &Data::of(&[(name, text)]), true);
@@ -337,7 +337,7 @@ attachments = [{ file = "Price.json", id = "1@prices", part = "price", type = "t
                     let shared = Shared {
                         contract,
                         store: Mutex::default(),
-                        chance: Chance::new(None, 0.0),
+                        random: Random::new(None, 0.0),
                         latency: Latency::default(),
                         is_strict,
                         is_verbose: false,

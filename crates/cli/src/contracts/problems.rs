@@ -24,7 +24,8 @@ pub(crate) fn report(of: &str, diagnostics: &[Diagnostic], least: Severity) -> a
     let matters = |diagnostic: &&Diagnostic| diagnostic.severity >= least;
     for alike in folded(others.into_iter().filter(matters)) {
         let names = differing(&alike).map(|names| format!("\n{MARGIN}  = {names}")).unwrap_or_default();
-        let also = also(&alike[1..]).map(|also| format!("\n{MARGIN}  = also{MARGIN:#}: {also}")).unwrap_or_default();
+        let also =
+            further_places(&alike[1..]).map(|also| format!("\n{MARGIN}  = also{MARGIN:#}: {also}")).unwrap_or_default();
         note!("{}{names}{also}\n", rendered(alike[0]));
     }
     for error in errors {
@@ -119,20 +120,20 @@ fn differing(alike: &[&Diagnostic]) -> Option<String> {
 }
 
 /// The maximum number of further places listed for equal problems.
-const PLACES: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// Returns the further places of a problem.
-fn also(others: &[&Diagnostic]) -> Option<String> {
+fn further_places(others: &[&Diagnostic]) -> Option<String> {
     let place = |one: &&Diagnostic| format!("{}:{}:{}", visible(&one.file), one.line, one.column);
-    let mut places: Vec<_> = others.iter().take(PLACES).map(place).collect();
-    if others.len() > PLACES {
-        places.push(format!("and {} more", others.len() - PLACES));
+    let mut places: Vec<_> = others.iter().take(MAX_LISTED).map(place).collect();
+    if others.len() > MAX_LISTED {
+        places.push(format!("and {} more", others.len() - MAX_LISTED));
     }
     (!places.is_empty()).then(|| places.join(", "))
 }
 
 /// Returns the minimum severity to show; notes are only shown on request.
-pub(crate) fn least(notes: bool) -> Severity {
+pub(crate) fn min_severity(notes: bool) -> Severity {
     if notes { Severity::Note } else { Severity::Warning }
 }
 
@@ -178,7 +179,10 @@ mod tests {
         let lines: Vec<Vec<u32>> = folded.iter().map(|alike| alike.iter().map(|one| one.line).collect()).collect();
         assert_eq!(lines, [vec![1, 3, 4, 5, 6, 7, 8, 9], vec![2]]);
         let expected = "a.xsd:3:3, a.xsd:4:3, a.xsd:5:3, a.xsd:6:3, a.xsd:7:3, and 2 more";
-        assert_eq!((also(&folded[0][1..]).as_deref(), also(&folded[1][1..])), (Some(expected), None));
+        assert_eq!(
+            (further_places(&folded[0][1..]).as_deref(), further_places(&folded[1][1..])),
+            (Some(expected), None)
+        );
     }
 
     /// ONVIF's contract had 29 groups of the same problem.

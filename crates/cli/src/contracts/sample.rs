@@ -11,14 +11,14 @@ use castile_xml::tree::Document;
 use castile_xml::visible_lines;
 use castile_xsd::{Schema, TypeId, XSD_NAMESPACE};
 
-use crate::contracts::contract::{self, Wanted};
+use crate::contracts::contract::{self, Selection};
 use crate::contracts::shape::{self, Shape};
 use crate::contracts::typed::{self, Occurs, Typed};
 use crate::contracts::{envelope, source};
 use crate::{errors, indented, outcome};
 
 /// The limit of steps for all messages. A message that begins below it may take a million more.
-const MOST_STEPS: usize = 10_000_000;
+const MAX_STEPS: usize = 10_000_000;
 
 /// Print example messages of the operations of a service
 #[derive(clap::Args)]
@@ -68,14 +68,14 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let steps = Cell::new(0);
     let mut names = HashMap::new();
     for (number, (service, operation)) in chosen.iter().enumerate() {
-        if steps.get() > MOST_STEPS {
+        if steps.get() > MAX_STEPS {
             let rest = chosen.len() - number;
             missing += rest;
             let left = errors::counted(rest, "operation");
             let say = format!(
                 "no sample of {left}, because the messages of the operations before are large: name an operation"
             );
-            outcome::tell("error", say);
+            outcome::print_message("error", say);
             break;
         }
         let name = own_name(&mut names, service.description().name, operation.label());
@@ -92,7 +92,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
             Ok(made) => samples.extend(made),
             Err(error) if arguments.all => {
                 missing += 1;
-                outcome::tell("error", errors::in_full(&error));
+                outcome::print_message("error", errors::in_full(&error));
             }
             Err(error) => return Err(error),
         }
@@ -146,7 +146,7 @@ enum Sample {
 
 /// Returns the requested operations with their services.
 fn chosen(contract: &Contract, arguments: &Arguments) -> anyhow::Result<Vec<(Service, &'static Operation)>> {
-    let wanted = Wanted { service: arguments.service.as_deref(), port: None };
+    let wanted = Selection { service: arguments.service.as_deref(), port: None };
     if let Some(operation) = &arguments.operation {
         return Ok(vec![contract::find(contract, wanted, operation)?]);
     }
@@ -174,7 +174,7 @@ fn sample(
     let Some((message, shape)) = message(bound, arguments.response) else { return Ok(None) };
     let version = service.description().version;
     let what = if arguments.response { "response" } else { "request" };
-    let sampler = shape::sampler(definitions).counting(steps, MOST_STEPS);
+    let sampler = shape::sampler(definitions).counting(steps, MAX_STEPS);
     let payload = shape.sample(sampler, version);
     let payload = payload.with_context(|| format!("no sample can be made for the {what} of {name}"))?;
     if arguments.json {
@@ -238,7 +238,7 @@ fn faults(
         contract.bound(service, operation).with_context(|| format!("the contract has no operation {name}"))?;
     let version = service.description().version;
     let samples = shape::faults(definitions, bound).map(|(fault, detail)| {
-        let detail = detail.sample(shape::sampler(definitions).counting(steps, MOST_STEPS), version);
+        let detail = detail.sample(shape::sampler(definitions).counting(steps, MAX_STEPS), version);
         let detail = detail.with_context(|| format!("no sample can be made of {fault}, a fault of {name}"))?;
         let sample = match is_json {
             true => Sample::Json(indented::json(&operation.fault_detail(&detail))?),
@@ -270,7 +270,8 @@ fn commented(text: &str, schema: &Schema, shape: &Shape) -> anyhow::Result<Strin
         let others = Some(others.join(" or ")).filter(|others| !others.is_empty() && !others.contains("--"));
         let others = others.map(|others| format!("or {others}"));
         let nillable = is_nillable.then(|| "nillable".to_owned());
-        let parts = [type_id.and_then(|id| type_name(schema, id)), values, occurs.and_then(often), nillable, others];
+        let parts =
+            [type_id.and_then(|id| type_name(schema, id)), values, occurs.and_then(occurrence), nillable, others];
         let parts: Vec<String> = parts.into_iter().flatten().collect();
         if !parts.is_empty() {
             let offset = element.offset();
@@ -307,20 +308,20 @@ fn type_name(schema: &Schema, id: TypeId) -> Option<String> {
 
 /// Returns the values of an enumeration, if they are few and short.
 fn listed(schema: &Schema, id: TypeId) -> Option<String> {
-    const MOST: usize = 8;
-    const LONGEST: usize = 100;
+    const MAX_VALUES: usize = 8;
+    const MAX_LENGTH: usize = 100;
     let values = schema.enumeration(id);
-    if values.is_empty() || values.len() > MOST {
+    if values.is_empty() || values.len() > MAX_VALUES {
         return None;
     }
     let told: Vec<&str> = values.iter().map(|facet| facet.value.as_str()).collect();
     let told = told.join(" | ");
-    let is_told = told.len() <= LONGEST && !told.contains("--") && !told.contains(char::is_control);
+    let is_told = told.len() <= MAX_LENGTH && !told.contains("--") && !told.contains(char::is_control);
     is_told.then(|| format!("one of {told}"))
 }
 
 /// Returns how often an element may occur, or `None` for exactly once.
-fn often(occurs: Occurs) -> Option<String> {
+fn occurrence(occurs: Occurs) -> Option<String> {
     Some(match occurs {
         (1, Some(1)) => return None,
         (0, Some(1)) => "optional".to_owned(),

@@ -23,7 +23,7 @@ pub(crate) struct Template<P> {
 struct Piece<P> {
     /// The text before the placeholder.
     literal: Range<usize>,
-    place: P,
+    placeholder: P,
     context: Context,
 }
 
@@ -47,12 +47,12 @@ impl<P: Copy> Template<P> {
     pub(crate) fn new(text: String, find: impl Fn(&str) -> Result<P, String>) -> Result<Self, String> {
         let mut pieces: Vec<Piece<P>> = Vec::new();
         let mut rest = 0;
-        let Places { found, unclosed } = places(&text);
-        for place in found {
-            let context = place.context(&text)?;
-            let of = find(place.name(&text))?;
-            pieces.push(Piece { literal: rest..place.range.start, place: of, context });
-            rest = place.range.end;
+        let Placeholders { found, unclosed } = find_placeholders(&text);
+        for placeholder in found {
+            let context = placeholder.context(&text)?;
+            let of = find(placeholder.name(&text))?;
+            pieces.push(Piece { literal: rest..placeholder.range.start, placeholder: of, context });
+            rest = placeholder.range.end;
         }
         Ok(Template { text, pieces, rest, unclosed })
     }
@@ -68,22 +68,22 @@ impl<P: Copy> Template<P> {
     ) -> Result<Self, (usize, String)> {
         let mut pieces: Vec<Piece<P>> = Vec::new();
         let mut rest = 0;
-        let Places { found, unclosed } = places(&text);
+        let Placeholders { found, unclosed } = find_placeholders(&text);
         for together in found.chunk_by(|one, other| one.within == other.within) {
             let [first, ..] = together else { continue };
             let context = first.context(&text).map_err(|wrong| (first.range.start, wrong))?;
             let before = &text[first.within.start..first.range.start];
             let start = first.range.start - before.trim_start_matches(WHITE_SPACE).len();
             let (mut parts, mut at) = (Vec::with_capacity(2 * together.len() + 1), start);
-            for place in together {
-                parts.push(Ok(context.meaning(&text[at..place.range.start])));
-                parts.push(Err(place.name(&text)));
-                at = place.range.end;
+            for placeholder in together {
+                parts.push(Ok(context.unescape(&text[at..placeholder.range.start])));
+                parts.push(Err(placeholder.name(&text)));
+                at = placeholder.range.end;
             }
             let behind = text[at..first.within.end].trim_end_matches(WHITE_SPACE);
-            parts.push(Ok(context.meaning(behind)));
+            parts.push(Ok(context.unescape(behind)));
             let of = find(&parts).map_err(|wrong| (start, wrong))?;
-            pieces.push(Piece { literal: rest..start, place: of, context });
+            pieces.push(Piece { literal: rest..start, placeholder: of, context });
             rest = at + behind.len();
         }
         Ok(Template { text, pieces, rest, unclosed })
@@ -95,7 +95,7 @@ impl<P: Copy> Template<P> {
         let mut rest = 0;
         while let Some((before, name, after)) = next(&text[rest..]) {
             let literal = rest..rest + before.len();
-            pieces.push(Piece { literal, place: find(name.trim())?, context: Context::Line });
+            pieces.push(Piece { literal, placeholder: find(name.trim())?, context: Context::Line });
             rest = text.len() - after.len();
         }
         let unclosed = text[rest..].find("{{").map(|found| rest + found);
@@ -123,20 +123,20 @@ impl<P: Copy> Template<P> {
     }
 
     /// Returns the placeholders, in order.
-    pub(crate) fn places(&self) -> impl Iterator<Item = P> {
-        self.pieces.iter().map(|piece| piece.place)
+    pub(crate) fn placeholders(&self) -> impl Iterator<Item = P> {
+        self.pieces.iter().map(|piece| piece.placeholder)
     }
 
     /// Converts an offset in a message that was written with these values to an offset in the template. An offset in a value becomes that
     /// of its placeholder.
     pub(crate) fn origin<'v>(&self, offset: usize, value: impl Fn(P) -> Option<&'v str>) -> usize {
         let mut written = 0;
-        for Piece { literal, place, context } in &self.pieces {
+        for Piece { literal, placeholder, context } in &self.pieces {
             if offset < written + literal.len() {
                 return literal.start + offset - written;
             }
             let mut filled = Vec::new();
-            let _ = context.escape(value(*place).unwrap_or_default(), &mut filled);
+            let _ = context.escape(value(*placeholder).unwrap_or_default(), &mut filled);
             written += literal.len() + filled.len();
             if offset < written {
                 return literal.end;
@@ -150,10 +150,10 @@ impl<P: Copy> Template<P> {
     /// # Errors
     /// The placeholder that has no value, or whose value isn't allowed there.
     pub(crate) fn write<'v>(&self, out: &mut Vec<u8>, value: impl Fn(P) -> Option<&'v str>) -> Result<(), P> {
-        for Piece { literal, place, context } in &self.pieces {
+        for Piece { literal, placeholder, context } in &self.pieces {
             out.extend_from_slice(&self.text.as_bytes()[literal.clone()]);
-            let value = value(*place).ok_or(*place)?;
-            context.escape(value, out).map_err(|_| *place)?;
+            let value = value(*placeholder).ok_or(*placeholder)?;
+            context.escape(value, out).map_err(|_| *placeholder)?;
         }
         out.extend_from_slice(&self.text.as_bytes()[self.rest..]);
         Ok(())
@@ -162,7 +162,7 @@ impl<P: Copy> Template<P> {
 
 impl Context {
     /// Returns a piece of text as a parser reads it: with references resolved and white space normalized.
-    fn meaning(self, literal: &str) -> String {
+    fn unescape(self, literal: &str) -> String {
         if !literal.contains(['&', '\t', '\r', '\n']) {
             return literal.to_owned();
         }
@@ -197,7 +197,7 @@ impl Context {
                     out.extend_from_slice(value.as_bytes());
                     Ok(())
                 }
-                Some(place) => Err(place),
+                Some(placeholder) => Err(placeholder),
             },
         }
     }
@@ -223,7 +223,7 @@ fn next(text: &str) -> Option<(&str, &str, &str)> {
 }
 
 /// The placeholders of a document.
-struct Places {
+struct Placeholders {
     found: Vec<Found>,
     /// The position of the first `{{` without `}}`.
     unclosed: Option<usize>,
@@ -245,14 +245,14 @@ impl Found {
 
     fn context(&self, text: &str) -> Result<Context, String> {
         let name = self.name(text);
-        self.context.map_err(|place| {
-            format!("{{{{{name}}}}} is in {place}, expected it in text or in the value of an attribute")
+        self.context.map_err(|location| {
+            format!("{{{{{name}}}}} is in {location}, expected it in text or in the value of an attribute")
         })
     }
 }
 
 /// Finds the placeholders of a document. Braces in comments and processing instructions are ignored.
-fn places(text: &str) -> Places {
+fn find_placeholders(text: &str) -> Placeholders {
     let (mut found, mut unclosed) = (Vec::new(), None);
     let mut at = 0;
     // Where the current text or attribute value begins.
@@ -272,11 +272,11 @@ fn places(text: &str) -> Places {
             last = text[at..end].rfind("}}").map_or(0, |found| at + found);
         }
         let is_place = is_open && at + 2 <= last;
-        let place = is_place.then(|| rest.find("}}")).flatten().map(|end| at..at + end + 2);
-        if is_open && place.is_none() {
+        let placeholder = is_place.then(|| rest.find("}}")).flatten().map(|end| at..at + end + 2);
+        if is_open && placeholder.is_none() {
             unclosed = unclosed.or(Some(at));
         }
-        match (place, quote) {
+        match (placeholder, quote) {
             (Some(range), _) => {
                 at = range.end;
                 let context = match quote {
@@ -323,7 +323,7 @@ fn places(text: &str) -> Places {
         }
         at += c.len_utf8();
     }
-    Places { found, unclosed }
+    Placeholders { found, unclosed }
 }
 
 #[cfg(test)]
@@ -332,22 +332,22 @@ mod tests {
 
     /// The source of a placeholder's value.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum Place {
+    enum Placeholder {
         Column(usize),
         Extracted(usize),
     }
 
-    fn template(text: &str) -> Result<Template<Place>, String> {
+    fn template(text: &str) -> Result<Template<Placeholder>, String> {
         Template::new(text.to_owned(), |name| match name {
-            "a" => Ok(Place::Column(0)),
-            "b" => Ok(Place::Extracted(0)),
+            "a" => Ok(Placeholder::Column(0)),
+            "b" => Ok(Placeholder::Extracted(0)),
             _ => Err(format!("no {name}")),
         })
     }
 
     fn written(text: &str, a: &str) -> String {
         let mut out = Vec::new();
-        let value = |place| if place == Place::Column(0) { Some(a) } else { Some("later") };
+        let value = |placeholder| if placeholder == Placeholder::Column(0) { Some(a) } else { Some("later") };
         template(text).unwrap().write(&mut out, value).unwrap();
         String::from_utf8(out).unwrap()
     }
@@ -372,7 +372,7 @@ mod tests {
     fn offsets_in_the_output_are_found_in_the_template() {
         let (text, value) = ("<e a='{{a}}'>{{b}}é</e>", "12345&");
         let (template, written) = (template(text).unwrap(), written(text, value));
-        let value = |place| if place == Place::Column(0) { Some(value) } else { Some("later") };
+        let value = |placeholder| if placeholder == Placeholder::Column(0) { Some(value) } else { Some("later") };
         for (found, origin) in
             [("<e", "<e"), ("a='", "a='"), ("123", "{{a"), ("later", "{{b"), ("é<", "é<"), ("/e", "/e")]
         {
@@ -392,8 +392,8 @@ mod tests {
             assert!(wrong.contains(expected), "{text}: {wrong}");
         }
         let mut out = Vec::new();
-        assert_eq!(template("<e>{{a}}{{b}}</e>").unwrap().write(&mut out, |_| None), Err(Place::Column(0)));
-        assert_eq!(template("<e>{{a}}</e>").unwrap().write(&mut out, |_| Some("\u{1}")), Err(Place::Column(0)));
+        assert_eq!(template("<e>{{a}}{{b}}</e>").unwrap().write(&mut out, |_| None), Err(Placeholder::Column(0)));
+        assert_eq!(template("<e>{{a}}</e>").unwrap().write(&mut out, |_| Some("\u{1}")), Err(Placeholder::Column(0)));
     }
 
     /// Each unclosed `{{` was once searched to the end of the text.
@@ -409,15 +409,15 @@ mod tests {
 
     #[test]
     fn header_lines_take_what_a_line_can_carry() {
-        let find = |name: &str| if name == "a" { Ok(Place::Column(0)) } else { Err(format!("no {name}")) };
+        let find = |name: &str| if name == "a" { Ok(Placeholder::Column(0)) } else { Err(format!("no {name}")) };
         let lines = |text: &str| Template::of_lines(text.to_owned(), find);
         let template = lines("x: {{a}}-{{ a }}\r\ny: {{\r\n").unwrap();
-        assert!(template.places().count() == 2 && template.literal().is_none());
+        assert!(template.placeholders().count() == 2 && template.literal().is_none());
         let mut out = Vec::new();
         template.write(&mut out, |_| Some("<1>")).unwrap();
         assert_eq!(out, b"x: <1>-<1>\r\ny: {{\r\n");
         for wrong in ["a\r\nz: b", "\u{7f}", "\u{e9}", "\0"] {
-            assert_eq!(template.write(&mut Vec::new(), |_| Some(wrong)), Err(Place::Column(0)), "{wrong:?}");
+            assert_eq!(template.write(&mut Vec::new(), |_| Some(wrong)), Err(Placeholder::Column(0)), "{wrong:?}");
         }
         assert_eq!(lines("x: {{b}}\r\n").unwrap_err(), "no b");
         assert_eq!(lines("x: {a}\r\n").unwrap().literal(), Some("x: {a}\r\n"));
@@ -445,7 +445,8 @@ mod tests {
             let template = template(text).unwrap();
             assert_eq!(template.unclosed().map(|at| &text[at..][..expected.map_or(0, str::len)]), expected, "{text}");
         }
-        let lines: Template<Place> = Template::of_lines("x: {{a}}-{{".to_owned(), |_| Ok(Place::Column(0))).unwrap();
+        let lines: Template<Placeholder> =
+            Template::of_lines("x: {{a}}-{{".to_owned(), |_| Ok(Placeholder::Column(0))).unwrap();
         assert_eq!(lines.unclosed(), Some(9));
     }
 
@@ -461,21 +462,21 @@ mod tests {
 
     #[test]
     fn a_place_has_the_text_around_it() {
-        let (ok, place) = (|text: &str| Ok(text.to_owned()), |name: &str| Err(name.to_owned()));
+        let (ok, placeholder) = (|text: &str| Ok(text.to_owned()), |name: &str| Err(name.to_owned()));
         for (text, expected) in [
-            ("<e>item-{{a}}</e>", vec![vec![ok("item-"), place("a"), ok("")]]),
-            ("<e>\n  {{ a }}\n</e>", vec![vec![ok(""), place("a"), ok("")]]),
+            ("<e>item-{{a}}</e>", vec![vec![ok("item-"), placeholder("a"), ok("")]]),
+            ("<e>\n  {{ a }}\n</e>", vec![vec![ok(""), placeholder("a"), ok("")]]),
             (
                 "<e x='{{a}}' y=\"&lt;\n{{a}}\">{{a}}<f/> {{b}} &#38;{{a}}x <!-- c -->!{{a}}</e>",
                 vec![
-                    vec![ok(""), place("a"), ok("")],
-                    vec![ok("< "), place("a"), ok("")],
-                    vec![ok(""), place("a"), ok("")],
-                    vec![ok(""), place("b"), ok(" &"), place("a"), ok("x")],
-                    vec![ok("!"), place("a"), ok("")],
+                    vec![ok(""), placeholder("a"), ok("")],
+                    vec![ok("< "), placeholder("a"), ok("")],
+                    vec![ok(""), placeholder("a"), ok("")],
+                    vec![ok(""), placeholder("b"), ok(" &"), placeholder("a"), ok("x")],
+                    vec![ok("!"), placeholder("a"), ok("")],
                 ],
             ),
-            ("<e>a > {{a}} > b</e>", vec![vec![ok("a > "), place("a"), ok(" > b")]]),
+            ("<e>a > {{a}} > b</e>", vec![vec![ok("a > "), placeholder("a"), ok(" > b")]]),
         ] {
             assert_eq!(texts(text).1, expected, "{text}");
         }
@@ -524,11 +525,11 @@ mod tests {
 
     #[test]
     fn without_places_braces_are_text() {
-        let plain: Template<Place> = Template::plain("<e>{{x}}</e>".to_owned());
+        let plain: Template<Placeholder> = Template::plain("<e>{{x}}</e>".to_owned());
         let mut out = Vec::new();
         plain.write(&mut out, |_| None).unwrap();
         assert_eq!(out, b"<e>{{x}}</e>");
-        assert_eq!(plain.places().count(), 0);
+        assert_eq!(plain.placeholders().count(), 0);
         assert_eq!(split("a{{ b }}c{{"), [Ok("a"), Err("b"), Ok("c{{")]);
     }
 }

@@ -36,7 +36,7 @@ pub(crate) struct Typed<'d, 'w> {
 struct Open<'d> {
     element: Element<'d>,
     path: String,
-    known: Known,
+    element_type: ElementType,
     occurs: Option<Occurs>,
     is_nillable: bool,
     others: Vec<String>,
@@ -53,7 +53,7 @@ struct Declared {
 type Branch = (Rc<[String]>, usize);
 
 #[derive(Clone, Copy)]
-enum Known {
+enum ElementType {
     Type(TypeId),
     /// The wrapper of rpc style.
     Wrapper,
@@ -78,17 +78,17 @@ pub(crate) fn walk(
     let mut models = HashMap::new();
     for (element, is_body) in body.into_iter().map(|one| (one, true)).chain(blocks.into_iter().map(|one| (one, false)))
     {
-        let (known, is_nillable) = match (shape, is_body) {
-            (Shape::Call { .. }, true) => (Known::Wrapper, false),
-            _ => known(global(element)),
+        let (element_type, is_nillable) = match (shape, is_body) {
+            (Shape::Call { .. }, true) => (ElementType::Wrapper, false),
+            _ => declared_type(global(element)),
         };
         let (path, others) = (element.local().to_owned(), Vec::new());
-        open.push(Open { element, path, known, occurs: None, is_nillable, others });
+        open.push(Open { element, path, element_type, occurs: None, is_nillable, others });
     }
-    while let Some(Open { element, path, known: own, occurs, is_nillable, others }) = open.pop() {
+    while let Some(Open { element, path, element_type: own, occurs, is_nillable, others }) = open.pop() {
         let type_id = own_type(schema, element).or(match own {
-            Known::Type(type_id) => Some(type_id),
-            Known::Wrapper | Known::Nothing => None,
+            ElementType::Type(type_id) => Some(type_id),
+            ElementType::Wrapper | ElementType::Nothing => None,
         });
         visit(Typed { element, path: &path, type_id, occurs, is_nillable, others });
         if element.elements().next().is_none() {
@@ -102,7 +102,7 @@ pub(crate) fn walk(
         for child in element.elements() {
             let (mut occurs, mut others) = (None, Vec::new());
             let declaration = match (own, shape, model) {
-                (Known::Wrapper, Shape::Call { parts, .. }, _) => {
+                (ElementType::Wrapper, Shape::Call { parts, .. }, _) => {
                     let part = parts.iter().find(|(name, _)| name == child.local());
                     part.map(|(_, content)| match content {
                         PartContent::Element(id) => of(*id),
@@ -119,17 +119,18 @@ pub(crate) fn walk(
                     .or_else(|| global(child)),
                 _ => global(child),
             };
-            let (known, is_nillable) = known(declaration);
+            let (element_type, is_nillable) = declared_type(declaration);
             let path = format!("{path}/{}", child.local());
-            open.push(Open { element: child, path, known, occurs, is_nillable, others });
+            open.push(Open { element: child, path, element_type, occurs, is_nillable, others });
         }
     }
     Ok(())
 }
 
 /// Returns the type of a declaration, and whether it is nillable.
-fn known(declaration: Option<(TypeId, bool)>) -> (Known, bool) {
-    declaration.map_or((Known::Nothing, false), |(type_id, is_nillable)| (Known::Type(type_id), is_nillable))
+fn declared_type(declaration: Option<(TypeId, bool)>) -> (ElementType, bool) {
+    declaration
+        .map_or((ElementType::Nothing, false), |(type_id, is_nillable)| (ElementType::Type(type_id), is_nillable))
 }
 
 /// Returns the type that an element states with `xsi:type`.
@@ -190,11 +191,11 @@ fn beginning(schema: &Schema, particle: &Particle) -> String {
 
 /// Returns the first elements of the other branches, up to a limit.
 fn others_of((begin, own): &Branch) -> Vec<String> {
-    const MOST: usize = 8;
+    const MAX_OTHERS: usize = 8;
     let others = begin.iter().enumerate().filter(|(number, _)| number != own).map(|(_, name)| name.clone());
-    let mut others: Vec<String> = others.take(MOST + 1).collect();
-    if others.len() > MOST {
-        others[MOST] = "…".to_owned();
+    let mut others: Vec<String> = others.take(MAX_OTHERS + 1).collect();
+    if others.len() > MAX_OTHERS {
+        others[MAX_OTHERS] = "…".to_owned();
     }
     others
 }

@@ -18,12 +18,12 @@ use serde::Serialize;
 
 use crate::contracts::{problems, source};
 use crate::{errors, outcome, output};
-use contract::{Asked, Contract};
+use contract::{Contract, Expectation};
 use package::Package;
 
 const VALID: Style = AnsiColor::Green.on_default().bold();
 /// A message is held in memory with its attachments.
-const MOST_BYTES: u64 = 256 << 20;
+const MAX_SIZE: u64 = 256 << 20;
 
 /// Check messages against a contract, and report all problems
 #[derive(clap::Args)]
@@ -49,14 +49,14 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TYPE")]
     content_type: Option<String>,
     /// The maximum number of problems to report for each message
-    #[arg(long, value_name = "COUNT", default_value = "100", value_parser = most)]
+    #[arg(long, value_name = "COUNT", default_value = "100", value_parser = max_problems)]
     most: u16,
     /// Write JSON
     #[arg(long)]
     json: bool,
 }
 
-fn most(text: &str) -> Result<u16, String> {
+fn max_problems(text: &str) -> Result<u16, String> {
     let most = text.parse().ok().filter(|most| (1..=10_000).contains(most));
     most.ok_or_else(|| "expected a whole number from 1 to 10000".to_owned())
 }
@@ -73,12 +73,12 @@ struct Verdict {
     operation: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<&'static str>,
-    problems: Vec<Told>,
+    problems: Vec<ReportedProblem>,
 }
 
 /// A problem in the JSON output.
 #[derive(Serialize)]
-struct Told {
+struct ReportedProblem {
     rule: &'static str,
     path: String,
     line: u32,
@@ -97,11 +97,11 @@ struct Judged {
 
 /// Validates all messages and reports the problems of each.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::of(prepare(arguments).map(Some), |contract| judge_all(&contract, arguments))
+    outcome::run(prepare(arguments).map(Some), |contract| judge_all(&contract, arguments))
 }
 
-fn asked(arguments: &Arguments) -> Asked<'_> {
-    Asked {
+fn expectation(arguments: &Arguments) -> Expectation<'_> {
+    Expectation {
         operation: arguments.operation.as_deref(),
         request: arguments.request,
         response: arguments.response,
@@ -119,7 +119,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Contract> {
         _ => {}
     }
     let contract = Contract::open(&arguments.contract, &arguments.catalogs)?;
-    contract.expect(&asked(arguments))?;
+    contract.expect(&expectation(arguments))?;
     for file in arguments.messages.iter().filter(|file| **file != Path::new("-")) {
         let found = std::fs::metadata(file).with_context(|| format!("{} can't be read", file.display()))?;
         if found.is_dir() {
@@ -131,7 +131,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Contract> {
 
 /// Validates all messages. The exit code says whether all are valid.
 fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
-    let asked = asked(arguments);
+    let asked = expectation(arguments);
     // The validator compiles the schema once for all messages.
     let mut validator = Validator::new(contract.schema()).with_limits(message::limits()).with_max_problems(asked.most);
     let mut verdicts = Vec::new();
@@ -141,7 +141,7 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
             Ok(judged) => judged,
             Err(error) => {
                 unjudged += 1;
-                outcome::tell(
+                outcome::print_message(
                     "error",
                     format_args!("{} can't be validated: {}", file.display(), errors::in_full(&error)),
                 );
@@ -151,7 +151,7 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
         invalid += usize::from(!judged.problems.is_empty());
         match arguments.json {
             true => verdicts.push(verdict(file, judged)),
-            false => tell(file, &judged, asked.most),
+            false => print(file, &judged, asked.most),
         }
     }
     if arguments.json {
@@ -172,7 +172,7 @@ fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
 fn judge(
     contract: &Contract,
     validator: &mut Validator<'_>,
-    asked: &Asked<'_>,
+    asked: &Expectation<'_>,
     file: &Path,
     content_type: Option<&str>,
 ) -> anyhow::Result<Judged> {
@@ -200,12 +200,12 @@ fn unreadable(rule: &'static str, error: &anyhow::Error) -> Judged {
 fn bytes(file: &Path) -> anyhow::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     if file == Path::new("-") {
-        std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        std::io::stdin().lock().take(MAX_SIZE + 1).read_to_end(&mut bytes)?;
     } else {
-        std::fs::File::open(file)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        std::fs::File::open(file)?.take(MAX_SIZE + 1).read_to_end(&mut bytes)?;
     }
-    if bytes.len() as u64 > MOST_BYTES {
-        bail!("it has more than {} MiB, which is the limit", MOST_BYTES >> 20);
+    if bytes.len() as u64 > MAX_SIZE {
+        bail!("it has more than {} MiB, which is the limit", MAX_SIZE >> 20);
     }
     Ok(bytes)
 }
@@ -213,9 +213,9 @@ fn bytes(file: &Path) -> anyhow::Result<Vec<u8>> {
 fn verdict(file: &Path, judged: Judged) -> Verdict {
     let told = judged.problems.into_iter().map(|problem| {
         let Problem { rule, path, line, column, message, .. } = problem;
-        Told { rule, path, line, column, message }
+        ReportedProblem { rule, path, line, column, message }
     });
-    let problems: Vec<Told> = told.collect();
+    let problems: Vec<ReportedProblem> = told.collect();
     Verdict {
         file: file.display().to_string(),
         valid: problems.is_empty(),
@@ -227,7 +227,7 @@ fn verdict(file: &Path, judged: Judged) -> Verdict {
 }
 
 /// Prints the problems in the style of compiler diagnostics, and one line about the whole message.
-fn tell(file: &Path, judged: &Judged, most: usize) {
+fn print(file: &Path, judged: &Judged, most: usize) {
     let shown = match file == Path::new("-") {
         true => "standard input".to_owned(),
         false => file.display().to_string(),

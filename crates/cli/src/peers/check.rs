@@ -56,12 +56,12 @@ pub(crate) async fn ask(target: &mut Target, loads: Vec<Load>, placement: &Place
         interrupt: Interrupt::default(),
     };
     let answers = bench.ask_each(target).await?;
-    bench.loads.iter().zip(&answers).try_for_each(|(load, answers)| whole(&load.case, answers))
+    bench.loads.iter().zip(&answers).try_for_each(|(load, answers)| check_complete(&load.case, answers))
 }
 
 /// Checks that answers contain all matching quakes of the catalogue that peers and Castile share. The judges of messages check everything
 /// else. Answers to the typed client aren't stored; they are the same as those to raw messages.
-fn whole(case: &Case, answers: &[Bytes]) -> anyhow::Result<()> {
+fn check_complete(case: &Case, answers: &[Bytes]) -> anyhow::Result<()> {
     let expected = if answers.is_empty() { None } else { seismic::matches(&case.name) };
     let Some(expected) = expected else { return Ok(()) };
     let counted = case.messages().iter().zip(answers).map(|(message, answer)| (message.check)(answer));

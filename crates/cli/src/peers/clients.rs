@@ -53,9 +53,9 @@ impl Profile {
 /// The number of measurements of each client. A different client starts each round.
 const ROUNDS: usize = 3;
 /// The maximum number of warm-up laps for clients that need no warm-up.
-const MOST_LAPS: u32 = 10;
+const MAX_LAPS: u32 = 10;
 /// The time limit of a lap in addition to its expected duration. The first lap includes the start of a JVM.
-const LIMIT: Duration = Duration::from_secs(120);
+const LAP_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Measures the clients and prints the results. Clients with wrong answers are dropped, and reported at the end.
 pub(super) async fn run(directory: &Path, arguments: &Arguments) -> anyhow::Result<()> {
@@ -128,7 +128,7 @@ impl Measured {
             };
             match ready.await {
                 Ok(runner) => runners.push(runner),
-                Err(error) => self.leave_out(&peer.name, case, &error),
+                Err(error) => self.drop_client(&peer.name, case, &error),
             }
         }
         for round in 0..ROUNDS {
@@ -146,7 +146,7 @@ impl Measured {
                 if place == 0 {
                     return Err(error);
                 }
-                self.leave_out(&runners.remove(place).name, case, &error);
+                self.drop_client(&runners.remove(place).name, case, &error);
             }
         }
         let cold: Vec<&str> = runners.iter().filter(|runner| runner.cold).map(|runner| &*runner.name).collect();
@@ -162,7 +162,7 @@ impl Measured {
         Ok(called)
     }
 
-    fn leave_out(&mut self, name: &str, case: &Case, error: &anyhow::Error) {
+    fn drop_client(&mut self, name: &str, case: &Case, error: &anyhow::Error) {
         note!("  {name} is left out: {}", in_full(error));
         self.dropped.push(format!("{name} ({})", case.name));
     }
@@ -225,14 +225,14 @@ impl Runner {
 
     /// Makes one pass of the case, which must return the expected number of items, and then warms up until the rate stops rising.
     async fn ready(mut self, expected: Option<u64>, profile: Profile) -> anyhow::Result<Self> {
-        let first = self.caller.call(self.pass, &self.server, LIMIT).await?;
+        let first = self.caller.call(self.pass, &self.server, LAP_TIMEOUT).await?;
         if let Some(expected) = expected.filter(|expected| *expected != first.items) {
             bail!("found {} items in the answers to {} calls, expected {expected}", first.items, self.pass);
         }
         (self.items, self.rate) = (first.items, first.rate());
         let begun = Instant::now();
         let least = if profile == Profile::Quick { Duration::ZERO } else { self.warmup };
-        let most = least.max(profile.lap() * MOST_LAPS / Warmup::TIME_FACTOR) * Warmup::TIME_FACTOR;
+        let most = least.max(profile.lap() * MAX_LAPS / Warmup::TIME_FACTOR) * Warmup::TIME_FACTOR;
         let mut best = 0.0;
         loop {
             let lap = self.lap(profile.lap()).await?;
@@ -250,7 +250,7 @@ impl Runner {
     /// Makes calls for about `time`, in whole passes of the case.
     async fn lap(&mut self, time: Duration) -> anyhow::Result<Lap> {
         let passes = (self.rate * time.as_secs_f64() / self.pass as f64).ceil().max(1.0) as u64;
-        let lap = self.caller.call(passes * self.pass, &self.server, time + LIMIT).await?;
+        let lap = self.caller.call(passes * self.pass, &self.server, time + LAP_TIMEOUT).await?;
         let expected = passes * self.items;
         if lap.items != expected {
             bail!("found {} items in the answers to {} calls, expected {expected}", lap.items, lap.calls);

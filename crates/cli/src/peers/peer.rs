@@ -106,7 +106,7 @@ impl Peer {
     /// Returns whether it serves a case. Other forms of a contract are separate contracts, which no peer serves.
     pub(crate) fn serves(&self, case: &Case) -> bool {
         let is_form = |suite: &Suite| (suite.forms)().iter().any(|form| form.path == case.path);
-        let excepted = || self.description.except.keys().any(|what| leaves_out(what, case));
+        let excepted = || self.description.except.keys().any(|what| excludes(what, case));
         self.suites().any(|suite| suite.name == case.suite && !is_form(suite)) && !excepted()
     }
 
@@ -151,7 +151,7 @@ impl Peer {
     /// Dropping the future ends the script and all its children.
     pub(super) async fn build(&self, missing: &mut BTreeSet<String>) -> anyhow::Result<()> {
         /// The polling interval for the end of the script.
-        const LOOK: Duration = Duration::from_millis(20);
+        const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
         let mut command = Command::new(self.script("build")?);
         let castile = std::env::current_exe().context("can't find this program, which gives the peers their data")?;
@@ -162,7 +162,7 @@ impl Peer {
         let status = loop {
             match process.ended() {
                 Some(status) => break status,
-                None => tokio::time::sleep(LOOK).await,
+                None => tokio::time::sleep(POLL_INTERVAL).await,
             }
         };
         let packages = packages.await?;
@@ -196,7 +196,7 @@ impl Peer {
 }
 
 /// Returns whether an exception applies to a case: by its name, its operation or its style.
-fn leaves_out(what: &str, case: &Case) -> bool {
+fn excludes(what: &str, case: &Case) -> bool {
     selects(what, &case.name) || case.style.as_deref() == Some(what)
 }
 
@@ -276,7 +276,7 @@ mod tests {
             assert!(peer.clients().all(|suite| !(suite.typed)().is_empty()), "{peer}");
             let cases: Vec<Case> = suites.iter().flat_map(|suite| castile_suites::cases(suite)).collect();
             for left_out in except.keys() {
-                assert!(cases.iter().any(|case| leaves_out(left_out, case)), "{}: {left_out}", peer.name);
+                assert!(cases.iter().any(|case| excludes(left_out, case)), "{}: {left_out}", peer.name);
             }
             let is_left_out = |case: &Case| case.style.as_ref().is_some_and(|style| except.contains_key(style));
             assert!(!cases.iter().any(|case| is_left_out(case) && peer.serves(case)), "{peer}");

@@ -387,7 +387,7 @@ mod tests {
         let (url, others) =
             ("http://a/sdk/login", ["http://b/sdk/login", "http://a:81/sdk/login", "https://a/sdk/login"]);
         let cookies = Cookies::default();
-        crate::changed::changed(&seeds, |text, _| {
+        crate::mutations::check_mutations(&seeds, |text, _| {
             let Ok(value) = HeaderValue::from_bytes(text) else { return };
             let mut answer = HeaderMap::new();
             answer.append(header::SET_COOKIE, value);

@@ -386,7 +386,7 @@ mod tests {
             b"Digest nonce=\"n\", algorithm=SHA-512-256",
         ];
         let url = Uri::from_static("/a?b='c");
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             let Ok(value) = HeaderValue::from_bytes(text) else { return };
             let user = ["ada", "Jäsøn", "a\"b\\c"][random.usize(..3)].to_owned();
             let digest = Digest { user, password: "secret-password".to_owned(), session: Mutex::default() };

@@ -319,7 +319,7 @@ mod tests {
             assert!(runtime.block_on(shaken(&client, other, (0, 0, Vec::new()))).is_err());
         }
         let (mut taken, mut refused) = (0, 0);
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             let (fine, other) = &servers[random.usize(..servers.len())];
             let (server, is_trusted) = if random.u32(0..4) == 0 { (other, false) } else { (fine, true) };
             let left_out = [0, 1, text.len(), random.usize(..2_000)][random.usize(..4)];

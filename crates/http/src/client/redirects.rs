@@ -224,7 +224,7 @@ mod tests {
         ];
         let others =
             Redirects::SameOriginAnd(vec![Uri::from_static("https://a:443"), Uri::from_static("http://[::1]/")]);
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             let Ok(value) = header::HeaderValue::from_bytes(text) else { return };
             let mut answer = HeaderMap::new();
             answer.insert(header::LOCATION, value);

@@ -146,7 +146,7 @@ mod tests {
             b"18446744073709551615",
         ];
         let retries = Retries { attempts: 2, ..Retries::default() };
-        crate::changed::changed(&seeds, |text, _| {
+        crate::mutations::check_mutations(&seeds, |text, _| {
             let Ok(value) = http::HeaderValue::from_bytes(text) else { return };
             let mut headers = HeaderMap::new();
             headers.insert(header::RETRY_AFTER, value);

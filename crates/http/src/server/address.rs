@@ -353,7 +353,7 @@ mod tests {
             Address::Asked { scheme: Scheme::HTTP, hosts: Vec::new(), trusted },
             Address::Asked { scheme: Scheme::HTTP, hosts, trusted: Vec::new() },
         ];
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             let mut request = http::Request::get("/p/'\"?wsdl");
             let target = String::from_utf8_lossy(text);
             if let Ok(target) = target.parse::<Uri>()
@@ -406,7 +406,7 @@ mod tests {
             (ProxyHeader::Forwarded, "forwarded", "proto=https;host=\"real.example:8443\""),
             (ProxyHeader::XForwardedHost, "x-forwarded-host", "real.example:8443"),
         ];
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             let (header, name, added) = added[random.usize(..added.len())];
             let mut request = http::Request::get("/p?wsdl").header("host", "other.example");
             let fields = match random.bool() {

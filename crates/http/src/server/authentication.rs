@@ -695,7 +695,7 @@ mod tests {
         let bearer = Authentication::bearer("r", |token: String| async move { (token == "good").then_some(()) });
         let responses = [response(Hash::Sha256, "/who?x"), response(Hash::Md5, "http://a/who?x")];
         let mut texts: Vec<_> = seeds.map(<[u8]>::to_vec).into();
-        crate::changed::changed(&seeds, |text, _| texts.push(text.to_vec()));
+        crate::mutations::check_mutations(&seeds, |text, _| texts.push(text.to_vec()));
         let mut proofs = 0;
         for text in texts {
             let Ok(value) = HeaderValue::from_bytes(&text) else { continue };

@@ -15,7 +15,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use castile_soap::{Description, FaultCode, TraceData, Operation, Step, Trace, Version};
+use castile_soap::{Description, FaultCode, Operation, Step, Trace, TraceData, Version};
 use http::uri::PathAndQuery;
 use http::{Extensions, Method, Request, StatusCode};
 

@@ -222,7 +222,7 @@ mod tests {
             (Proxies::forwarded(networks).unwrap(), &header::FORWARDED, forwarded, "for=10.0.0.2;by=\"[::1]:80\""),
             (Proxies::x_forwarded_for(networks).unwrap(), &X_FORWARDED_FOR, x_forwarded_for, "10.0.0.2"),
         ];
-        crate::changed::changed(&seeds, |text, random| {
+        crate::mutations::check_mutations(&seeds, |text, random| {
             let (proxies, name, added, second) = &kinds[random.usize(..kinds.len())];
             let (added, expected) = added[random.usize(..added.len())];
             let mut fields = vec![text.to_vec()];

@@ -381,7 +381,7 @@ mod tests {
             &other,
             &long,
         ];
-        crate::changed::changed(&seeds, |text, _| {
+        crate::mutations::check_mutations(&seeds, |text, _| {
             let whole = header(text);
             if let Header::Complete { length, .. } = whole {
                 assert!(length <= text.len() && length <= SIGNATURE.len() + 4 + MAX_BLOCK, "{text:?}");

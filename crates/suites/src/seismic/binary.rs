@@ -35,11 +35,11 @@ pub const PATH: &str = "/seismic/binary";
 pub const MEDIA_TYPE: &str = "application/octet-stream";
 
 /// The limit of a query in bytes; a query needs at most 80.
-const LONGEST_QUERY: usize = 1_024;
+const MAX_QUERY_SIZE: usize = 1_024;
 /// The time limit for receiving a query.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+const QUERY_TIMEOUT: Duration = Duration::from_secs(10);
 /// The limit of an answer in bytes.
-const LONGEST_ANSWER: usize = 64 << 20;
+const MAX_ANSWER_SIZE: usize = 64 << 20;
 
 /// The quakes that were found, by area.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -113,7 +113,7 @@ pub(super) fn connect(queries: Vec<Query>) -> Connect {
             let request = Request::post(url).header(CONTENT_TYPE, MEDIA_TYPE).body(Body::from(request(asked)))?;
             let response = transport.clone().call(request).await?;
             let status = response.status();
-            let body = Limited::new(response.into_body(), LONGEST_ANSWER).collect().await?.to_bytes();
+            let body = Limited::new(response.into_body(), MAX_ANSWER_SIZE).collect().await?.to_bytes();
             match status {
                 StatusCode::OK => Ok(judge(asked, &answer(&body)?)?),
                 _ => Err(format!("status {status}, expected 200: {}", String::from_utf8_lossy(&body)).into()),
@@ -138,7 +138,7 @@ fn found(catalogue: &Catalogue, found: Vec<Found>) -> Answer {
 
 /// A tower service with the binary service at its path and the routes at the others. It is cheap to clone.
 #[derive(Clone)]
-pub struct Beside {
+pub struct WithBinary {
     binary: Option<Arc<Binary>>,
     routes: Routes,
 }
@@ -149,22 +149,22 @@ struct Binary {
     budget: Budget,
 }
 
-impl Beside {
+impl WithBinary {
     /// Creates a service that answers requests for the binary service, if there is one, and passes the others to `routes`. Its answers
     /// are charged to the budget of the process.
     pub fn new(service: impl Into<Option<Service>>, routes: Routes) -> Self {
-        Beside::charged_to(Budget::process(), service, routes)
+        WithBinary::charged_to(Budget::process(), service, routes)
     }
 
     /// Creates a service that answers requests for the binary service, if there is one, and passes the others to `routes`. Its answers
     /// are charged to `budget`.
     pub fn charged_to(budget: Budget, service: impl Into<Option<Service>>, routes: Routes) -> Self {
         let binary = service.into().map(|service| Arc::new(Binary { service, budget }));
-        Beside { binary, routes }
+        WithBinary { binary, routes }
     }
 }
 
-impl<B> tower_service::Service<Request<B>> for Beside
+impl<B> tower_service::Service<Request<B>> for WithBinary
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
@@ -208,8 +208,8 @@ impl Binary {
             return Err((StatusCode::METHOD_NOT_ALLOWED, format!("found {found}, expected POST of a query\n")));
         }
         let bad = |problem: String| (StatusCode::BAD_REQUEST, format!("found no query: {problem}\n"));
-        let body = timeout(LONGEST_WAIT, Limited::new(request.into_body(), LONGEST_QUERY).collect()).await;
-        let late = |_| (StatusCode::REQUEST_TIMEOUT, format!("found no query within {} s\n", LONGEST_WAIT.as_secs()));
+        let body = timeout(QUERY_TIMEOUT, Limited::new(request.into_body(), MAX_QUERY_SIZE).collect()).await;
+        let late = |_| (StatusCode::REQUEST_TIMEOUT, format!("found no query within {} s\n", QUERY_TIMEOUT.as_secs()));
         let body = body.map_err(late)?.map_err(|error| bad(error.to_string()))?.to_bytes();
         let query: Query = postcard::from_bytes(&body).map_err(|error| bad(error.to_string()))?;
         let answer = self.service.answer(query, |catalogue, all| write(&found(catalogue, all))).await;

@@ -11,9 +11,9 @@ use super::regions::{AREAS, REGIONS};
 use super::time::{moment, seconds};
 
 /// The largest number of quakes in a file: about a hundred times those of the article.
-const MOST: usize = 10_000_000;
+const MAX_QUAKES: usize = 10_000_000;
 /// The longest line of a file, in bytes.
-const LONGEST_LINE: u64 = 1_024;
+const MAX_LINE_LENGTH: u64 = 1_024;
 
 /// The quakes to find. An absent field is no restriction.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -34,17 +34,17 @@ pub struct Query {
 
 impl Query {
     /// Returns whether a quake is within all bounds.
-    pub fn asks_for(&self, quake: &Quake) -> bool {
+    pub fn matches(&self, quake: &Quake) -> bool {
         let in_time = self.from.is_none_or(|from| from <= quake.millis) && self.to.is_none_or(|to| quake.millis <= to);
-        in_time && self.takes(quake)
+        in_time && self.matches_except_time(quake)
     }
 
     /// Returns whether a quake is within all bounds except those of time.
-    fn takes(&self, quake: &Quake) -> bool {
-        self.longitude.take(quake.longitude)
-            && self.latitude.take(quake.latitude)
-            && self.magnitude.take(quake.magnitude)
-            && self.depth.take(quake.depth)
+    fn matches_except_time(&self, quake: &Quake) -> bool {
+        self.longitude.contains(quake.longitude)
+            && self.latitude.contains(quake.latitude)
+            && self.magnitude.contains(quake.magnitude)
+            && self.depth.contains(quake.depth)
     }
 }
 
@@ -59,12 +59,12 @@ pub struct Bounds {
 
 impl Bounds {
     /// Returns whether the number is in the range. NaN is in no range that has a bound.
-    fn take(&self, value: f32) -> bool {
+    fn contains(&self, value: f32) -> bool {
         self.least.is_none_or(|least| least <= value) && self.below.is_none_or(|below| value < below)
     }
 
     /// Returns whether the range overlaps the one from `least` to `most`.
-    fn meet(&self, least: f32, most: f32) -> bool {
+    fn overlaps(&self, least: f32, most: f32) -> bool {
         self.least.is_none_or(|mine| mine <= most) && self.below.is_none_or(|mine| least < mine)
     }
 }
@@ -174,7 +174,7 @@ impl Catalogue {
 
     /// Returns an upper bound for the number of quakes that a query finds, using only the bounds of areas and the order
     /// of time.
-    pub(super) fn at_most(&self, query: &Query) -> usize {
+    pub(super) fn upper_bound(&self, query: &Query) -> usize {
         self.areas.iter().map(|area| area.within(query).len()).sum()
     }
 
@@ -201,13 +201,13 @@ impl Catalogue {
         let mut line = String::new();
         for number in 1.. {
             line.clear();
-            if lines.by_ref().take(LONGEST_LINE).read_line(&mut line)? == 0 {
+            if lines.by_ref().take(MAX_LINE_LENGTH).read_line(&mut line)? == 0 {
                 break;
             }
-            let read = if number > MOST {
-                Err(format!("found more lines, expected at most {MOST}"))
-            } else if line.len() as u64 == LONGEST_LINE {
-                Err(format!("found a longer line, expected less than {LONGEST_LINE} bytes"))
+            let read = if number > MAX_QUAKES {
+                Err(format!("found more lines, expected at most {MAX_QUAKES}"))
+            } else if line.len() as u64 == MAX_LINE_LENGTH {
+                Err(format!("found a longer line, expected less than {MAX_LINE_LENGTH} bytes"))
             } else {
                 catalogue.add_line(&line)
             };
@@ -272,13 +272,13 @@ impl Catalogue {
 
 impl Area {
     fn find(&self, query: &Query) -> Vec<&Quake> {
-        self.within(query).iter().filter(|quake| query.takes(quake)).collect()
+        self.within(query).iter().filter(|quake| query.matches_except_time(quake)).collect()
     }
 
     /// Returns the quakes within the time of a query, if its bounds overlap those of the area.
     fn within(&self, query: &Query) -> &[Quake] {
         let (Some(latitude), Some(longitude)) = (self.latitude, self.longitude) else { return &[] };
-        if !query.latitude.meet(latitude.0, latitude.1) || !query.longitude.meet(longitude.0, longitude.1) {
+        if !query.latitude.overlaps(latitude.0, latitude.1) || !query.longitude.overlaps(longitude.0, longitude.1) {
             return &[];
         }
         let first = query.from.map_or(0, |from| self.quakes.partition_point(|quake| quake.millis < from));

@@ -7,20 +7,20 @@ use super::time::millis;
 
 /// Checks that an answer's counts are right and that its quakes match the query.
 pub(super) struct Judge<'a> {
-    asked: &'a Query,
+    query: &'a Query,
     matches: u64,
 }
 
 impl<'a> Judge<'a> {
-    pub(super) fn new(asked: &'a Query) -> Self {
-        Judge { asked, matches: 0 }
+    pub(super) fn new(query: &'a Query) -> Self {
+        Judge { query, matches: 0 }
     }
 
     /// Compares a declared count with the actual one.
-    pub(super) fn count(&self, what: &str, said: Option<i32>, found: usize) -> Result<(), String> {
-        match said {
-            Some(said) if usize::try_from(said) == Ok(found) => Ok(()),
-            _ => Err(format!("found {found} {what}, but a count of {said:?}")),
+    pub(super) fn count(&self, what: &str, declared: Option<i32>, found: usize) -> Result<(), String> {
+        match declared {
+            Some(declared) if usize::try_from(declared) == Ok(found) => Ok(()),
+            _ => Err(format!("found {found} {what}, but a count of {declared:?}")),
         }
     }
 
@@ -42,8 +42,8 @@ impl<'a> Judge<'a> {
     }
 
     pub(super) fn take(&mut self, quake: &Quake) -> Result<(), String> {
-        if !self.asked.asks_for(quake) {
-            return Err(format!("found {quake:?}, which doesn't match the query {:?}", self.asked));
+        if !self.query.matches(quake) {
+            return Err(format!("found {quake:?}, which doesn't match the query {:?}", self.query));
         }
         self.matches += 1;
         Ok(())

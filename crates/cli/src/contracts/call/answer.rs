@@ -20,14 +20,14 @@ use tokio::time::timeout;
 
 use super::tap::Tap;
 use super::{Arguments, parts};
-use crate::indented::MOST_INDENTED;
+use crate::indented::MAX_INDENTED;
 use crate::{errors, outcome, output};
 
 /// The exit code of a fault.
 const FAULT: u8 = 1;
 
 /// The maximum size, in bytes, of a binary value that `--save` leaves in the printed answer, if the answer doesn't use MTOM.
-const LARGE: usize = 64 << 10;
+const INLINE_THRESHOLD: usize = 64 << 10;
 
 /// The names of the files that `--save` writes; a number is appended.
 const ATTACHMENT: &str = "attachment";
@@ -84,7 +84,7 @@ pub(super) async fn print(
                 CallError::Protocol { answer: Some(_), .. } => {
                     Err(anyhow::Error::new(error).context("the answer violates the contract"))
                 }
-                CallError::Protocol { .. } if !tap.is_used() => Err(outcome::not_begun(error)),
+                CallError::Protocol { .. } if !tap.is_used() => Err(outcome::not_started(error)),
                 _ => Err(error.into()),
             }
         }
@@ -113,7 +113,7 @@ fn show_blocks(response: &Response<Value>) -> anyhow::Result<()> {
 
 /// A fault as it is printed.
 #[derive(Serialize)]
-struct Told<'f> {
+struct PrintedFault<'f> {
     code: Cow<'f, str>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     subcodes: Vec<String>,
@@ -136,22 +136,22 @@ fn fault_shown(operation: &Operation, fault: &Fault, is_for_people: bool) -> any
         _ => None,
     };
     let subcodes = fault.subcodes.iter().map(ToString::to_string).collect();
-    let told = Told { code, subcodes, reason: fault.reason.as_str(), role: fault.role.as_deref(), detail };
+    let printed = PrintedFault { code, subcodes, reason: fault.reason.as_str(), role: fault.role.as_deref(), detail };
     if !is_for_people {
         #[derive(Serialize)]
-        struct Whole<'f> {
-            fault: Told<'f>,
+        struct FaultDocument<'f> {
+            fault: PrintedFault<'f>,
         }
-        return shown(&Whole { fault: told }, false);
+        return shown(&FaultDocument { fault: printed }, false);
     }
     let style = errors::ERROR;
-    let (code, reason) = (visible(&told.code), castile_xml::visible_lines(told.reason));
+    let (code, reason) = (visible(&printed.code), castile_xml::visible_lines(printed.reason));
     let mut lines = format!("{style}fault{style:#} {code}: {reason}\n");
-    for subcode in &told.subcodes {
+    for subcode in &printed.subcodes {
         // Writing to a `String` can't fail.
         let _ = writeln!(lines, "  subcode: {}", visible(subcode));
     }
-    if let Some(detail) = &told.detail {
+    if let Some(detail) = &printed.detail {
         Tree::of(detail)?.write("detail", 1, &mut lines);
     }
     Ok(lines)
@@ -172,12 +172,12 @@ fn write_new(file: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 /// Returns a function that writes a binary value to a file in a folder and returns the file's name. With MTOM, it writes all values that
-/// aren't empty; without it, only those larger than [`LARGE`]. For the others it returns `None`.
+/// aren't empty; without it, only those larger than [`INLINE_THRESHOLD`]. For the others it returns `None`.
 fn values(folder: &Path, has_mtom: bool) -> impl FnMut(&[u8]) -> io::Result<Option<String>> + use<> {
     let folder = folder.to_owned();
     let mut number = 0;
     move |content| {
-        if content.is_empty() || !has_mtom && content.len() <= LARGE {
+        if content.is_empty() || !has_mtom && content.len() <= INLINE_THRESHOLD {
             return Ok(None);
         }
         number += 1;
@@ -214,13 +214,13 @@ async fn save(mut attachments: Attachments, folder: Option<&Path>, left: Duratio
         return Ok(());
     };
     /// The maximum size of an attachment. Attachments are in memory one at a time.
-    const MOST: usize = 1 << 30;
+    const MAX_ATTACHMENT_SIZE: usize = 1 << 30;
     let mut number = 0;
     while let Some(attachment) = attachments.next().await? {
         number += 1;
         outcome::make_folder(folder)?;
         let head = attachment.head().clone();
-        let content = attachment.collect(MOST).await?;
+        let content = attachment.collect(MAX_ATTACHMENT_SIZE).await?;
         let file = file(folder, ATTACHMENT, number);
         write_new(&file, &content).with_context(|| format!("can't write {}", file.display()))?;
         let described = parts::described(&head, content.len());
@@ -252,7 +252,7 @@ impl Tree {
 
     fn write_here(&self, name: &str, depth: usize, lines: &mut String) {
         const NAME: anstyle::Style = anstyle::Style::new().bold();
-        let indent = "  ".repeat(depth.min(MOST_INDENTED));
+        let indent = "  ".repeat(depth.min(MAX_INDENTED));
         let name_shown = visible(name);
         // Writing to a `String` can't fail.
         let _ = match self {
@@ -422,9 +422,9 @@ room
         let folder = tempfile::tempdir().unwrap();
         let within = folder.path().join("new");
         let mut of_others = values(&within, false);
-        assert_eq!(of_others(&[1; LARGE]).unwrap(), None);
-        assert_eq!(of_others(&[2; LARGE + 1]).unwrap().as_deref(), Some("value-1"));
-        assert_eq!(std::fs::read(within.join("value-1")).unwrap(), [2; LARGE + 1]);
+        assert_eq!(of_others(&[1; INLINE_THRESHOLD]).unwrap(), None);
+        assert_eq!(of_others(&[2; INLINE_THRESHOLD + 1]).unwrap().as_deref(), Some("value-1"));
+        assert_eq!(std::fs::read(within.join("value-1")).unwrap(), [2; INLINE_THRESHOLD + 1]);
         let mut of_mtom = values(&within, true);
         assert_eq!(of_mtom(&[]).unwrap(), None);
         let refused = of_mtom(&[3]).unwrap_err().to_string();

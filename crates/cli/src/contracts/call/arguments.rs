@@ -15,7 +15,7 @@ use crate::contracts::path::{Step, steps};
 /// The member for the content of an element with attributes, or for a request that is a single value.
 const CONTENT: &str = "$";
 /// The maximum number of items that an index creates in an array, in case the index is a typo.
-const ITEMS: usize = 10_000;
+const MAX_INDEX: usize = 10_000;
 
 /// Adds values, each given as `PATH=TEXT`, `PATH:=JSON` or `PATH@=FILE`, to the JSON object of a request. If the request is a single simple
 /// value, its path is `$`.
@@ -112,8 +112,8 @@ fn put(json: &mut Json, path: &str, value: Json) -> anyhow::Result<()> {
                 place = members.entry(name).or_insert(Json::Null);
             }
             Step::Item(number) => {
-                if number >= ITEMS {
-                    bail!("{path}: found the item number {number}, expected less than {ITEMS}");
+                if number >= MAX_INDEX {
+                    bail!("{path}: found the item number {number}, expected less than {MAX_INDEX}");
                 }
                 if place.is_null() {
                     *place = Json::Array(Vec::new());

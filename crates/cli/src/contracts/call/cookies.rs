@@ -39,7 +39,7 @@ impl Jar {
     }
 
     /// Writes the current cookies of the transport to the file.
-    pub(super) fn keep(mut self) -> anyhow::Result<()> {
+    pub(super) fn save(mut self) -> anyhow::Result<()> {
         let written = self.next.write_all(self.transport.cookies().as_bytes());
         let kept = written.and_then(|()| self.next.persist(&self.file).map_err(|error| error.error));
         kept.with_context(|| format!("{} can't be written", self.file.display()))?;

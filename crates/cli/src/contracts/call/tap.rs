@@ -23,7 +23,7 @@ use crate::{login, output};
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// The maximum size, in bytes, of an answer that is recorded for display.
-const MOST: usize = 64 << 20;
+const MAX_RECORDED: usize = 64 << 20;
 
 /// A transport and its recording.
 #[derive(Clone)]
@@ -34,15 +34,15 @@ pub(super) struct Tap {
     /// Whether this is a dry run, which sends nothing.
     is_dry: bool,
     records: bool,
-    carried: Arc<Mutex<Carried>>,
+    recording: Arc<Mutex<Recording>>,
 }
 
 #[derive(Default)]
-struct Carried {
+struct Recording {
     request: Option<Message>,
     response: Option<Message>,
     /// The Content-Type of the answer; empty if it has none.
-    answered_as: String,
+    response_type: String,
     times: Option<Times>,
 }
 
@@ -65,32 +65,32 @@ impl Tap {
     /// Makes a tap that sends through `transport`. With `records`, it records the messages. `added` has the header fields that the
     /// transport adds.
     pub(super) fn new(transport: Transport, records: bool, added: Vec<(HeaderName, String)>) -> Self {
-        Tap { transport, added: added.into(), is_dry: false, records, carried: Arc::default() }
+        Tap { transport, added: added.into(), is_dry: false, records, recording: Arc::default() }
     }
 
     /// Makes a tap that sends nothing and records the request. `added` has the header fields that the transport would add.
     pub(super) fn dry(transport: Transport, added: Vec<(HeaderName, String)>) -> Self {
-        Tap { transport, added: added.into(), is_dry: true, records: true, carried: Arc::default() }
+        Tap { transport, added: added.into(), is_dry: true, records: true, recording: Arc::default() }
     }
 
-    fn carried(&self) -> MutexGuard<'_, Carried> {
-        self.carried.lock().unwrap_or_else(PoisonError::into_inner)
+    fn recording(&self) -> MutexGuard<'_, Recording> {
+        self.recording.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns whether the tap received a request.
     pub(super) fn is_used(&self) -> bool {
-        let carried = self.carried();
-        carried.request.is_some() || carried.times.is_some()
+        let recording = self.recording();
+        recording.request.is_some() || recording.times.is_some()
     }
 
     /// Returns whether the answer is an XOP package, whose binary values are in separate parts.
     pub(super) fn has_mtom(&self) -> bool {
-        self.carried().answered_as.to_ascii_lowercase().contains("application/xop+xml")
+        self.recording().response_type.to_ascii_lowercase().contains("application/xop+xml")
     }
 
     /// Prints the request of a dry run. Returns whether there is one.
     pub(super) fn print_request(&self) -> bool {
-        match &self.carried().request {
+        match &self.recording().request {
             Some(message) => {
                 out!("{}", visible_lines(&message.shown(std::io::stdout().is_terminal())));
                 true
@@ -100,8 +100,8 @@ impl Tap {
     }
 
     /// Prints the recorded messages to standard error.
-    pub(super) fn tell(&self) {
-        let Carried { request, response, .. } = &*self.carried();
+    pub(super) fn print(&self) {
+        let Recording { request, response, .. } = &*self.recording();
         for (sign, message) in [('>', request), ('<', response)] {
             for line in message.iter().flat_map(|message| message.head.lines()) {
                 note!("{sign} {}", castile_xml::visible(line));
@@ -113,15 +113,15 @@ impl Tap {
     }
 
     /// Prints the timings of the call, which ends now, to standard error.
-    pub(super) fn tell_times(&self) {
-        if let Some(times) = &self.carried().times {
+    pub(super) fn print_times(&self) {
+        if let Some(times) = &self.recording().times {
             times.lines(times.begun.elapsed()).iter().for_each(|line| note!("{line}"));
         }
     }
 
     /// Prints the body of the answer unchanged, or escaped in a terminal.
     pub(super) fn print_response(&self) {
-        if let Some(Message { body, .. }) = &self.carried().response {
+        if let Some(Message { body, .. }) = &self.recording().response {
             if std::io::stdout().is_terminal() {
                 // The text is untrusted.
                 out!("{}", visible_lines(&String::from_utf8_lossy(body)));
@@ -229,28 +229,28 @@ impl Service<Request<Body>> for Tap {
                         }
                     }
                     let content_type = content_type(&head.headers);
-                    tap.carried().request = Some(Message { head: shown, body: body.clone(), content_type });
+                    tap.recording().request = Some(Message { head: shown, body: body.clone(), content_type });
                     if tap.is_dry {
                         return Err("a dry run sends nothing".into());
                     }
                     Request::from_parts(head, Body::from(body))
                 }
             };
-            tap.carried().times = Some(Times { begun: Instant::now(), first_byte: None, connection: None });
+            tap.recording().times = Some(Times { begun: Instant::now(), first_byte: None, connection: None });
             let response = tap.transport.call(request).await?;
             let (head, body) = response.into_parts();
-            tap.carried().answered_as = content_type(&head.headers);
-            if let Some(times) = &mut tap.carried().times {
+            tap.recording().response_type = content_type(&head.headers);
+            if let Some(times) = &mut tap.recording().times {
                 times.first_byte = Some(times.begun.elapsed());
                 times.connection = head.extensions.get().copied();
             }
             if !tap.records {
                 return Ok(Response::from_parts(head, body.map_err(Into::into).boxed_unsync()));
             }
-            let body = Limited::new(body, MOST).collect().await?.to_bytes();
+            let body = Limited::new(body, MAX_RECORDED).collect().await?.to_bytes();
             let shown = format!("{}\n{}", head.status, lines(&head.headers));
             let content_type = content_type(&head.headers);
-            tap.carried().response = Some(Message { head: shown, body: body.clone(), content_type });
+            tap.recording().response = Some(Message { head: shown, body: body.clone(), content_type });
             let body = Full::new(body).map_err(|never| match never {}).boxed_unsync();
             Ok(Response::from_parts(head, body))
         })

@@ -16,9 +16,9 @@ use crate::contracts::{generate, problems};
 use crate::output;
 
 /// The name for lines that belong to no listed entry.
-const AROUND: &str = "imports, modules and blank lines";
+const OTHER_LINES: &str = "imports, modules and blank lines";
 /// The number of entries shown by default.
-const SHOWN: usize = 20;
+const DEFAULT_ENTRIES: usize = 20;
 
 /// The JSON form of the costs; docs/describe.md explains it.
 #[derive(Serialize)]
@@ -59,12 +59,12 @@ pub(super) fn run(wsdl: &Path, files: &Files, arguments: &super::Arguments) -> a
     let entry = |Cost { name, lines, alone, .. }: &Cost| Entry { name: name.clone(), lines: *lines, alone: *alone };
     let mut costs: Vec<Entry> = costs.iter().map(entry).collect();
     let around = lines.saturating_sub(costs.iter().map(|cost| cost.lines).sum());
-    costs.push(Entry { name: AROUND.to_owned(), lines: around, alone: around });
+    costs.push(Entry { name: OTHER_LINES.to_owned(), lines: around, alone: around });
     costs.sort_by_key(|cost| Reverse(cost.alone));
     let costs = Costs { format: FORMAT, file: &shown, lines, with_faults, costs };
     let text = match arguments.json {
         true => output::json(&costs)?,
-        false => text(&costs, if arguments.all { usize::MAX } else { SHOWN }),
+        false => text(&costs, if arguments.all { usize::MAX } else { DEFAULT_ENTRIES }),
     };
     output::text(&text);
     Ok(())

@@ -51,14 +51,14 @@ impl Names {
             return format!("{prefix}:{local}");
         }
         let declared = self.declared.get(namespace).cloned();
-        let prefix = declared.unwrap_or_else(|| self.made_up(namespace));
+        let prefix = declared.unwrap_or_else(|| self.invent_prefix(namespace));
         self.prefixes.insert(namespace.to_owned(), prefix.clone());
         self.used.push((prefix.clone(), namespace.to_owned()));
         format!("{prefix}:{local}")
     }
 
     /// Invents a unique prefix.
-    fn made_up(&mut self, namespace: &str) -> String {
+    fn invent_prefix(&mut self, namespace: &str) -> String {
         let wanted = prefix_of(namespace);
         let times = self.times.entry(wanted.clone()).or_insert(0);
         loop {

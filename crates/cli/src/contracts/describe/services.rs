@@ -12,7 +12,7 @@ use super::contract::{
 use super::names::split;
 use super::paint::{DIM, HEAD, NAME, TYPE};
 use super::tree::{Node, printable};
-use super::types::{Later, Types};
+use super::types::{Pending, Types};
 
 /// How much of the contract to show.
 pub(super) struct Extent {
@@ -26,7 +26,7 @@ pub(super) struct Extent {
 
 /// Returns the whole description, with colours.
 pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
-    let mut tell = Tell {
+    let mut describer = Describer {
         contract,
         types: Types::new(contract, extent.depth, extent.documentation),
         extent,
@@ -34,23 +34,23 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
         messages: contract.messages.iter().rev().map(|one| (one.name.as_str(), one)).collect(),
         shown: HashSet::new(),
     };
-    let mut roots = tell.services();
-    roots.extend(tell.unused_bindings());
-    roots.extend(tell.unbound_port_types());
+    let mut roots = describer.services();
+    roots.extend(describer.unused_bindings());
+    roots.extend(describer.unbound_port_types());
     let has_operations = !roots.is_empty();
     roots.extend(contract.left_out.iter().map(left_out));
-    let extensions: Vec<Node> = contract.extensions.iter().map(|one| tell.extension(one)).collect();
+    let extensions: Vec<Node> = contract.extensions.iter().map(|one| describer.extension(one)).collect();
     roots.extend(extensions);
-    let mut types: Vec<Node> = std::iter::from_fn(|| tell.types.next_later()).collect();
-    let rest = tell.rest();
+    let mut types: Vec<Node> = std::iter::from_fn(|| describer.types.next_pending()).collect();
+    let rest = describer.rest();
     let unreached = if extent.all || !has_operations {
-        types.extend(tell.all_of(rest));
+        types.extend(describer.all_of(rest));
         0
     } else {
         rest.len()
     };
 
-    let mut out = tell.head();
+    let mut out = describer.head();
     for node in roots.iter().chain(&types) {
         out.push('\n');
         node.draw(DIM, &mut out);
@@ -62,7 +62,7 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
             "\n{DIM}{unreached} elements and types are not used by these operations: --all shows them{DIM:#}"
         );
     }
-    if tell.types.is_full() {
+    if describer.types.is_full() {
         let _ = writeln!(out, "\n{DIM}… the rest is not shown, because the contract is too large{DIM:#}");
     }
     let legend: Vec<&str> = ["↑ shown above", "↓ shown below", "↻ contains itself"]
@@ -75,7 +75,7 @@ pub(super) fn text(contract: &Contract, extent: &Extent) -> String {
     out
 }
 
-struct Tell<'c> {
+struct Describer<'c> {
     contract: &'c Contract,
     types: Types<'c>,
     extent: &'c Extent,
@@ -85,7 +85,7 @@ struct Tell<'c> {
     shown: HashSet<&'c str>,
 }
 
-impl<'c> Tell<'c> {
+impl<'c> Describer<'c> {
     /// Returns the header of the description. Call it last, because it lists the prefixes that were used.
     fn head(&self) -> String {
         let contract = self.contract;
@@ -280,25 +280,25 @@ impl<'c> Tell<'c> {
     }
 
     /// Returns the elements and named types of the contract's own schemas that weren't shown.
-    fn rest(&self) -> Vec<Later<'c>> {
+    fn rest(&self) -> Vec<Pending<'c>> {
         let contract = self.contract;
         let builtin: HashSet<&str> = castile_xsd::builtin_namespaces().chain([castile_xsd::XSD_NAMESPACE]).collect();
         let own = |name: &str| !builtin.contains(split(name).0);
-        let elements = contract.elements.iter().filter(|element| own(&element.name)).map(Later::Element);
-        let types = contract.types.iter().filter(|of| !of.id.starts_with('#') && own(&of.id)).map(Later::Type);
-        elements.chain(types).filter(|one| !self.types.is_told(*one)).collect()
+        let elements = contract.elements.iter().filter(|element| own(&element.name)).map(Pending::Element);
+        let types = contract.types.iter().filter(|of| !of.id.starts_with('#') && own(&of.id)).map(Pending::Type);
+        elements.chain(types).filter(|one| !self.types.is_shown(*one)).collect()
     }
 
     /// Returns these elements and types, and those they refer to.
-    fn all_of(&mut self, rest: Vec<Later<'c>>) -> Vec<Node> {
+    fn all_of(&mut self, rest: Vec<Pending<'c>>) -> Vec<Node> {
         let mut nodes = Vec::new();
         for one in rest {
             // An earlier entry may have shown it.
-            if !self.types.is_told(one) {
+            if !self.types.is_shown(one) {
                 nodes.push(self.types.root(one));
             }
         }
-        nodes.extend(std::iter::from_fn(|| self.types.next_later()));
+        nodes.extend(std::iter::from_fn(|| self.types.next_pending()));
         nodes
     }
 

@@ -28,12 +28,12 @@ pub(super) struct Types<'c> {
     /// How many levels of named types are nested.
     depth: usize,
     documentation: bool,
-    told: HashSet<&'c str>,
+    shown_types: HashSet<&'c str>,
     /// The names of the global elements that were shown.
-    mentioned: HashSet<&'c str>,
+    shown_elements: HashSet<&'c str>,
     /// The types that are currently being shown.
-    within: Vec<&'c str>,
-    later: VecDeque<Later<'c>>,
+    open_types: Vec<&'c str>,
+    pending: VecDeque<Pending<'c>>,
     /// The approximate size, in bytes, of the types shown so far.
     size: usize,
     queued: HashSet<&'c str>,
@@ -41,7 +41,7 @@ pub(super) struct Types<'c> {
 
 /// An element or type that was referred to and isn't shown yet.
 #[derive(Clone, Copy)]
-pub(super) enum Later<'c> {
+pub(super) enum Pending<'c> {
     Element(&'c Element),
     Type(&'c Type),
 }
@@ -54,10 +54,10 @@ impl<'c> Types<'c> {
             elements: contract.elements.iter().map(|one| (one.name.as_str(), one)).collect(),
             depth,
             documentation,
-            told: HashSet::new(),
-            mentioned: HashSet::new(),
-            within: Vec::new(),
-            later: VecDeque::new(),
+            shown_types: HashSet::new(),
+            shown_elements: HashSet::new(),
+            open_types: Vec::new(),
+            pending: VecDeque::new(),
             size: 0,
             queued: HashSet::new(),
         }
@@ -82,32 +82,32 @@ impl<'c> Types<'c> {
     }
 
     /// Returns whether an element or a type was shown.
-    pub(super) fn is_told(&self, what: Later<'c>) -> bool {
+    pub(super) fn is_shown(&self, what: Pending<'c>) -> bool {
         match what {
-            Later::Element(element) => self.mentioned.contains(element.name.as_str()),
-            Later::Type(of) => self.told.contains(of.id.as_str()),
+            Pending::Element(element) => self.shown_elements.contains(element.name.as_str()),
+            Pending::Type(of) => self.shown_types.contains(of.id.as_str()),
         }
     }
 
     /// Shows the next element or type that was only referred to so far.
-    pub(super) fn next_later(&mut self) -> Option<Node> {
+    pub(super) fn next_pending(&mut self) -> Option<Node> {
         loop {
-            let later = self.later.pop_front()?;
-            if !self.is_told(later) {
+            let later = self.pending.pop_front()?;
+            if !self.is_shown(later) {
                 return Some(self.root(later));
             }
         }
     }
 
     /// Shows an element or a type at the left margin.
-    pub(super) fn root(&mut self, what: Later<'c>) -> Node {
+    pub(super) fn root(&mut self, what: Pending<'c>) -> Node {
         match what {
-            Later::Element(element) => {
+            Pending::Element(element) => {
                 let mut node = self.element(element, "", self.depth);
                 node.line = format!("element {}", node.line);
                 node
             }
-            Later::Type(of) => {
+            Pending::Type(of) => {
                 let (text, children, more) = self.of_type(&of.id, self.depth);
                 let mut node = Node::new(format!("type {}", text.trim_start())).with(children);
                 node.more = more;
@@ -116,13 +116,13 @@ impl<'c> Types<'c> {
         }
     }
 
-    fn queue(&mut self, what: Later<'c>) {
+    fn queue(&mut self, what: Pending<'c>) {
         let key = match what {
-            Later::Element(element) => &element.name,
-            Later::Type(of) => &of.id,
+            Pending::Element(element) => &element.name,
+            Pending::Type(of) => &of.id,
         };
         if self.queued.insert(key) {
-            self.later.push_back(what);
+            self.pending.push_back(what);
         }
     }
 
@@ -141,10 +141,10 @@ impl<'c> Types<'c> {
         // Elements that refer to one another nest as deep as types do.
         let is_anonymous = element.type_id.starts_with('#') && self.mark(&element.type_id) == BELOW;
         if is_anonymous && depth == 0 {
-            self.queue(Later::Element(element));
+            self.queue(Pending::Element(element));
             return Node::new(format!("{NAME}{name}{NAME:#}{occurs}{BELOW}"));
         }
-        self.mentioned.insert(&element.name);
+        self.shown_elements.insert(&element.name);
         self.named(name, element, occurs, if is_anonymous { depth - 1 } else { depth })
     }
 
@@ -154,7 +154,7 @@ impl<'c> Types<'c> {
     }
 
     fn named(&mut self, name: String, element: &'c Element, occurs: &str, depth: usize) -> Node {
-        let is_told = self.mark(&element.type_id) == ABOVE;
+        let is_shown = self.mark(&element.type_id) == ABOVE;
         let (text, mut children, mut more) = self.of_type(&element.type_id, depth);
         let mut line = format!("{NAME}{name}{NAME:#}{occurs}{text}");
         if element.is_abstract {
@@ -164,7 +164,7 @@ impl<'c> Types<'c> {
             line.push_str("  nillable");
         }
         line.push_str(&self.value(&element.value));
-        if is_told {
+        if is_shown {
             return Node { line, more, children };
         }
         for constraint in &element.identity_constraints {
@@ -185,7 +185,7 @@ impl<'c> Types<'c> {
                 let known = self.elements.get(name.as_str()).copied();
                 let mark = known.map_or("", |substitute| self.mark(&substitute.type_id));
                 if let Some(substitute) = known.filter(|_| mark == BELOW) {
-                    self.queue(Later::Element(substitute));
+                    self.queue(Pending::Element(substitute));
                 }
                 format!("{}{mark}", self.names.short(name))
             });
@@ -198,13 +198,13 @@ impl<'c> Types<'c> {
 
     /// Shows a type at its use. Returns the text after the name, the children, and further lines.
     fn of_type(&mut self, type_id: &'c str, depth: usize) -> (String, Vec<Node>, Vec<String>) {
-        let told = self.told_of_type(type_id, depth);
+        let told = self.describe_type(type_id, depth);
         // 40 bytes account for the branches around a line.
         self.size += 40 + told.0.len();
         told
     }
 
-    fn told_of_type(&mut self, type_id: &'c str, depth: usize) -> (String, Vec<Node>, Vec<String>) {
+    fn describe_type(&mut self, type_id: &'c str, depth: usize) -> (String, Vec<Node>, Vec<String>) {
         if self.is_full() {
             return ("  …".to_owned(), Vec::new(), Vec::new());
         }
@@ -215,10 +215,10 @@ impl<'c> Types<'c> {
         let name = if is_named { format!("  {TYPE}{}{TYPE:#}", self.names.short(&of.id)) } else { String::new() };
         match &of.kind {
             Kind::Simple(simple) => {
-                if !simple.enumeration.is_empty() && self.told.contains(type_id) && is_named {
+                if !simple.enumeration.is_empty() && self.shown_types.contains(type_id) && is_named {
                     return (format!("{name}{ABOVE}"), Vec::new(), Vec::new());
                 }
-                self.told.insert(type_id);
+                self.shown_types.insert(type_id);
                 let text = self.simple(simple);
                 let text = if is_named { format!("{name} {DIM}={DIM:#} {text}") } else { format!("  {text}") };
                 (text, Vec::new(), self.enumeration(simple))
@@ -229,14 +229,14 @@ impl<'c> Types<'c> {
                     return (format!("{name}{mark}"), Vec::new(), Vec::new());
                 }
                 if depth == 0 && is_named {
-                    self.queue(Later::Type(of));
+                    self.queue(Pending::Type(of));
                     return (format!("{name}{BELOW}"), Vec::new(), Vec::new());
                 }
-                self.told.insert(type_id);
-                self.within.push(type_id);
+                self.shown_types.insert(type_id);
+                self.open_types.push(type_id);
                 let depth = if is_named { depth.saturating_sub(1) } else { depth };
                 let told = self.complex(of, complex, depth);
-                self.within.pop();
+                self.open_types.pop();
                 let (text, children, more) = told;
                 (format!("{name}{text}"), children, more)
             }
@@ -247,8 +247,8 @@ impl<'c> Types<'c> {
         match self.types.get(type_id) {
             None => "",
             Some(of) if matches!(of.kind, Kind::Simple(_)) => "",
-            _ if self.within.contains(&type_id) => WITHIN,
-            _ if self.told.contains(type_id) => ABOVE,
+            _ if self.open_types.contains(&type_id) => WITHIN,
+            _ if self.shown_types.contains(type_id) => ABOVE,
             _ => BELOW,
         }
     }
@@ -308,7 +308,7 @@ impl<'c> Types<'c> {
             return format!("{DIM}a type without a name{DIM:#}");
         }
         if let Some(&of) = self.types.get(type_id).filter(|_| mark == BELOW) {
-            self.queue(Later::Type(of));
+            self.queue(Pending::Type(of));
         }
         format!("{TYPE}{}{TYPE:#}{mark}", self.names.short(type_id))
     }
@@ -335,7 +335,7 @@ impl<'c> Types<'c> {
             let item = item_type(array_type);
             let mark = self.mark(item);
             if let Some(&of) = self.types.get(item).filter(|_| mark == BELOW) {
-                self.queue(Later::Type(of));
+                self.queue(Pending::Type(of));
             }
             line.push_str(&format!("  array of {}{mark}", self.names.short(array_type)));
         }

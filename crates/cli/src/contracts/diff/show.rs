@@ -14,11 +14,11 @@ pub(super) struct Report<'c> {
     /// How many changes break old clients, and how many break new clients.
     breaks_old_clients: usize,
     breaks_new_clients: usize,
-    changes: Vec<One<'c>>,
+    changes: Vec<ReportChange<'c>>,
 }
 
 #[derive(Serialize)]
-struct One<'c> {
+struct ReportChange<'c> {
     kind: &'c str,
     group: &'c str,
     path: &'c str,
@@ -33,7 +33,7 @@ struct One<'c> {
 /// Returns the changes for JSON output.
 pub(super) fn report<'c>(changes: &'c Changes, names: &'c (String, String)) -> Report<'c> {
     let (breaks_old_clients, breaks_new_clients) = changes.broken();
-    let one = |change: &'c Change| One {
+    let one = |change: &'c Change| ReportChange {
         kind: change.kind,
         group: &change.group,
         path: &change.path,

@@ -43,23 +43,23 @@ impl<In: Transport> Connector<In> for Secured {
         if !details.needs_tls() || transport.is_tls() {
             return Ok(Some(Either::A(transport)));
         }
-        let mut below = TransportAdapter::new(transport.boxed(), details.current_time.clone());
-        below.set_timeout(details.timeout);
-        let below = Below(Arc::new(Mutex::new(Inner { adapter: below, waits: false })));
+        let mut connection = TransportAdapter::new(transport.boxed(), details.current_time.clone());
+        connection.set_timeout(details.timeout);
+        let connection = Connection(Arc::new(Mutex::new(Inner { adapter: connection, waits: false })));
         let host = details.uri.host().unwrap_or_default();
         let tls = self.tls().map_err(|error| Error::Other(error.into()))?;
-        let mut shaking = pin!(tls.connect(host, below.clone()));
-        let shaken = below.until_done(|context| shaking.as_mut().poll(context))?;
-        let above = Mutex::new(Box::new(shaken.map_err(failed)?) as Box<dyn Above>);
+        let mut shaking = pin!(tls.connect(host, connection.clone()));
+        let shaken = connection.until_done(|context| shaking.as_mut().poll(context))?;
+        let tls_stream = Mutex::new(Box::new(shaken.map_err(failed)?) as Box<dyn TlsStream>);
         let buffers = LazyBuffers::new(details.config.input_buffer_size(), details.config.output_buffer_size());
-        Ok(Some(Either::B(Stream { buffers, above, below })))
+        Ok(Some(Either::B(Stream { buffers, tls_stream, connection })))
     }
 }
 
 /// Returns why there is no TLS. A timeout stays a timeout.
 fn failed(error: castile::http::Error) -> Error {
-    let below = error.source().and_then(|error| error.downcast_ref::<io::Error>()).and_then(io::Error::get_ref);
-    match below.and_then(|error| error.downcast_ref::<Error>()) {
+    let cause = error.source().and_then(|error| error.downcast_ref::<io::Error>()).and_then(io::Error::get_ref);
+    match cause.and_then(|error| error.downcast_ref::<Error>()) {
         Some(Error::Timeout(of)) => Error::Timeout(*of),
         _ => Error::Other(error.into()),
     }
@@ -67,7 +67,7 @@ fn failed(error: castile::http::Error) -> Error {
 
 /// The connection under TLS.
 #[derive(Clone)]
-struct Below(Arc<Mutex<Inner>>);
+struct Connection(Arc<Mutex<Inner>>);
 
 struct Inner {
     adapter: TransportAdapter,
@@ -75,7 +75,7 @@ struct Inner {
     waits: bool,
 }
 
-impl Below {
+impl Connection {
     fn lock(&self) -> MutexGuard<'_, Inner> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -94,7 +94,7 @@ impl Below {
     }
 }
 
-impl AsyncRead for Below {
+impl AsyncRead for Connection {
     fn poll_read(self: Pin<&mut Self>, _: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let mut inner = self.lock();
         let Inner { adapter, waits } = &mut *inner;
@@ -107,7 +107,7 @@ impl AsyncRead for Below {
     }
 }
 
-impl AsyncWrite for Below {
+impl AsyncWrite for Connection {
     fn poll_write(self: Pin<&mut Self>, _: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         Poll::Ready(self.lock().adapter.write(bytes))
     }
@@ -122,15 +122,15 @@ impl AsyncWrite for Below {
 }
 
 /// A TLS stream: plain text goes in and comes out.
-trait Above: AsyncRead + AsyncWrite + Send + Unpin {}
+trait TlsStream: AsyncRead + AsyncWrite + Send + Unpin {}
 
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Above for S {}
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> TlsStream for S {}
 
 /// A connection with TLS.
 pub(super) struct Stream {
     buffers: LazyBuffers,
-    above: Mutex<Box<dyn Above>>,
-    below: Below,
+    tls_stream: Mutex<Box<dyn TlsStream>>,
+    connection: Connection,
 }
 
 impl Transport for Stream {
@@ -139,32 +139,32 @@ impl Transport for Stream {
     }
 
     fn transmit_output(&mut self, amount: usize, timeout: NextTimeout) -> Result<(), Error> {
-        let Stream { buffers, above, below } = self;
-        below.lock().adapter.set_timeout(timeout);
-        let mut above = Pin::new(above.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let Stream { buffers, tls_stream, connection } = self;
+        connection.lock().adapter.set_timeout(timeout);
+        let mut tls_stream = Pin::new(tls_stream.get_mut().unwrap_or_else(PoisonError::into_inner));
         let mut left = &buffers.output()[..amount];
         while !left.is_empty() {
-            match below.until_done(|context| above.as_mut().poll_write(context, left))?? {
+            match connection.until_done(|context| tls_stream.as_mut().poll_write(context, left))?? {
                 0 => return Err(io::Error::from(io::ErrorKind::WriteZero).into()),
                 count => left = &left[count..],
             }
         }
-        Ok(below.until_done(|context| above.as_mut().poll_flush(context))??)
+        Ok(connection.until_done(|context| tls_stream.as_mut().poll_flush(context))??)
     }
 
     fn await_input(&mut self, timeout: NextTimeout) -> Result<bool, Error> {
-        let Stream { buffers, above, below } = self;
-        below.lock().adapter.set_timeout(timeout);
-        let mut above = Pin::new(above.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let Stream { buffers, tls_stream, connection } = self;
+        connection.lock().adapter.set_timeout(timeout);
+        let mut tls_stream = Pin::new(tls_stream.get_mut().unwrap_or_else(PoisonError::into_inner));
         let mut buffer = ReadBuf::new(buffers.input_append_buf());
-        below.until_done(|context| above.as_mut().poll_read(context, &mut buffer))??;
+        connection.until_done(|context| tls_stream.as_mut().poll_read(context, &mut buffer))??;
         let count = buffer.filled().len();
         buffers.input_appended(count);
         Ok(count > 0)
     }
 
     fn is_open(&mut self) -> bool {
-        self.below.lock().adapter.get_mut().is_open()
+        self.connection.lock().adapter.get_mut().is_open()
     }
 
     fn is_tls(&self) -> bool {

@@ -123,7 +123,7 @@ fn binding(
                 continue;
             }
         };
-        let bound = Bound { file, operation, of, style: own, parts };
+        let bound = Bound { file, operation, port_type_operation: of, style: own, parts };
         bound.check(findings);
         let signature = bound.signature();
         if let Some(first) = signatures.get(&signature) {
@@ -145,7 +145,7 @@ fn binding(
 struct Bound<'d> {
     file: FileId,
     operation: Element<'d>,
-    of: Element<'d>,
+    port_type_operation: Element<'d>,
     style: Style,
     parts: &'d Parts<'d>,
 }
@@ -158,7 +158,7 @@ impl<'d> Bound<'d> {
             }
         }
         let mut declared: HashMap<&str, Element<'d>> = HashMap::new();
-        for fault in wsdl_children(self.of, "fault") {
+        for fault in wsdl_children(self.port_type_operation, "fault") {
             declared.entry(named(fault)).or_insert(fault);
         }
         if !findings.spend(declared.len()) {
@@ -171,7 +171,7 @@ impl<'d> Bound<'d> {
 
     /// Returns the parts of the input or output message.
     fn parts_of(&self, direction: &str) -> &'d [Part<'d>] {
-        let of = wsdl_children(self.of, direction).next();
+        let of = wsdl_children(self.port_type_operation, direction).next();
         of.and_then(|of| self.parts.message(of)).unwrap_or_default()
     }
 

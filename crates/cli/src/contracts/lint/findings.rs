@@ -9,9 +9,9 @@ use castile_xsd::{FileId, Location, Sources};
 use super::rules::{self, Rule};
 
 /// The maximum number of stored findings for a rule.
-const MOST: usize = 100;
+const MAX_FINDINGS: usize = 100;
 /// The maximum number of checked elements, attributes and references. References to the same component can multiply without limit.
-const MOST_WORK: usize = 20_000_000;
+const MAX_WORK: usize = 20_000_000;
 
 /// A finding.
 #[derive(Debug)]
@@ -51,15 +51,15 @@ impl<'s> Findings<'s> {
     /// Adds to the work counter. Returns false if the limit is exceeded, which is reported.
     pub(super) fn spend(&mut self, work: usize) -> bool {
         self.work = self.work.saturating_add(work);
-        if self.work <= MOST_WORK {
+        if self.work <= MAX_WORK {
             return true;
         }
-        self.cut(&format!("the contract has more than {MOST_WORK} references and elements to check"));
+        self.note_incomplete(&format!("the contract has more than {MAX_WORK} references and elements to check"));
         false
     }
 
     /// Reports that not everything was checked.
-    pub(super) fn cut(&mut self, why: &str) {
+    pub(super) fn note_incomplete(&mut self, why: &str) {
         if let Some(file) = self.sources.first() {
             self.add(&rules::LIMIT, Location::file(file), why);
         }
@@ -73,14 +73,14 @@ impl<'s> Findings<'s> {
             return;
         }
         diagnostic.rule = Some(rule);
-        if self.counts(rule, diagnostic.severity) {
+        if self.count(rule, diagnostic.severity) {
             self.list.push(Finding { rule, diagnostic, mend: rules::mend_of_front_end(rule) });
         }
     }
 
     /// Adds a violation of a rule. Each rule is reported once per place.
     pub(super) fn add(&mut self, rule: &'static Rule, location: Location, message: impl Into<String>) {
-        if !self.seen.insert((rule.id, location)) || !self.counts(rule.id, rule.severity) {
+        if !self.seen.insert((rule.id, location)) || !self.count(rule.id, rule.severity) {
             return;
         }
         let mut diagnostic = self.sources.diagnostic(rule.severity, location, message);
@@ -105,14 +105,14 @@ impl<'s> Findings<'s> {
     }
 
     /// Counts a finding. Returns whether to store it.
-    fn counts(&mut self, rule: &'static str, severity: Severity) -> bool {
+    fn count(&mut self, rule: &'static str, severity: Severity) -> bool {
         if self.allowed.contains(rule) {
             return false;
         }
         self.totals[slot(severity)] += 1;
         let count = self.counts.entry(rule).or_insert(0);
         *count += 1;
-        *count <= MOST
+        *count <= MAX_FINDINGS
     }
 
     /// Sorts the findings for display: the worst first, then by rule and place. A problem of the front end is removed if a rule reports the
@@ -124,11 +124,11 @@ impl<'s> Findings<'s> {
             let worst = told.entry(place(one)).or_insert(one.diagnostic.severity);
             *worst = (*worst).max(one.diagnostic.severity);
         }
-        let is_told = |one: &Finding| {
+        let is_listed_before = |one: &Finding| {
             let is_of_front_end = one.rule == rules::CONTRACT && one.diagnostic.line > 0;
             is_of_front_end && told.get(&place(one)).is_some_and(|worst| *worst >= one.diagnostic.severity)
         };
-        let (left_out, list): (Vec<_>, Vec<_>) = std::mem::take(&mut self.list).into_iter().partition(is_told);
+        let (left_out, list): (Vec<_>, Vec<_>) = std::mem::take(&mut self.list).into_iter().partition(is_listed_before);
         self.list = list;
         for one in left_out {
             self.totals[slot(one.diagnostic.severity)] -= 1;
@@ -168,10 +168,10 @@ mod tests {
     fn findings_that_are_only_counted_keep_their_severity() {
         let sources = Sources::default();
         let mut findings = Findings::new(&sources, &[]);
-        for _ in 0..MOST + 5 {
+        for _ in 0..MAX_FINDINGS + 5 {
             findings.problem(Diagnostic::of_document(Severity::Error, "contract.wsdl", "it is broken"));
         }
         findings.finish();
-        assert_eq!((findings.list.len(), findings.totals()), (MOST, [MOST + 5, 0, 0]));
+        assert_eq!((findings.list.len(), findings.totals()), (MAX_FINDINGS, [MAX_FINDINGS + 5, 0, 0]));
     }
 }

@@ -11,7 +11,7 @@ use super::findings::Findings;
 use super::rules;
 
 /// By default, xjc generates no enum for an enumeration with more values.
-const LARGEST_ENUMERATION: usize = 256;
+const MAX_ENUMERATION: usize = 256;
 const XML_NAMESPACE: &str = "http://www.w3.org/XML/1998/namespace";
 
 pub(super) fn check(documents: &Documents, findings: &mut Findings<'_>) {
@@ -153,7 +153,7 @@ fn arrays(documents: &Documents) -> HashSet<Name> {
 fn enumeration(file: FileId, simple_type: Element<'_>, findings: &mut Findings<'_>) {
     let restrictions = simple_type.elements().filter(|one| one.is(XSD_NAMESPACE, "restriction"));
     let values = restrictions.flat_map(Element::elements).filter(|one| one.local() == "enumeration").count();
-    if values > LARGEST_ENUMERATION {
+    if values > MAX_ENUMERATION {
         let name = named(simple_type);
         findings.at(&rules::LARGE_ENUMERATION, file, simple_type, format!("{name} has {values} values"));
     }

@@ -12,7 +12,7 @@ use crate::contracts::problems::rendered;
 use crate::errors::{ERROR, MARGIN, NOTE, WARNING, counted};
 
 /// The maximum number of further places that are listed for a rule.
-const PLACES: usize = 5;
+const MAX_LISTED: usize = 5;
 
 /// Formats the findings as text: the first of each rule with the places of the others, or all in full.
 pub(super) fn text(findings: &Findings<'_>, contract: &str, all: bool) -> String {
@@ -40,7 +40,7 @@ pub(super) fn text(findings: &Findings<'_>, contract: &str, all: bool) -> String
                 let place = &one.diagnostic;
                 format!("{}:{}:{}", visible(&place.file), place.line, place.column)
             };
-            let mut places: Vec<String> = one[1..].iter().take(PLACES).map(place).collect();
+            let mut places: Vec<String> = one[1..].iter().take(MAX_LISTED).map(place).collect();
             let more = one.len() - 1 - places.len();
             if more > 0 {
                 places.push(format!("and {more} more (--all shows them)"));
@@ -86,13 +86,13 @@ pub(super) struct Report<'f> {
     errors: usize,
     warnings: usize,
     notes: usize,
-    findings: Vec<One<'f>>,
+    findings: Vec<ReportFinding<'f>>,
     /// The number of findings of each rule, including those that aren't in `findings`.
     counts: std::collections::BTreeMap<&'f str, usize>,
 }
 
 #[derive(Serialize)]
-struct One<'f> {
+struct ReportFinding<'f> {
     rule: &'f str,
     severity: &'static str,
     file: &'f str,
@@ -109,7 +109,7 @@ pub(super) fn report<'f>(findings: &'f Findings<'_>, contract: &'f str) -> Repor
     let [errors, warnings, notes] = findings.totals();
     let one = |finding: &'f Finding| {
         let place = &finding.diagnostic;
-        One {
+        ReportFinding {
             rule: finding.rule,
             severity: match place.severity {
                 Severity::Error => "error",

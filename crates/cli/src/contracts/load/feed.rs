@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use anyhow::{Context, bail};
 
 /// The maximum file size. The whole file is held in memory, so that nothing is read during the load.
-const MOST_BYTES: u64 = 1 << 30;
+const MAX_SIZE: u64 = 1 << 30;
 
 /// Rows of named values.
 #[derive(Debug)]
@@ -39,8 +39,8 @@ impl Feed {
     pub(super) fn read(path: &Path) -> anyhow::Result<Self> {
         let shown = path.display();
         let size = std::fs::metadata(path).with_context(|| format!("{shown} can't be read"))?.len();
-        if size > MOST_BYTES {
-            bail!("{shown} has {size} bytes, expected at most {MOST_BYTES}");
+        if size > MAX_SIZE {
+            bail!("{shown} has {size} bytes, expected at most {MAX_SIZE}");
         }
         let bytes = std::fs::read(path).with_context(|| format!("{shown} can't be read"))?;
         let text = String::from_utf8(bytes).map_err(|error| {
@@ -68,52 +68,53 @@ impl Feed {
 
     fn read_csv(&mut self, text: &str) -> anyhow::Result<()> {
         let mut reader = csv::Reader::from_reader(text.as_bytes());
-        let headers = reader.headers().map_err(|error| self.wrong_csv(&error))?;
+        let headers = reader.headers().map_err(|error| self.csv_error(&error))?;
         self.columns = headers.iter().map(|name| name.trim().to_owned()).collect();
         let mut record = csv::StringRecord::new();
-        while reader.read_record(&mut record).map_err(|error| self.wrong_csv(&error))? {
+        while reader.read_record(&mut record).map_err(|error| self.csv_error(&error))? {
             self.lines.push(record.position().map_or(0, csv::Position::line));
             record.iter().for_each(|value| self.push(value));
         }
         Ok(())
     }
 
-    fn wrong_csv(&self, error: &csv::Error) -> anyhow::Error {
+    fn csv_error(&self, error: &csv::Error) -> anyhow::Error {
         let line = error.position().map_or(1, csv::Position::line);
         match error.kind() {
             csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
-                self.wrong(line, &format!("found {len} values, expected {expected_len} as in the first row"))
+                self.line_error(line, &format!("found {len} values, expected {expected_len} as in the first row"))
             }
-            _ => self.wrong(line, &error.to_string()),
+            _ => self.line_error(line, &error.to_string()),
         }
     }
 
     fn read_json_lines(&mut self, text: &str) -> anyhow::Result<()> {
         type Object = serde_json::Map<String, serde_json::Value>;
         for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
-            let object: Object =
-                serde_json::from_str(text).map_err(|error| self.wrong(line, &format!("not a JSON object: {error}")))?;
+            let object: Object = serde_json::from_str(text)
+                .map_err(|error| self.line_error(line, &format!("not a JSON object: {error}")))?;
             if self.columns.is_empty() {
                 self.columns = object.keys().cloned().collect();
             }
             self.lines.push(line);
             for name in self.columns.clone() {
-                let value =
-                    match object.get(&name) {
-                        Some(serde_json::Value::String(value)) => value.clone(),
-                        Some(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => value.to_string(),
-                        Some(_) => return Err(self.wrong(
+                let value = match object.get(&name) {
+                    Some(serde_json::Value::String(value)) => value.clone(),
+                    Some(value @ (serde_json::Value::Number(_) | serde_json::Value::Bool(_))) => value.to_string(),
+                    Some(_) => {
+                        return Err(self.line_error(
                             line,
                             &format!(
                                 "{name}: found an array, an object or null, expected a string, a number, true or false"
                             ),
-                        )),
-                        None => {
-                            return Err(
-                                self.wrong(line, &format!("found no {name}, expected the members of the first line"))
-                            );
-                        }
-                    };
+                        ));
+                    }
+                    None => {
+                        return Err(
+                            self.line_error(line, &format!("found no {name}, expected the members of the first line"))
+                        );
+                    }
+                };
                 self.push(&value);
             }
         }
@@ -148,25 +149,25 @@ impl Feed {
     }
 
     /// Returns an error that names the file and the line of a row.
-    pub(super) fn wrong_row(&self, row: usize, what: &str) -> String {
-        self.wrong(self.lines[row], what).to_string()
+    pub(super) fn row_error(&self, row: usize, what: &str) -> String {
+        self.line_error(self.lines[row], what).to_string()
     }
 
-    fn wrong(&self, line: u64, what: &str) -> anyhow::Error {
+    fn line_error(&self, line: u64, what: &str) -> anyhow::Error {
         anyhow::anyhow!("{}:{line}: {what}", self.path.display())
     }
 }
 
 /// The position in a feed.
 #[derive(Clone, Debug)]
-pub(super) struct Turns {
+pub(super) struct FeedCursor {
     rows: usize,
     ends: bool,
     next: Arc<AtomicUsize>,
     is_shared: bool,
 }
 
-impl Turns {
+impl FeedCursor {
     /// # Errors
     /// Two modes contradict each other.
     pub(super) fn new(rows: usize, modes: &[Mode]) -> anyhow::Result<Self> {
@@ -177,13 +178,13 @@ impl Turns {
         if has(Mode::Shared) && has(Mode::PerUser) {
             bail!("found the feed modes shared and per-user, expected one of them");
         }
-        Ok(Turns { rows, ends: has(Mode::Stop), next: Arc::default(), is_shared: !has(Mode::PerUser) })
+        Ok(FeedCursor { rows, ends: has(Mode::Stop), next: Arc::default(), is_shared: !has(Mode::PerUser) })
     }
 
     /// Returns the position for one user.
     pub(super) fn of_user(&self) -> Self {
         let next = if self.is_shared { self.next.clone() } else { Arc::default() };
-        Turns { next, ..self.clone() }
+        FeedCursor { next, ..self.clone() }
     }
 
     /// Takes the next row; `None` if there is none left.
@@ -237,7 +238,7 @@ mod tests {
     #[test]
     fn rows_are_used_according_to_the_mode() {
         let taken = |modes: &[Mode]| {
-            let turns = Turns::new(2, modes).unwrap();
+            let turns = FeedCursor::new(2, modes).unwrap();
             let (one, other) = (turns.of_user(), turns.of_user());
             [one.take(), other.take(), one.take(), one.take()]
         };
@@ -245,7 +246,7 @@ mod tests {
         assert_eq!(taken(&[Mode::Stop]), [Some(0), Some(1), None, None]);
         assert_eq!(taken(&[Mode::PerUser]), [Some(0), Some(0), Some(1), Some(0)]);
         assert_eq!(taken(&[Mode::PerUser, Mode::Stop]), [Some(0), Some(0), Some(1), None]);
-        assert!(Turns::new(1, &[Mode::Recycle, Mode::Stop]).is_err());
-        assert!(Turns::new(1, &[Mode::Shared, Mode::PerUser]).is_err());
+        assert!(FeedCursor::new(1, &[Mode::Recycle, Mode::Stop]).is_err());
+        assert!(FeedCursor::new(1, &[Mode::Shared, Mode::PerUser]).is_err());
     }
 }

@@ -17,9 +17,9 @@ use crate::contracts::expression::{Expression, Tree};
 use crate::contracts::shape::Shape;
 
 /// The maximum number of quoted bytes of an answer that isn't a SOAP message.
-const QUOTED: usize = 200;
+const MAX_QUOTED: usize = 200;
 /// The maximum number of reported problems of an answer.
-const TOLD: usize = 3;
+const MAX_REPORTED: usize = 3;
 
 /// The conditions for answers.
 #[derive(Debug)]
@@ -76,12 +76,12 @@ impl Judge {
         let message = root_part(response)?;
         self.status(response, &message)?;
         if message.is_empty() {
-            return self.nothing(operation);
+            return self.no_message(operation);
         }
         let charset = response.header("content-type").and_then(charset);
         let text = castile_xml::decode(&message, charset).map_err(|error| error.to_string())?;
         let mut reader = CachedReader::decoded(&text, Limits::default(), memory).map_err(|error| error.to_string())?;
-        let is_fault = begins(&mut reader)?;
+        let is_fault = read_to_payload(&mut reader)?;
         self.fault(is_fault, &message, charset)?;
         if in_full {
             while !matches!(reader.next().map_err(|error| error.to_string())?, Token::End) {}
@@ -118,7 +118,7 @@ impl Judge {
     }
 
     /// Checks an answer without a message.
-    fn nothing(&self, operation: &Operation) -> Result<(), String> {
+    fn no_message(&self, operation: &Operation) -> Result<(), String> {
         match (&operation.output, self.fault) {
             (_, Expected::Fault) => Err("found an empty answer, expected a fault".to_owned()),
             (Some(_), _) if self.statuses.is_empty() => Err("found an empty answer, expected a response".to_owned()),
@@ -143,7 +143,7 @@ impl Judge {
         if problems.is_empty() {
             return Ok(());
         }
-        let told: Vec<String> = problems.iter().take(TOLD).map(ToString::to_string).collect();
+        let told: Vec<String> = problems.iter().take(MAX_REPORTED).map(ToString::to_string).collect();
         Err(format!("not valid against the schema: {}", told.join("; ")))
     }
 
@@ -232,7 +232,7 @@ fn validated(
 }
 
 /// Reads up to the payload. Returns whether it is a fault.
-fn begins(reader: &mut CachedReader<'_>) -> Result<bool, String> {
+fn read_to_payload(reader: &mut CachedReader<'_>) -> Result<bool, String> {
     let (envelope, payload) = Envelope::read(reader).map_err(|error| error.to_string())?;
     let name = payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
     Ok(name == Some((envelope.version.namespace(), "Fault")))
@@ -242,7 +242,7 @@ fn begins(reader: &mut CachedReader<'_>) -> Result<bool, String> {
 fn fault(message: &[u8], charset: Option<Charset>) -> Option<String> {
     let text = castile_xml::decode(message, charset).ok()?;
     let mut reader = CachedReader::decoded(&text, Limits::default(), &mut Memory::default()).ok()?;
-    if !begins(&mut reader).ok()? {
+    if !read_to_payload(&mut reader).ok()? {
         return None;
     }
     let (mut code, mut reason) = (None, None);
@@ -306,9 +306,9 @@ fn charset(content_type: &str) -> Option<Charset> {
 
 /// Returns the beginning of an untrusted text, on one line.
 fn quoted(bytes: &[u8]) -> String {
-    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(QUOTED)]);
+    let start = String::from_utf8_lossy(&bytes[..bytes.len().min(MAX_QUOTED)]);
     let line: String = start.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    if bytes.len() > QUOTED { format!("{line} …") } else { line.trim_end().to_owned() }
+    if bytes.len() > MAX_QUOTED { format!("{line} …") } else { line.trim_end().to_owned() }
 }
 
 /// Returns the header fields with the content type and the action (SOAP 1.1 §6.1.1, SOAP 1.2 Part 2 §7.1.4).

@@ -9,11 +9,11 @@ use anyhow::{Context, bail};
 use castile_xml::tree::{Document, Position};
 use castile_xsd::validate::Problem;
 
-use super::feed::{Feed, Turns};
+use super::feed::{Feed, FeedCursor};
 use super::judge::{self, Judge};
 use super::service::{Operation, Service};
-use super::template::{Place, Template};
-use super::{places, sample};
+use super::template::{Placeholder, Template};
+use super::{feed_values, sample};
 use crate::contracts::envelope::{self, Fragment};
 use crate::contracts::shape::Shape;
 
@@ -27,7 +27,7 @@ pub(super) struct Mix {
     headers: Vec<Template>,
     /// The operations in the order in which a user calls them.
     pub(super) round: Arc<[usize]>,
-    pub(super) feed: Option<(Feed, Turns)>,
+    pub(super) feed: Option<(Feed, FeedCursor)>,
     /// Whether a row of the feed is used for a whole round.
     pub(super) row_per_round: bool,
     /// The names of extracted values.
@@ -82,7 +82,7 @@ impl Mix {
         service: Service,
         messages: Vec<Vec<Message>>,
         headers: Vec<Template>,
-        feed: Option<(Feed, Turns)>,
+        feed: Option<(Feed, FeedCursor)>,
         row_per_round: bool,
         values: Vec<String>,
         judge: Judge,
@@ -173,7 +173,7 @@ impl Sources<'_> {
     pub(super) fn headers(&self, service: &Service, own: &str) -> anyhow::Result<Vec<Template>> {
         let lines = |operation: &Operation| {
             let lines = judge::header_lines(service.version, &operation.action, own);
-            let template = Template::of_lines(lines, |name| self.place(name));
+            let template = Template::of_lines(lines, |name| self.placeholder(name));
             template.map_err(|wrong| anyhow::anyhow!("--header: {wrong}"))
         };
         service.operations.iter().map(lines).collect()
@@ -206,7 +206,7 @@ impl Sources<'_> {
         let origin = Origin { range: start..start + own.len(), position, is_payload: !is_whole };
         let operation = match named {
             Some(operation) => operation,
-            None => operation_of(service, &text, &shown)?,
+            None => operation_by_payload(service, &text, &shown)?,
         };
         let template = match is_template {
             true => self.template(service, &service.operations[operation], &shown, text)?,
@@ -216,9 +216,9 @@ impl Sources<'_> {
     }
 
     /// Returns the source of a placeholder.
-    fn place(&self, name: &str) -> Result<Place, String> {
-        let column = self.feed.and_then(|feed| feed.column(name)).map(Place::Column);
-        let value = self.values.iter().position(|value| value == name).map(Place::Extracted);
+    fn placeholder(&self, name: &str) -> Result<Placeholder, String> {
+        let column = self.feed.and_then(|feed| feed.column(name)).map(Placeholder::Column);
+        let value = self.values.iter().position(|value| value == name).map(Placeholder::Extracted);
         column.or(value).ok_or_else(|| {
             let columns = self.feed.map(Feed::columns).unwrap_or_default();
             let known: Vec<&str> = columns.iter().chain(self.values).map(|name| &**name).collect();
@@ -237,10 +237,10 @@ impl Sources<'_> {
         source: &str,
         text: String,
     ) -> anyhow::Result<Template> {
-        let template = Template::new(text.clone(), |name| self.place(name))
+        let template = Template::new(text.clone(), |name| self.placeholder(name))
             .map_err(|wrong| anyhow::anyhow!("{source}: {wrong}"))?;
-        if let Some(feed) = self.feed.filter(|_| template.is_fed()) {
-            places::check(service.definitions, &operation.input, &text, feed)?;
+        if let Some(feed) = self.feed.filter(|_| template.uses_feed()) {
+            feed_values::check(service.definitions, &operation.input, &text, feed)?;
         }
         Ok(template)
     }
@@ -276,7 +276,7 @@ fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
 }
 
 /// Returns the operation of a message, which its payload determines.
-fn operation_of(service: &Service, text: &str, shown: &str) -> anyhow::Result<usize> {
+fn operation_by_payload(service: &Service, text: &str, shown: &str) -> anyhow::Result<usize> {
     let document = Document::parse(text)?;
     let (body, _) = envelope::parts(&document).with_context(|| shown.to_owned())?;
     let root = body.first().map(|element| envelope::name(*element));
@@ -301,13 +301,13 @@ fn operation_of(service: &Service, text: &str, shown: &str) -> anyhow::Result<us
 
 /// Returns warnings about messages that violate the schema, as far as this is known before placeholders are filled. Such messages may be
 /// intended.
-pub(super) fn doubts(mix: &Mix) -> Vec<String> {
+pub(super) fn warnings(mix: &Mix) -> Vec<String> {
     let definitions = mix.service.definitions;
     let mut doubts = Vec::new();
     for (number, message) in mix.messages() {
         let shape: &Shape = &mix.service.operations[number].input;
-        let value = |place| match (&mix.feed, place) {
-            (Some((feed, _)), Place::Column(column)) => Some(feed.value(0, column)),
+        let value = |placeholder| match (&mix.feed, placeholder) {
+            (Some((feed, _)), Placeholder::Column(column)) => Some(feed.value(0, column)),
             _ => None,
         };
         let mut text = Vec::new();
@@ -330,12 +330,12 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
                 None => format!("{source} is not a valid message of {name}: {problem}"),
                 Some(origin) => {
                     let offset = message.template.origin(problem.offset, value);
-                    let place = origin.place(message.template.text(), offset);
+                    let position = origin.position(message.template.text(), offset);
                     format!(
                         "{source}:{}:{}: not a valid message of {name}: {}",
-                        place.line,
-                        place.column,
-                        origin.words(&problem)
+                        position.line,
+                        position.column,
+                        origin.describe(&problem)
                     )
                 }
             });
@@ -346,7 +346,7 @@ pub(super) fn doubts(mix: &Mix) -> Vec<String> {
 
 impl Origin {
     /// Returns the position in the file for an offset in the envelope.
-    fn place(&self, envelope: &str, offset: usize) -> Position {
+    fn position(&self, envelope: &str, offset: usize) -> Position {
         let offset = offset.clamp(self.range.start, self.range.end);
         let before = &envelope[self.range.start..offset];
         let lines = before.matches('\n').count() as u32;
@@ -358,7 +358,7 @@ impl Origin {
     }
 
     /// Formats a problem without its position in the envelope. Its path is the one in the file.
-    fn words(&self, problem: &Problem) -> String {
+    fn describe(&self, problem: &Problem) -> String {
         let path = match self.is_payload {
             true => problem.path.strip_prefix("Envelope/Body/").unwrap_or(&problem.path),
             false => &problem.path,

@@ -7,20 +7,20 @@ use anyhow::{Context, bail};
 use castile_load::{Arrivals, Axis, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
 use castile_report::{Criterion, InvalidCriterion, Metric, Operator};
 
-use crate::driver::{MOST_RATE, hold, most_users, rate, rate_from_zero};
+use crate::driver::{MAX_RATE, check_users, max_users, rate, rate_from_zero};
 use crate::quantity;
-use crate::quantity::{count, ip_address, positive, some_time, time, whole};
+use crate::quantity::{count, ip_address, positive, positive_time, time, whole};
 
 /// The default number of users of a closed workload.
-const USERS: usize = 4;
+const DEFAULT_USERS: usize = 4;
 /// The default limit of requests in flight of an open workload.
-const IN_FLIGHT: usize = 256;
+const DEFAULT_IN_FLIGHT: usize = 256;
 /// The maximum number of threads of a driver.
-const MOST_THREADS: usize = 1_024;
+const MAX_THREADS: usize = 1_024;
 /// The default duration.
-const DURATION: Duration = Duration::from_secs(10);
+const DEFAULT_DURATION: Duration = Duration::from_secs(10);
 /// By default, a search ends at this multiple of its first load.
-const MOST: f64 = 64.0;
+const SEARCH_FACTOR: f64 = 64.0;
 /// Throughput has stopped growing if it grows by less than this share.
 const GAIN: f64 = 0.05;
 
@@ -36,7 +36,7 @@ pub(super) struct Arguments {
     #[arg(long, value_name = "TIME", value_parser = think, conflicts_with_all = ["pacing", "rate", "stages"])]
     think: Option<Think>,
     /// The time from the start of a user's request to the start of its next request
-    #[arg(long, value_name = "TIME", value_parser = some_time, conflicts_with_all = ["rate", "stages"])]
+    #[arg(long, value_name = "TIME", value_parser = positive_time, conflicts_with_all = ["rate", "stages"])]
     pacing: Option<Duration>,
     /// How users start: one after another within a TIME, or at a rate such as 5/s or 25/min [default: all together]
     #[arg(long, value_name = "RAMP", value_parser = ramp, conflicts_with_all = ["rate", "stages"])]
@@ -70,7 +70,7 @@ pub(super) struct Arguments {
     most: Option<f64>,
 
     /// How long the load runs; a bare number is seconds [default: 10 s, or all stages]
-    #[arg(long, value_name = "TIME", value_parser = some_time, help_heading = "End")]
+    #[arg(long, value_name = "TIME", value_parser = positive_time, help_heading = "End")]
     duration: Option<Duration>,
     /// End after this many requests
     #[arg(long, value_name = "N", value_parser = count::<u64>, help_heading = "End")]
@@ -89,7 +89,7 @@ pub(super) struct Arguments {
     #[arg(long, help_heading = "Connections")]
     no_keepalive: bool,
     /// The timeout of a request
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = some_time, help_heading = "Connections")]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = positive_time, help_heading = "Connections")]
     timeout: Duration,
     /// An address to connect from; may be repeated, users take the addresses in turn
     #[arg(long = "source", value_name = "ADDRESS", value_parser = ip_address, help_heading = "Connections")]
@@ -159,10 +159,10 @@ impl Arguments {
             (None, stages) => Some(stages.to_vec()),
         };
         let is_open = stages.is_some();
-        if self.threads > MOST_THREADS {
-            bail!("found --threads {}, expected at most {MOST_THREADS}", self.threads);
+        if self.threads > MAX_THREADS {
+            bail!("found --threads {}, expected at most {MAX_THREADS}", self.threads);
         }
-        if self.rate.is_some() && self.most.is_some_and(|most| most > MOST_RATE) {
+        if self.rate.is_some() && self.most.is_some_and(|most| most > MAX_RATE) {
             bail!("found --most {}, expected at most 10000000 requests per second", self.most.unwrap_or_default());
         }
         let first = self.rate.or(self.users.map(|users| users as f64));
@@ -176,19 +176,19 @@ impl Arguments {
             bail!("--poisson, --in-flight and --when-busy require --rate or --stage");
         }
         let connections = if is_open { self.in_flight } else { self.users };
-        let connections = connections.unwrap_or(if is_open { IN_FLIGHT } else { USERS });
+        let connections = connections.unwrap_or(if is_open { DEFAULT_IN_FLIGHT } else { DEFAULT_USERS });
         let search = self.until.map(|goal| self.search(goal, connections));
         let (name, most) = match &search {
             Some(search) if search.axis == Axis::Users && self.most.is_some() => ("--most", search.max as usize),
             _ if is_open => ("--in-flight", connections),
             _ => ("--users", connections),
         };
-        hold(name, most.max(connections), castile_load::allow_descriptors())?;
+        check_users(name, most.max(connections), castile_load::allow_descriptors())?;
         let planned = (!self.stages.is_empty()).then(|| self.stages.iter().map(|stage| stage.time).sum());
         let after = match (self.duration, self.requests) {
             (Some(time), _) => Some(time),
             (None, Some(_)) => None,
-            (None, None) => Some(planned.unwrap_or(DURATION)),
+            (None, None) => Some(planned.unwrap_or(DEFAULT_DURATION)),
         };
         let pace = match (stages, self.think, self.pacing) {
             (Some(stages), ..) => Pace::Arrivals(Arrivals {
@@ -222,10 +222,10 @@ impl Arguments {
             None => (Axis::Users, users as f64),
         };
         let bound = match axis {
-            Axis::Rate => MOST_RATE,
-            Axis::Users => most_users(castile_load::allow_descriptors()) as f64,
+            Axis::Rate => MAX_RATE,
+            Axis::Users => max_users(castile_load::allow_descriptors()) as f64,
         };
-        let most = self.most.unwrap_or((first * MOST).min(bound));
+        let most = self.most.unwrap_or((first * SEARCH_FACTOR).min(bound));
         Search { axis, first: first.min(most), growth: self.growth, max: most, goal }
     }
 }
@@ -256,7 +256,7 @@ fn ramp(text: &str) -> Result<Start, String> {
 fn stage(text: &str) -> Result<Stage, String> {
     let (time, rate) = text.split_once(':').ok_or("expected TIME:RATE or TIME:FROM..TO")?;
     let (from, to) = rate.split_once("..").unwrap_or((rate, rate));
-    Ok(Stage { time: some_time(time)?, from: rate_from_zero(from)?, to: rate_from_zero(to)? })
+    Ok(Stage { time: positive_time(time)?, from: rate_from_zero(from)?, to: rate_from_zero(to)? })
 }
 
 fn goal(text: &str) -> Result<Goal, String> {
@@ -311,7 +311,7 @@ mod tests {
     #[test]
     fn it_is_bounded_unless_asked() {
         let (plan, search) = plan("");
-        assert_eq!((plan.pace, plan.connections, plan.stop.after), (Pace::Closed, 4, Some(DURATION)));
+        assert_eq!((plan.pace, plan.connections, plan.stop.after), (Pace::Closed, 4, Some(DEFAULT_DURATION)));
         assert!(search.is_none() && plan.verify_one_in == 100);
     }
 
@@ -367,7 +367,7 @@ mod tests {
 
     #[test]
     fn a_search_tries_no_more_users_than_the_driver_can_have() {
-        assert!(plan("--users 90 --until peak").1.unwrap().max <= 90.0 * MOST);
+        assert!(plan("--users 90 --until peak").1.unwrap().max <= 90.0 * SEARCH_FACTOR);
     }
 
     #[test]

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use castile_load::{Answer, HttpResponse, NoRequest, Request, Script};
 use castile_xml::Memory;
 
-use super::feed::Turns;
+use super::feed::FeedCursor;
 use super::mix::Mix;
-use super::template::Place;
+use super::template::Placeholder;
 
 /// A user of a mix.
 pub(super) struct UserScript {
     mix: Arc<Mix>,
-    turns: Option<Turns>,
+    turns: Option<FeedCursor>,
     /// The current row of the feed.
     row: Option<usize>,
     values: Vec<Option<String>>,
@@ -45,21 +45,25 @@ impl Script for UserScript {
         let mix = self.mix.clone();
         let operation = mix.round[number];
         let (message, headers) = (mix.message(operation), mix.headers(operation));
-        let is_fed = message.template.is_fed() || headers.is_fed();
+        let is_fed = message.template.uses_feed() || headers.uses_feed();
         if mix.row_per_round && number == 0 || !mix.row_per_round && is_fed {
             self.take_row()?;
         }
-        let value = |place| match place {
-            Place::Column(column) => mix.feed.as_ref().zip(self.row).map(|((feed, _), row)| feed.value(row, column)),
-            Place::Extracted(value) => self.values[value].as_deref(),
+        let value = |placeholder| match placeholder {
+            Placeholder::Column(column) => {
+                mix.feed.as_ref().zip(self.row).map(|((feed, _), row)| feed.value(row, column))
+            }
+            Placeholder::Extracted(value) => self.values[value].as_deref(),
         };
         let written = message.template.write(&mut request.body, value);
-        written.map_err(|place| NoRequest::Failed(mix.without(place)))?;
+        written.map_err(|placeholder| NoRequest::Failed(mix.missing_value(placeholder)))?;
         match headers.literal() {
             Some(lines) => request.headers.push_str(lines),
             None => {
                 let mut lines = Vec::new();
-                headers.write(&mut lines, value).map_err(|place| NoRequest::Failed(mix.without(place)))?;
+                headers
+                    .write(&mut lines, value)
+                    .map_err(|placeholder| NoRequest::Failed(mix.missing_value(placeholder)))?;
                 request.headers.push_str(&String::from_utf8_lossy(&lines));
             }
         }
@@ -83,13 +87,13 @@ impl Script for UserScript {
 
 impl Mix {
     /// Returns a message that a placeholder has no value.
-    fn without(&self, place: Place) -> String {
-        match place {
-            Place::Column(column) => {
+    fn missing_value(&self, placeholder: Placeholder) -> String {
+        match placeholder {
+            Placeholder::Column(column) => {
                 let name = self.feed.as_ref().map_or("", |(feed, _)| &feed.columns()[column]);
                 format!("{{{{{name}}}}} has no value that can be written at this place")
             }
-            Place::Extracted(value) => {
+            Placeholder::Extracted(value) => {
                 let name = &self.values[value];
                 format!(
                     "{{{{{name}}}}} has no value that can be written at this place, or no answer to this user has had \

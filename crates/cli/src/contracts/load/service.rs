@@ -113,7 +113,7 @@ impl Service {
         let Protocol::Soap { version, .. } = &binding.protocol else { bail!("the port doesn't use SOAP") };
         let operations = named.iter().filter_map(|one| {
             let found = operation(binding, &one.name)?;
-            note_of_others(binding, name, &one.name, named);
+            note_overloads(binding, name, &one.name, named);
             Some(Operation::new(definitions, binding, found, one))
         });
         Ok(Service {
@@ -140,13 +140,13 @@ fn operation<'d>(binding: &'d Binding, name: &str) -> Option<&'d BindingOperatio
 
 /// Prints a note that the first of several operations with the same name was chosen. No note is printed if the command line names several
 /// of them.
-fn note_of_others(binding: &Binding, service: &str, name: &str, named: &[Named]) {
+fn note_overloads(binding: &Binding, service: &str, name: &str, named: &[Named]) {
     let labels = binding.labels();
     let all = binding.operations.iter().zip(&labels);
     let of_name = all.filter(|(operation, _)| operation.name == name && is_called(operation));
     let of_name: Vec<&str> = of_name.map(|(_, label)| label.as_str()).collect();
     if named.iter().filter(|one| of_name.contains(&&*one.name)).count() == 1 {
-        contract::note_of_others(service, name, &of_name);
+        contract::note_overloads(service, name, &of_name);
     }
 }
 

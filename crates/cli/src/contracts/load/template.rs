@@ -1,11 +1,11 @@
 //! The message templates of a load: where the values of their placeholders come from.
 
 /// A message template with placeholders that are filled for each request.
-pub(super) type Template = crate::contracts::template::Template<Place>;
+pub(super) type Template = crate::contracts::template::Template<Placeholder>;
 
 /// The source of a placeholder's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum Placeholder {
     /// A column of the feed, by its index.
     Column(usize),
     /// A value extracted from an earlier answer, by its index.
@@ -14,7 +14,7 @@ pub(super) enum Place {
 
 impl Template {
     /// Returns whether the template has a placeholder that is filled from the feed.
-    pub(super) fn is_fed(&self) -> bool {
-        self.places().any(|place| matches!(place, Place::Column(_)))
+    pub(super) fn uses_feed(&self) -> bool {
+        self.placeholders().any(|placeholder| matches!(placeholder, Placeholder::Column(_)))
     }
 }

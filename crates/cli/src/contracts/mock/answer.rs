@@ -11,13 +11,13 @@ use castile_soap::FaultCode;
 use castile_xml::tree::Document;
 use serde_json::{Map, Value as Json};
 
-use super::place::{Facts, Names, Piece, Place, Room, Text, UNCLOSED, size, text_of};
+use super::placeholder::{Facts, Names, Piece, Placeholder, RemainingSize, Text, UNCLOSED, size, text_of};
 use crate::contracts::envelope;
 use crate::contracts::path::{self, Step};
 use crate::contracts::template::Template;
 
 /// Values to try for placeholders of unknown type when an answer is checked.
-const TRIED: [&str; 6] = ["a sample", "42", "true", "2004-02-29T23:59:59Z", "2004-02-29", ""];
+const SAMPLE_VALUES: [&str; 6] = ["a sample", "42", "true", "2004-02-29T23:59:59Z", "2004-02-29", ""];
 
 /// The body of a response, with or without placeholders.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ pub(super) enum Node {
     /// A value without placeholders.
     Literal(Json),
     /// A text that consists of one placeholder, which may be replaced by any kind of value.
-    Place(Place),
+    Placeholder(Placeholder),
     Text(Text),
     Array(Vec<Node>),
     Object(Vec<(String, Node)>),
@@ -43,7 +43,7 @@ pub(super) enum Node {
 #[derive(Debug)]
 pub(super) struct JsonForm {
     form: ValueTemplate,
-    places: Vec<Node>,
+    placeholders: Vec<Node>,
 }
 
 /// An XML template.
@@ -56,40 +56,44 @@ pub(super) struct Xml {
 
 /// A problem of an answer, and its place if known.
 #[derive(Debug)]
-pub(super) struct Wrong {
+pub(super) struct AnswerProblem {
     /// A path in the JSON or XML; empty for the whole document.
     pub(super) path: String,
     /// The line and column in the XML.
-    pub(super) place: Option<(usize, usize)>,
+    pub(super) position: Option<(usize, usize)>,
     pub(super) message: String,
 }
 
-impl From<String> for Wrong {
+impl From<String> for AnswerProblem {
     fn from(message: String) -> Self {
-        Wrong { path: String::new(), place: None, message }
+        AnswerProblem { path: String::new(), position: None, message }
     }
 }
 
-impl From<JsonError> for Wrong {
+impl From<JsonError> for AnswerProblem {
     fn from(JsonError { path, message }: JsonError) -> Self {
-        Wrong { path, place: None, message }
+        AnswerProblem { path, position: None, message }
     }
 }
 
-impl From<castile_soap::Error> for Wrong {
+impl From<castile_soap::Error> for AnswerProblem {
     fn from(error: castile_soap::Error) -> Self {
         let decoding = error.decoding();
         let location = decoding.and_then(|error| error.location());
-        let place = location.map(|location| (location.line, location.column));
+        let position = location.map(|location| (location.line, location.column));
         let path = location.map(|location| location.path.clone()).unwrap_or_default();
         let message = decoding.map_or_else(|| error.to_string(), |error| error.message().to_owned());
-        Wrong { path, place, message }
+        AnswerProblem { path, position, message }
     }
 }
 
 impl Answer {
     /// Parses a JSON answer. `sample` returns a sample response, which provides values for placeholders.
-    pub(super) fn of_json(json: &Json, names: Names<'_>, sample: impl FnOnce() -> Option<Json>) -> Result<Self, Wrong> {
+    pub(super) fn of_json(
+        json: &Json,
+        names: Names<'_>,
+        sample: impl FnOnce() -> Option<Json>,
+    ) -> Result<Self, AnswerProblem> {
         let node = Node::new(json, names, &mut String::new())?;
         if let Node::Literal(json) = &node {
             return Ok(Answer::Fixed(Arc::new(names.operation.response_from_json(json)?)));
@@ -99,13 +103,13 @@ impl Answer {
         let root = names.operation.soap().response.as_ref();
         let form = root.zip(texts).and_then(|(root, texts)| {
             let form = ValueTemplate::new(root, &texts, |texts| read(&node.with(&mut texts.iter().copied())).ok())?;
-            Some(JsonForm { form, places: node.places() })
+            Some(JsonForm { form, placeholders: node.placeholders() })
         });
         Ok(Answer::Json(node, form))
     }
 
     /// Parses an XML answer: the content of the body, or an envelope.
-    pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
+    pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, AnswerProblem> {
         let xml = Xml::new(text, names)?;
         if xml.is_literal() {
             return Ok(Answer::Fixed(Arc::new(names.operation.response_from_xml(text)?)));
@@ -136,53 +140,56 @@ impl Answer {
         match self {
             Answer::Fixed(value) => Ok(value.clone()),
             Answer::Json(node, _) => {
-                let json = node.fill(facts, &mut Room::new())?.unwrap_or(Json::Null);
+                let json = node.fill(facts, &mut RemainingSize::new())?.unwrap_or(Json::Null);
                 operation.response_from_json(&json).map(Arc::new).map_err(|error| error.to_string())
             }
             Answer::Xml(xml, _) => {
-                let text = xml.fill(facts, &mut Room::new())?;
+                let text = xml.fill(facts, &mut RemainingSize::new())?;
                 operation.response_from_xml(&text).map(Arc::new).map_err(|error| error.to_string())
             }
         }
     }
 
     /// Returns what the answer needs from the request.
-    pub(super) fn asks(&self) -> Asks {
+    pub(super) fn needs(&self) -> Needs {
         match self {
-            Answer::Fixed(_) => Asks::default(),
-            Answer::Json(node, _) => node.asks(),
-            Answer::Xml(xml, _) => xml.asks(),
+            Answer::Fixed(_) => Needs::default(),
+            Answer::Json(node, _) => node.needs(),
+            Answer::Xml(xml, _) => xml.needs(),
         }
     }
 }
 
 /// What an answer or rule needs from a request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Asks {
+pub(super) struct Needs {
     pub(super) value: bool,
     pub(super) tree: bool,
     /// The address to which the request was sent.
     pub(super) url: bool,
 }
 
-impl Asks {
-    fn of(place: &Place) -> Self {
-        Asks {
-            value: matches!(place, Place::Request(_)),
-            tree: matches!(place, Place::XPath(_)),
-            url: matches!(place, Place::Url(_)),
+impl Needs {
+    fn of(placeholder: &Placeholder) -> Self {
+        Needs {
+            value: matches!(placeholder, Placeholder::Request(_)),
+            tree: matches!(placeholder, Placeholder::XPath(_)),
+            url: matches!(placeholder, Placeholder::Url(_)),
         }
     }
 
     pub(super) fn of_text(text: &Text) -> Self {
-        let places = text.0.iter().filter_map(|piece| if let Piece::Place(place) = piece { Some(place) } else { None });
-        places.map(Asks::of).collect()
+        let places = text
+            .0
+            .iter()
+            .filter_map(|piece| if let Piece::Placeholder(placeholder) = piece { Some(placeholder) } else { None });
+        places.map(Needs::of).collect()
     }
 }
 
-impl FromIterator<Asks> for Asks {
-    fn from_iter<I: IntoIterator<Item = Asks>>(all: I) -> Self {
-        all.into_iter().fold(Asks::default(), |one, other| Asks {
+impl FromIterator<Needs> for Needs {
+    fn from_iter<I: IntoIterator<Item = Needs>>(all: I) -> Self {
+        all.into_iter().fold(Needs::default(), |one, other| Needs {
             value: one.value || other.value,
             tree: one.tree || other.tree,
             url: one.url || other.url,
@@ -192,14 +199,14 @@ impl FromIterator<Asks> for Asks {
 
 impl Node {
     /// Finds the placeholders in a value at `path`.
-    pub(super) fn new(json: &Json, names: Names<'_>, path: &mut String) -> Result<Self, Wrong> {
+    pub(super) fn new(json: &Json, names: Names<'_>, path: &mut String) -> Result<Self, AnswerProblem> {
         let before = path.len();
         let node = match json {
             Json::String(text) if text.contains("{{") => {
-                let wrong = |message| Wrong { path: path.clone(), place: None, message };
+                let wrong = |message| AnswerProblem { path: path.clone(), position: None, message };
                 let text = names.text(text).map_err(wrong)?;
                 match &text.0[..] {
-                    [Piece::Place(place)] => Node::Place(place.clone()),
+                    [Piece::Placeholder(placeholder)] => Node::Placeholder(placeholder.clone()),
                     _ => Node::Text(text),
                 }
             }
@@ -240,29 +247,29 @@ impl Node {
     }
 
     /// Fills the placeholders of a value. A member or item whose placeholder has no value is omitted.
-    pub(super) fn fill(&self, facts: &Facts<'_>, room: &mut Room) -> Result<Option<Json>, String> {
+    pub(super) fn fill(&self, facts: &Facts<'_>, remaining: &mut RemainingSize) -> Result<Option<Json>, String> {
         Ok(Some(match self {
             Node::Literal(json) => {
-                room.take(size(json))?;
+                remaining.take(size(json))?;
                 json.clone()
             }
-            Node::Place(place) => match facts.json(place)? {
+            Node::Placeholder(placeholder) => match facts.json(placeholder)? {
                 None => return Ok(None),
                 Some(json) => {
-                    room.take(size(&json))?;
+                    remaining.take(size(&json))?;
                     json.into_owned()
                 }
             },
-            Node::Text(text) => Json::String(facts.fill(text, room)?),
+            Node::Text(text) => Json::String(facts.fill(text, remaining)?),
             Node::Array(nodes) => {
-                let filled = nodes.iter().filter_map(|node| node.fill(facts, room).transpose());
+                let filled = nodes.iter().filter_map(|node| node.fill(facts, remaining).transpose());
                 Json::Array(filled.collect::<Result<_, _>>()?)
             }
             Node::Object(nodes) => {
                 let mut members = Map::new();
                 for (name, node) in nodes {
-                    room.take(size(&Json::Null) + name.len())?;
-                    if let Some(member) = node.fill(facts, room)? {
+                    remaining.take(size(&Json::Null) + name.len())?;
+                    if let Some(member) = node.fill(facts, remaining)? {
                         members.insert(name.clone(), member);
                     }
                 }
@@ -272,12 +279,12 @@ impl Node {
     }
 
     /// Returns the placeholders in order.
-    fn places(&self) -> Vec<Node> {
+    fn placeholders(&self) -> Vec<Node> {
         match self {
             Node::Literal(_) => Vec::new(),
-            Node::Place(_) | Node::Text(_) => vec![self.clone()],
-            Node::Array(nodes) => nodes.iter().flat_map(Node::places).collect(),
-            Node::Object(nodes) => nodes.iter().flat_map(|(_, node)| node.places()).collect(),
+            Node::Placeholder(_) | Node::Text(_) => vec![self.clone()],
+            Node::Array(nodes) => nodes.iter().flat_map(Node::placeholders).collect(),
+            Node::Object(nodes) => nodes.iter().flat_map(|(_, node)| node.placeholders()).collect(),
         }
     }
 
@@ -285,7 +292,7 @@ impl Node {
     fn with(&self, texts: &mut dyn Iterator<Item = &str>) -> Json {
         match self {
             Node::Literal(json) => json.clone(),
-            Node::Place(_) | Node::Text(_) => Json::String(texts.next().unwrap_or_default().to_owned()),
+            Node::Placeholder(_) | Node::Text(_) => Json::String(texts.next().unwrap_or_default().to_owned()),
             Node::Array(nodes) => Json::Array(nodes.iter().map(|node| node.with(texts)).collect()),
             Node::Object(nodes) => {
                 Json::Object(nodes.iter().map(|(name, node)| (name.clone(), node.with(texts))).collect())
@@ -299,22 +306,22 @@ impl Node {
         &self,
         sample: Option<&Json>,
         read: impl Fn(&Json) -> Result<(), JsonError>,
-    ) -> Result<Option<Vec<String>>, Wrong> {
+    ) -> Result<Option<Vec<String>>, AnswerProblem> {
         let mut tried = HashMap::new();
         loop {
             let mut places = Vec::new();
             let json = self.sampled(sample, &tried, &mut String::new(), &mut places);
             let Err(error) = read(&json) else { return Ok(places.into_iter().map(|(_, text)| text).collect()) };
-            let is_there = |(place, _): &&(String, Option<String>)| {
+            let is_there = |(placeholder, _): &&(String, Option<String>)| {
                 error
                     .path
-                    .strip_prefix(place.as_str())
+                    .strip_prefix(placeholder.as_str())
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '[']))
             };
-            let Some((place, _)) = places.iter().find(is_there) else { return Err(error.into()) };
+            let Some((placeholder, _)) = places.iter().find(is_there) else { return Err(error.into()) };
             // Each iteration tries the next value for a placeholder, or ends.
-            let number = tried.entry(place.clone()).or_insert(0);
-            if *number == TRIED.len() {
+            let number = tried.entry(placeholder.clone()).or_insert(0);
+            if *number == SAMPLE_VALUES.len() {
                 return Ok(None);
             }
             *number += 1;
@@ -334,9 +341,9 @@ impl Node {
         let inside = |step: Step| sample.and_then(|sample| path::find(sample, &[step]));
         match self {
             Node::Literal(json) => json.clone(),
-            Node::Place(_) | Node::Text(_) => {
+            Node::Placeholder(_) | Node::Text(_) => {
                 let number = tried.get(path.as_str()).copied().unwrap_or_default();
-                let value = match number.checked_sub(1).and_then(|number| TRIED.get(number)) {
+                let value = match number.checked_sub(1).and_then(|number| SAMPLE_VALUES.get(number)) {
                     Some(text) => Json::String((*text).to_owned()),
                     None => sample.cloned().unwrap_or_else(|| Json::String(String::new())),
                 };
@@ -368,13 +375,13 @@ impl Node {
         }
     }
 
-    pub(super) fn asks(&self) -> Asks {
+    pub(super) fn needs(&self) -> Needs {
         match self {
-            Node::Literal(_) => Asks::default(),
-            Node::Place(place) => Asks::of(place),
-            Node::Text(text) => Asks::of_text(text),
-            Node::Array(nodes) => nodes.iter().map(Node::asks).collect(),
-            Node::Object(nodes) => nodes.iter().map(|(_, node)| node.asks()).collect(),
+            Node::Literal(_) => Needs::default(),
+            Node::Placeholder(placeholder) => Needs::of(placeholder),
+            Node::Text(text) => Needs::of_text(text),
+            Node::Array(nodes) => nodes.iter().map(Node::needs).collect(),
+            Node::Object(nodes) => nodes.iter().map(|(_, node)| node.needs()).collect(),
         }
     }
 }
@@ -383,16 +390,16 @@ impl JsonForm {
     /// Returns the value, if it can be made without parsing the filled template. That isn't possible if a placeholder has no value, because
     /// it is omitted.
     fn fill(&self, facts: &Facts<'_>) -> Result<Option<Arc<Value>>, String> {
-        let mut room = Room::new();
-        let mut texts = Vec::with_capacity(self.places.len());
-        for place in &self.places {
-            let json = match place {
-                Node::Place(place) => facts.json(place)?,
-                Node::Text(text) => Some(Cow::Owned(Json::String(facts.fill(text, &mut room)?))),
+        let mut remaining = RemainingSize::new();
+        let mut texts = Vec::with_capacity(self.placeholders.len());
+        for placeholder in &self.placeholders {
+            let json = match placeholder {
+                Node::Placeholder(placeholder) => facts.json(placeholder)?,
+                Node::Text(text) => Some(Cow::Owned(Json::String(facts.fill(text, &mut remaining)?))),
                 Node::Literal(_) | Node::Array(_) | Node::Object(_) => None,
             };
             let Some(json) = json else { return Ok(None) };
-            room.take(size(&json))?;
+            remaining.take(size(&json))?;
             texts.push(json);
         }
         Ok(self.form.fill(&texts))
@@ -401,11 +408,11 @@ impl JsonForm {
 
 impl Xml {
     /// Finds the placeholders of a document.
-    pub(super) fn new(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
+    pub(super) fn new(text: &str, names: Names<'_>) -> Result<Self, AnswerProblem> {
         let document = Document::parse(text).map_err(|error| {
             let position = error.position();
-            let place = Some((position.line as usize, position.column as usize));
-            Wrong { path: String::new(), place, message: error.message().to_string() }
+            let position = Some((position.line as usize, position.column as usize));
+            AnswerProblem { path: String::new(), position, message: error.message().to_string() }
         })?;
         if text[..document.root().offset()].contains("<!DOCTYPE") {
             return Err("found a document type declaration, which is not allowed in messages".to_owned().into());
@@ -415,7 +422,7 @@ impl Xml {
             texts.push(names.pieces(pieces)?);
             Ok(texts.len() - 1)
         });
-        let wrong = |(at, message)| Wrong { path: String::new(), place: Some(position(text, at)), message };
+        let wrong = |(at, message)| AnswerProblem { path: String::new(), position: Some(position(text, at)), message };
         let template = template.map_err(wrong)?;
         if let Some(at) = template.unclosed() {
             return Err(wrong((at, UNCLOSED.to_owned())));
@@ -428,29 +435,29 @@ impl Xml {
         self.texts.is_empty()
     }
 
-    pub(super) fn asks(&self) -> Asks {
-        self.texts.iter().map(Asks::of_text).collect()
+    pub(super) fn needs(&self) -> Needs {
+        self.texts.iter().map(Needs::of_text).collect()
     }
 
     /// Fills the texts, in order. A placeholder without a value becomes an empty text.
     fn filled(&self, facts: &Facts<'_>) -> Result<Vec<Cow<'static, Json>>, String> {
-        let texts = self.texts_with(facts, &mut Room::new())?;
+        let texts = self.texts_with(facts, &mut RemainingSize::new())?;
         Ok(texts.into_iter().map(|text| Cow::Owned(Json::String(text))).collect())
     }
 
-    pub(super) fn fill(&self, facts: &Facts<'_>, room: &mut Room) -> Result<String, String> {
-        let texts = self.texts_with(facts, room)?;
+    pub(super) fn fill(&self, facts: &Facts<'_>, remaining: &mut RemainingSize) -> Result<String, String> {
+        let texts = self.texts_with(facts, remaining)?;
         self.with(|number| texts.get(number).map_or("", String::as_str))
     }
 
-    fn texts_with(&self, facts: &Facts<'_>, room: &mut Room) -> Result<Vec<String>, String> {
-        room.take(self.template.text().len())?;
-        self.texts.iter().map(|text| facts.fill(text, room)).collect()
+    fn texts_with(&self, facts: &Facts<'_>, remaining: &mut RemainingSize) -> Result<Vec<String>, String> {
+        remaining.take(self.template.text().len())?;
+        self.texts.iter().map(|text| facts.fill(text, remaining)).collect()
     }
 
     fn with<'v>(&self, value: impl Fn(usize) -> &'v str) -> Result<String, String> {
         let mut out = Vec::new();
-        let written = self.template.write(&mut out, |place| Some(value(place)));
+        let written = self.template.write(&mut out, |placeholder| Some(value(placeholder)));
         written.map_err(|_| "the value of a placeholder has characters that are not allowed in XML".to_owned())?;
         Ok(String::from_utf8_lossy(&out).into_owned())
     }
@@ -460,30 +467,31 @@ impl Xml {
     pub(super) fn check(
         &self,
         read: impl Fn(&str) -> Result<(), castile_soap::Error>,
-    ) -> Result<Option<Vec<String>>, Wrong> {
+    ) -> Result<Option<Vec<String>>, AnswerProblem> {
         let mut tried = vec![0; self.texts.len()];
         // Each iteration tries the next value for a placeholder, or ends.
-        for _ in 0..=TRIED.len() * self.texts.len() {
-            let value =
-                |place: usize| tried.get(place).and_then(|tried| TRIED.get(*tried)).copied().unwrap_or_default();
+        for _ in 0..=SAMPLE_VALUES.len() * self.texts.len() {
+            let value = |placeholder: usize| {
+                tried.get(placeholder).and_then(|tried| SAMPLE_VALUES.get(*tried)).copied().unwrap_or_default()
+            };
             let text = self.with(value)?;
             let Err(error) = read(&text) else {
-                return Ok(Some((0..self.texts.len()).map(|place| value(place).to_owned()).collect()));
+                return Ok(Some((0..self.texts.len()).map(|placeholder| value(placeholder).to_owned()).collect()));
             };
-            let wrong = Wrong::from(error);
-            let Some((line, column)) = wrong.place else { return Err(wrong) };
-            let origin = self.template.origin(offset(&text, line, column), |place| Some(value(place)));
-            match self.place_at(origin) {
-                Some(place) if tried[place] + 1 < TRIED.len() => tried[place] += 1,
+            let wrong = AnswerProblem::from(error);
+            let Some((line, column)) = wrong.position else { return Err(wrong) };
+            let origin = self.template.origin(offset(&text, line, column), |placeholder| Some(value(placeholder)));
+            match self.placeholder_at(origin) {
+                Some(placeholder) if tried[placeholder] + 1 < SAMPLE_VALUES.len() => tried[placeholder] += 1,
                 Some(_) => return Ok(None),
-                None => return Err(Wrong { place: Some(position(self.template.text(), origin)), ..wrong }),
+                None => return Err(AnswerProblem { position: Some(position(self.template.text(), origin)), ..wrong }),
             }
         }
         Ok(None)
     }
 
     /// Returns the index of the placeholder in the element or tag at an offset.
-    fn place_at(&self, offset: usize) -> Option<usize> {
+    fn placeholder_at(&self, offset: usize) -> Option<usize> {
         let text = self.template.text();
         let offset = text.floor_char_boundary(offset);
         let start = text[..offset].rfind('<').unwrap_or(0);
@@ -494,7 +502,10 @@ impl Xml {
 }
 
 /// Returns an error if an element has the local name of a declared one, but another namespace.
-pub(super) fn expect_namespace<'e>(text: &str, declared: impl Iterator<Item = &'e Element>) -> Result<(), Wrong> {
+pub(super) fn expect_namespace<'e>(
+    text: &str,
+    declared: impl Iterator<Item = &'e Element>,
+) -> Result<(), AnswerProblem> {
     let document = Document::parse(text).map_err(|error| error.message().to_string())?;
     let (namespace, local) = (document.root().namespace(), document.root().local());
     let alike: Vec<&Element> = declared.filter(|element| element.name == local).collect();
@@ -538,7 +549,11 @@ pub(super) enum Detail {
 
 impl Detail {
     /// Parses a JSON detail: a member for each element, or the output of `castile sample --fault --json` for one fault.
-    pub(super) fn of_json(json: &Json, names: Names<'_>, sample: impl Fn(&str) -> Option<Json>) -> Result<Self, Wrong> {
+    pub(super) fn of_json(
+        json: &Json,
+        names: Names<'_>,
+        sample: impl Fn(&str) -> Option<Json>,
+    ) -> Result<Self, AnswerProblem> {
         let json = unprinted(json, names.operation)?;
         let node = Node::new(json, names, &mut String::new())?;
         let mut samples = Map::new();
@@ -551,7 +566,7 @@ impl Detail {
     }
 
     /// Parses an XML detail: one element, or an envelope with a fault that has one detail element.
-    pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
+    pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, AnswerProblem> {
         // Parsed first, to report malformed XML with its position.
         let xml = Xml::new(text, names)?;
         if let Some(detail) = envelope::fault_detail(text).map_err(|error| error.to_string())? {
@@ -563,21 +578,26 @@ impl Detail {
             };
             // The detail is at another position in the file.
             let read = Detail::of_xml(&element.xml(), names);
-            return read.map_err(|wrong| Wrong { place: None, ..wrong });
+            return read.map_err(|wrong| AnswerProblem { position: None, ..wrong });
         }
         expect_namespace(text, names.operation.faults())?;
         xml.check(|text| names.operation.check_fault_detail(text))?;
         Ok(Detail::Xml(xml))
     }
 
-    fn make(&self, operation: &'static Operation, facts: &Facts<'_>, room: &mut Room) -> Result<String, String> {
+    fn make(
+        &self,
+        operation: &'static Operation,
+        facts: &Facts<'_>,
+        remaining: &mut RemainingSize,
+    ) -> Result<String, String> {
         match self {
             Detail::Json(node) => {
-                let json = node.fill(facts, room)?.unwrap_or(Json::Null);
+                let json = node.fill(facts, remaining)?.unwrap_or(Json::Null);
                 operation.fault_detail_from_json(&json).map_err(|error| error.to_string())
             }
             Detail::Xml(xml) => {
-                let text = xml.fill(facts, room)?;
+                let text = xml.fill(facts, remaining)?;
                 let document = Document::parse(&text).map_err(|error| error.to_string())?;
                 Ok(document.root().source().to_owned())
             }
@@ -586,7 +606,7 @@ impl Detail {
 }
 
 /// Returns the inner detail if each member is named after a message, as in the output of `castile sample --fault --json`.
-fn unprinted<'j>(json: &'j Json, operation: &Operation) -> Result<&'j Json, Wrong> {
+fn unprinted<'j>(json: &'j Json, operation: &Operation) -> Result<&'j Json, AnswerProblem> {
     let Json::Object(members) = json else { return Ok(json) };
     let is_declared = |name: &String| operation.faults().any(|element| element.name == name.as_str());
     let printed = |(name, held): (&String, &Json)| {
@@ -609,22 +629,22 @@ fn unprinted<'j>(json: &'j Json, operation: &Operation) -> Result<&'j Json, Wron
 impl FaultTemplate {
     /// Makes the fault that answers a request.
     pub(super) fn make(&self, operation: &'static Operation, facts: &Facts<'_>) -> Result<castile_soap::Fault, String> {
-        let mut room = Room::new();
-        let mut fault = castile_soap::Fault::new(self.code.clone(), facts.fill(&self.reason, &mut room)?);
+        let mut remaining = RemainingSize::new();
+        let mut fault = castile_soap::Fault::new(self.code.clone(), facts.fill(&self.reason, &mut remaining)?);
         fault.subcodes.clone_from(&self.subcodes);
         if let Some(detail) = &self.detail {
-            fault.detail = castile_soap::Detail::Other(detail.make(operation, facts, &mut room)?);
+            fault.detail = castile_soap::Detail::Other(detail.make(operation, facts, &mut remaining)?);
         }
         Ok(fault)
     }
 
-    pub(super) fn asks(&self) -> Asks {
+    pub(super) fn needs(&self) -> Needs {
         let of_detail = match &self.detail {
-            None => Asks::default(),
-            Some(Detail::Json(node)) => node.asks(),
-            Some(Detail::Xml(xml)) => xml.asks(),
+            None => Needs::default(),
+            Some(Detail::Json(node)) => node.needs(),
+            Some(Detail::Xml(xml)) => xml.needs(),
         };
-        [of_detail, Asks::of_text(&self.reason)].into_iter().collect()
+        [of_detail, Needs::of_text(&self.reason)].into_iter().collect()
     }
 }
 
@@ -717,7 +737,7 @@ mod tests {
             for filled in FILLED {
                 let stored = serde_json::json!({ "a": filled });
                 let stored = Some(&stored);
-                let facts = Facts { request: None, tree: None, stored, key: None, at: None, number: 7 };
+                let facts = Facts { request: None, tree: None, stored, key: None, address: None, number: 7 };
                 let of_form = match &answer {
                     Answer::Json(_, Some(form)) => form.fill(&facts),
                     Answer::Xml(xml, Some(form)) => xml.filled(&facts).map(|texts| form.fill(&texts)),

@@ -10,10 +10,10 @@ use anyhow::{Context, bail};
 use bytes::Bytes;
 
 /// The maximum size of a file in bytes, and of all files together.
-const MOST: u64 = 16 << 20;
-const MOST_OF_ALL: u64 = 256 << 20;
+const MAX_FILE_SIZE: u64 = 16 << 20;
+const MAX_TOTAL_SIZE: u64 = 256 << 20;
 /// The maximum number of files.
-const FILES: usize = 10_000;
+const MAX_FILES: usize = 10_000;
 /// The file with the rules, which select answers.
 pub(super) const RULES: &str = "rules.toml";
 
@@ -23,9 +23,9 @@ pub(super) struct Data {
     /// `None` if all files are in `files`, as in tests.
     folder: Option<PathBuf>,
     files: BTreeMap<String, Bytes>,
-    others: RefCell<BTreeMap<String, Bytes>>,
+    other_files: RefCell<BTreeMap<String, Bytes>>,
     /// The number of bytes that may still be read.
-    left: Cell<u64>,
+    bytes_left: Cell<u64>,
 }
 
 impl Data {
@@ -36,19 +36,19 @@ impl Data {
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
         let shown = folder.display();
         let mut files = BTreeMap::new();
-        let left = Cell::new(MOST_OF_ALL);
+        let bytes_left = Cell::new(MAX_TOTAL_SIZE);
         for entry in std::fs::read_dir(folder).with_context(|| format!("the folder {shown} can't be read"))? {
             let path = entry.with_context(|| format!("the folder {shown} can't be read"))?.path();
             let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
             if !path.is_file() || !is_answer(name) && name != RULES {
                 continue;
             }
-            if files.len() == FILES {
-                bail!("{shown} has more than {FILES} files");
+            if files.len() == MAX_FILES {
+                bail!("{shown} has more than {MAX_FILES} files");
             }
-            files.insert(name.to_owned(), read_within(&path, folder, &left)?);
+            files.insert(name.to_owned(), read_within(&path, folder, &bytes_left)?);
         }
-        Ok(Data { folder: Some(folder.to_owned()), files, others: RefCell::default(), left })
+        Ok(Data { folder: Some(folder.to_owned()), files, other_files: RefCell::default(), bytes_left })
     }
 
     /// Makes data of these files, for tests.
@@ -68,7 +68,7 @@ impl Data {
     /// # Errors
     /// The file doesn't exist, can't be read, or is too large.
     pub(super) fn any_file(&self, name: &str) -> Result<Bytes, String> {
-        let mut others = self.others.borrow_mut();
+        let mut others = self.other_files.borrow_mut();
         if let Some(bytes) = self.files.get(name).or_else(|| others.get(name)) {
             return Ok(bytes.clone());
         }
@@ -78,10 +78,10 @@ impl Data {
         if !path.is_file() {
             return Err(absent());
         }
-        if self.files.len() + others.len() >= FILES {
-            return Err(format!("{} has more than {FILES} files", folder.display()));
+        if self.files.len() + others.len() >= MAX_FILES {
+            return Err(format!("{} has more than {MAX_FILES} files", folder.display()));
         }
-        let bytes = read_within(&path, folder, &self.left).map_err(|error| format!("{error:#}"))?;
+        let bytes = read_within(&path, folder, &self.bytes_left).map_err(|error| format!("{error:#}"))?;
         others.insert(name.to_owned(), bytes.clone());
         Ok(bytes)
     }
@@ -102,21 +102,21 @@ fn is_answer(name: &str) -> bool {
 }
 
 /// Reads a file, and subtracts its size from the bytes that are left for all files.
-fn read_within(path: &Path, folder: &Path, left: &Cell<u64>) -> anyhow::Result<Bytes> {
+fn read_within(path: &Path, folder: &Path, bytes_left: &Cell<u64>) -> anyhow::Result<Bytes> {
     let bytes = read(path)?;
-    let rest = left.get().checked_sub(bytes.len() as u64);
-    let too_many = || format!("the files of {} have more than {} MiB", folder.display(), MOST_OF_ALL >> 20);
-    left.set(rest.with_context(too_many)?);
+    let rest = bytes_left.get().checked_sub(bytes.len() as u64);
+    let too_many = || format!("the files of {} have more than {} MiB", folder.display(), MAX_TOTAL_SIZE >> 20);
+    bytes_left.set(rest.with_context(too_many)?);
     Ok(bytes.into())
 }
 
 fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = path.display();
     let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MOST + 1).read_to_end(&mut bytes));
+    let read = File::open(path).and_then(|file| file.take(MAX_FILE_SIZE + 1).read_to_end(&mut bytes));
     read.with_context(|| format!("{shown} can't be read"))?;
-    if bytes.len() as u64 > MOST {
-        bail!("{shown} has more than {} MiB", MOST >> 20);
+    if bytes.len() as u64 > MAX_FILE_SIZE {
+        bail!("{shown} has more than {} MiB", MAX_FILE_SIZE >> 20);
     }
     Ok(bytes)
 }

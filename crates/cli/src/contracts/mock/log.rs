@@ -20,36 +20,36 @@ use minijinja::{Environment, context};
 use tokio::task::spawn_blocking;
 
 /// The maximum number of logged exchanges.
-const KEPT: usize = 50;
+const MAX_EXCHANGES: usize = 50;
 /// Of a message larger than this many bytes, only the size is logged.
-const LARGEST: usize = 64 << 10;
+const MAX_MESSAGE_SIZE: usize = 64 << 10;
 /// The maximum size, in bytes, of all messages on the page. The newest come first.
-const SHOWN: usize = 1 << 20;
+const MAX_SHOWN_SIZE: usize = 1 << 20;
 /// The assumed growth of messages by indenting and escaping, for reserving memory before the page is made.
-const ESCAPED: usize = 4;
+const ESCAPE_FACTOR: usize = 4;
 /// The assumed size, in bytes, of the other parts of an exchange on the page.
-const AROUND: usize = 512;
+const EXCHANGE_OVERHEAD: usize = 512;
 /// The template of the page.
 const TEMPLATE: &str = include_str!("log.html");
 
 /// The last exchanges: a layer that logs them, and a page that shows them.
 #[derive(Clone, Default)]
 pub(super) struct Log {
-    notes: Arc<Notes>,
+    inner: Arc<Inner>,
     /// The budget that a page is charged to, as long as it is cached or being sent.
     budget: Budget,
 }
 
 #[derive(Default)]
-struct Notes {
-    kept: Mutex<Kept>,
+struct Inner {
+    history: Mutex<History>,
     /// The cached page, with the number of exchanges it was made from. The mutex ensures that only one task makes the page, which is
     /// expensive, and that all requests share it.
     page: tokio::sync::Mutex<Option<(u64, Bytes)>>,
 }
 
 #[derive(Clone, Default)]
-struct Kept {
+struct History {
     exchanges: VecDeque<Exchange>,
     /// The total number of exchanges so far.
     count: u64,
@@ -74,7 +74,7 @@ enum Message {
 
 impl Message {
     /// Returns the number of logged bytes.
-    fn kept(&self) -> usize {
+    fn size(&self) -> usize {
         match self {
             Message::Whole(bytes) => bytes.len(),
             Message::Size(_) | Message::Stream => 0,
@@ -83,7 +83,7 @@ impl Message {
 
     /// Makes a log entry of a message, decoded by the charset of its media type if there is one.
     fn of(bytes: &Bytes, charset: Option<Charset>) -> Self {
-        if bytes.len() > LARGEST {
+        if bytes.len() > MAX_MESSAGE_SIZE {
             return Message::Size(bytes.len());
         }
         // Display only uses the text, and an encoding declaration in it would no longer be true.
@@ -95,19 +95,19 @@ impl Message {
         }
     }
 
-    /// Formats the message: indented, with secrets removed by `redact`, if it fits in `room`.
-    fn shown(&self, room: &mut usize, redact: impl FnOnce(&[u8]) -> String) -> String {
+    /// Formats the message: indented, with secrets removed by `redact`, if it fits in `remaining` bytes.
+    fn shown(&self, remaining: &mut usize, redact: impl FnOnce(&[u8]) -> String) -> String {
         let size = match self {
             Message::Whole(bytes) if bytes.is_empty() => return "nothing".to_owned(),
-            Message::Whole(bytes) if *room > 0 => {
+            Message::Whole(bytes) if *remaining > 0 => {
                 let text = redact(bytes);
                 let shown = castile_plan::indented(without_declaration(&text));
                 // A redacted message is counted by its original size, because redacting takes time as well.
-                if let Some(rest) = room.checked_sub(shown.len().max(bytes.len())) {
-                    *room = rest;
+                if let Some(rest) = remaining.checked_sub(shown.len().max(bytes.len())) {
+                    *remaining = rest;
                     return shown;
                 }
-                *room = 0;
+                *remaining = 0;
                 bytes.len()
             }
             Message::Whole(bytes) => bytes.len(),
@@ -129,10 +129,10 @@ fn without_declaration(text: &str) -> &str {
 
 impl Exchange {
     /// Formats the request and the reply.
-    fn shown(&self, room: &mut usize) -> [String; 2] {
+    fn shown(&self, remaining: &mut usize) -> [String; 2] {
         let redaction = Redaction::new();
-        let request = self.request.shown(room, |bytes| redaction.redact(bytes));
-        let reply = self.reply.shown(room, |bytes| match (&self.request, self.is_fault) {
+        let request = self.request.shown(remaining, |bytes| redaction.redact(bytes));
+        let reply = self.reply.shown(remaining, |bytes| match (&self.request, self.is_fault) {
             // A fault may quote the request.
             (Message::Whole(request), true) => redaction.redact_fault(bytes, request),
             (Message::Size(_) | Message::Stream, true) => redaction.redact_fault(bytes, b""),
@@ -154,29 +154,29 @@ impl Log {
         Log { budget, ..self }
     }
 
-    fn note(&self, exchange: Exchange) {
-        let mut kept = self.kept();
-        if kept.exchanges.len() == KEPT {
+    fn record(&self, exchange: Exchange) {
+        let mut kept = self.history();
+        if kept.exchanges.len() == MAX_EXCHANGES {
             kept.exchanges.pop_front();
         }
         kept.exchanges.push_back(exchange);
         kept.count += 1;
         drop(kept);
         // The cached page is out of date, so its memory is released. If a page is being made now, its task takes care of that.
-        if let Ok(mut page) = self.notes.page.try_lock() {
+        if let Ok(mut page) = self.inner.page.try_lock() {
             *page = None;
         }
     }
 
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.notes.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    fn history(&self) -> MutexGuard<'_, History> {
+        self.inner.history.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the page. It is rendered on a blocking thread, so that connections don't wait for it.
     async fn page(&self) -> Result<Bytes, Failed> {
-        let mut last = self.notes.page.lock().await;
+        let mut last = self.inner.page.lock().await;
         // Messages are shared buffers, so the clone is cheap and the lock is held only briefly.
-        let Kept { exchanges, count } = self.kept().clone();
+        let History { exchanges, count } = self.history().clone();
         if let Some((of, page)) = &*last
             && *of == count
         {
@@ -201,14 +201,14 @@ impl Log {
 
 /// Returns the estimated maximum size of the page, in bytes.
 fn estimate(kept: &VecDeque<Exchange>) -> usize {
-    let messages: usize = kept.iter().map(|exchange| exchange.request.kept() + exchange.reply.kept()).sum();
-    TEMPLATE.len() + kept.len() * AROUND + messages.min(SHOWN) * ESCAPED
+    let messages: usize = kept.iter().map(|exchange| exchange.request.size() + exchange.reply.size()).sum();
+    TEMPLATE.len() + kept.len() * EXCHANGE_OVERHEAD + messages.min(MAX_SHOWN_SIZE) * ESCAPE_FACTOR
 }
 
 fn render(kept: &VecDeque<Exchange>) -> Result<String, minijinja::Error> {
-    let mut room = SHOWN;
+    let mut remaining = MAX_SHOWN_SIZE;
     let exchanges = kept.iter().rev().map(|exchange| {
-        let [request, reply] = exchange.shown(&mut room);
+        let [request, reply] = exchange.shown(&mut remaining);
         context! {
             at => humantime::format_rfc3339_millis(exchange.at).to_string(),
             took => format!("{:.1} ms", exchange.took.as_secs_f64() * 1e3),
@@ -221,24 +221,24 @@ fn render(kept: &VecDeque<Exchange>) -> Result<String, minijinja::Error> {
     let exchanges: Vec<_> = exchanges.collect();
     let mut environment = Environment::new();
     environment.add_template("log.html", TEMPLATE)?;
-    environment.get_template("log.html")?.render(context! { exchanges, most => KEPT })
+    environment.get_template("log.html")?.render(context! { exchanges, most => MAX_EXCHANGES })
 }
 
 impl<S: Service> Layer<S> for Log {
-    type Service = Noted<S>;
+    type Service = Logged<S>;
 
-    fn layer(&self, service: S) -> Noted<S> {
-        Noted { service, log: self.clone() }
+    fn layer(&self, service: S) -> Logged<S> {
+        Logged { service, log: self.clone() }
     }
 }
 
 /// A service whose exchanges are logged.
-pub(super) struct Noted<S> {
+pub(super) struct Logged<S> {
     service: S,
     log: Log,
 }
 
-impl<S: Service> Service for Noted<S> {
+impl<S: Service> Service for Logged<S> {
     fn description(&self) -> &'static Description {
         self.service.description()
     }
@@ -252,7 +252,7 @@ impl<S: Service> Service for Noted<S> {
             let reply: ReplyMessage = pending.await;
             let of_reply = reply.message.bytes().map_or(Message::Stream, |bytes| Message::of(bytes, None));
             let (took, is_fault) = (begun.elapsed(), reply.is_fault());
-            log.note(Exchange { at, took, service, request: of_request, reply: of_reply, is_fault });
+            log.record(Exchange { at, took, service, request: of_request, reply: of_reply, is_fault });
             reply
         })
     }
@@ -305,7 +305,7 @@ mod tests {
     use super::*;
 
     fn page(log: &Log) -> String {
-        render(&log.kept().exchanges).unwrap()
+        render(&log.history().exchanges).unwrap()
     }
 
     static DESCRIPTION: Description = Description::new("Orders", "urn:orders", &[]);
@@ -365,14 +365,14 @@ mod tests {
         let log = Log::default();
         let service = log.layer(Orders);
         let large = format!("{}{}{}", "<a>".repeat(20), "<b/>".repeat(16_000), "</a>".repeat(20));
-        for _ in 0..KEPT {
+        for _ in 0..MAX_EXCHANGES {
             service.call(RequestMessage::new(Version::Soap11, large.clone()), &Options::default()).await;
         }
         let page = page(&log);
         let shown = page.matches("&lt;b&#x2f;&gt;").count();
-        assert!(shown >= 16_000 && page.len() < 4 * SHOWN, "{shown} {}", page.len());
-        let estimated = estimate(&log.kept().exchanges);
-        assert!((page.len()..6 * SHOWN).contains(&estimated), "{estimated} {}", page.len());
+        assert!(shown >= 16_000 && page.len() < 4 * MAX_SHOWN_SIZE, "{shown} {}", page.len());
+        let estimated = estimate(&log.history().exchanges);
+        assert!((page.len()..6 * MAX_SHOWN_SIZE).contains(&estimated), "{estimated} {}", page.len());
     }
 
     fn ask() -> Request<Body> {
@@ -440,9 +440,9 @@ mod tests {
         let log = Log::default();
         assert!(page(&log).contains("Nothing yet."));
         let service = log.layer(Orders);
-        let large = format!("<large>{}</large>", "x".repeat(LARGEST));
+        let large = format!("<large>{}</large>", "x".repeat(MAX_MESSAGE_SIZE));
         let last = "<a><password>hush</password><b>&lt;script></b></a>".to_owned();
-        let many = (0..KEPT).map(|number| format!("<order>{number}</order>"));
+        let many = (0..MAX_EXCHANGES).map(|number| format!("<order>{number}</order>"));
         for message in many.chain([large, last]) {
             service.call(RequestMessage::new(Version::Soap11, message), &Options::default()).await;
         }
@@ -454,7 +454,7 @@ mod tests {
             [0, 2, 0, 0],
             "{page}"
         );
-        assert_eq!([count("65551 bytes, more than are shown"), count("Orders ·")], [2, KEPT], "{page}");
+        assert_eq!([count("65551 bytes, more than are shown"), count("Orders ·")], [2, MAX_EXCHANGES], "{page}");
         assert!(
             page.find("password").unwrap() < page.find("order&gt;49&lt;").unwrap(),
             "the newest comes first: {page}"

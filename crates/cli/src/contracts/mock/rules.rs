@@ -5,14 +5,14 @@ mod toml;
 
 use serde_json::Value as Json;
 
-use super::answer::{Answer, Asks, FaultTemplate, Node};
-use super::beside::Beside;
-use super::chance::Latency;
-use super::place::{Facts, Text, text_of};
+use super::answer::{Answer, FaultTemplate, Needs, Node};
+use super::extras::Extras;
+use super::placeholder::{Facts, Text, text_of};
+use super::random::Latency;
 use super::store::Action;
 use crate::contracts::expression::Expression;
 use crate::contracts::path::{self, Step};
-pub(super) use reader::{Of, Reader};
+pub(super) use reader::{Reader, RuleTarget};
 
 /// A rule of an operation.
 #[derive(Debug)]
@@ -20,11 +20,11 @@ pub(super) struct Rule {
     /// The rule answers a request if all of these are true.
     conditions: Vec<Condition>,
     pub(super) latency: Option<Latency>,
-    pub(super) stores: Option<Stored>,
+    pub(super) store: Option<StoreAccess>,
     /// The answer; `None` for the operation's default answer.
     pub(super) answer: Option<Outcome>,
     /// The header blocks and attachments of the answer.
-    pub(super) beside: Beside,
+    pub(super) extras: Extras,
 }
 
 /// A response or a fault.
@@ -36,7 +36,7 @@ pub(super) enum Outcome {
 
 /// What a rule does with the store.
 #[derive(Debug)]
-pub(super) struct Stored {
+pub(super) struct StoreAccess {
     pub(super) action: Action,
     pub(super) kind: String,
     pub(super) key: Text,
@@ -73,29 +73,29 @@ impl Rule {
     }
 
     /// Returns what the rule needs from a request.
-    pub(super) fn asks(&self) -> Asks {
-        let conditions = self.conditions.iter().map(|condition| Asks {
+    pub(super) fn needs(&self) -> Needs {
+        let conditions = self.conditions.iter().map(|condition| Needs {
             value: matches!(condition, Condition::Field(..)),
             tree: matches!(condition, Condition::XPath(_)),
             url: false,
         });
-        let of_store = self.stores.iter().flat_map(|stored| {
+        let of_store = self.store.iter().flat_map(|stored| {
             [
-                Asks::of_text(&stored.key),
-                stored.value.as_ref().map(Node::asks).unwrap_or_default(),
-                stored.otherwise.as_ref().map(FaultTemplate::asks).unwrap_or_default(),
+                Needs::of_text(&stored.key),
+                stored.value.as_ref().map(Node::needs).unwrap_or_default(),
+                stored.otherwise.as_ref().map(FaultTemplate::needs).unwrap_or_default(),
             ]
         });
-        let of_answer = self.answer.iter().map(Outcome::asks).chain([self.beside.asks()]);
+        let of_answer = self.answer.iter().map(Outcome::needs).chain([self.extras.needs()]);
         conditions.chain(of_store).chain(of_answer).collect()
     }
 }
 
 impl Outcome {
-    pub(super) fn asks(&self) -> Asks {
+    pub(super) fn needs(&self) -> Needs {
         match self {
-            Outcome::Response(answer) => answer.asks(),
-            Outcome::Fault(fault) => fault.asks(),
+            Outcome::Response(answer) => answer.needs(),
+            Outcome::Fault(fault) => fault.needs(),
         }
     }
 }

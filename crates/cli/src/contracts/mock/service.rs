@@ -20,26 +20,26 @@ use castile_xml::escape;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use serde_json::Value as Json;
 
-use super::answer::Asks;
-use super::beside::Beside;
-use super::chance::{Chance, Latency};
-use super::place::{At, Facts, Room};
-use super::reached;
-use super::rules::{Outcome, Rule, Stored};
+use super::answer::Needs;
+use super::extras::Extras;
+use super::placeholder::{Facts, RemainingSize, RequestAddress};
+use super::random::{Latency, Random};
+use super::request_url;
+use super::rules::{Outcome, Rule, StoreAccess};
 use super::store::{Action, Store};
 use crate::contracts::expression::Tree;
 use crate::contracts::{sample, shape};
 
 /// The maximum size of a request as JSON, in bytes of memory.
-const MOST_OF_REQUEST: usize = 64 << 20;
+const MAX_REQUEST_SIZE: usize = 64 << 20;
 /// The maximum size, in bytes, of an envelope for XPath expressions. Its tree takes about thirty times the memory.
-const MOST_OF_TREE: usize = 4 << 20;
+const MAX_XPATH_SIZE: usize = 4 << 20;
 
 /// The data that all services of a mock share.
 pub(super) struct Shared {
     pub(super) contract: &'static Contract,
     pub(super) store: Mutex<Store>,
-    pub(super) chance: Chance,
+    pub(super) random: Random,
     pub(super) latency: Latency,
     /// Whether requests that violate the contract are answered with a fault.
     pub(super) is_strict: bool,
@@ -54,18 +54,18 @@ pub(super) struct Mock {
     service: Service,
     /// The path of the service.
     path: Arc<str>,
-    operations: Arc<[Mocked]>,
+    operations: Arc<[MockOperation]>,
     shared: Arc<Shared>,
 }
 
 /// An operation of a mock.
-pub(super) struct Mocked {
+pub(super) struct MockOperation {
     service: Service,
     operation: &'static Operation,
     rules: Vec<Rule>,
     /// The default answer; `None` for a sample.
     default: Option<Outcome>,
-    asks: Asks,
+    needs: Needs,
     /// The number of requests so far.
     number: AtomicU64,
     /// Samples made from the schema. They are made on first use, because that takes time with large contracts.
@@ -73,20 +73,20 @@ pub(super) struct Mocked {
     faults: OnceLock<Vec<String>>,
 }
 
-impl Mocked {
+impl MockOperation {
     pub(super) fn new(
         service: Service,
         operation: &'static Operation,
         rules: Vec<Rule>,
         default: Option<Outcome>,
     ) -> Self {
-        let asks = rules.iter().map(Rule::asks).chain(default.as_ref().map(Outcome::asks)).collect();
-        Mocked {
+        let needs = rules.iter().map(Rule::needs).chain(default.as_ref().map(Outcome::needs)).collect();
+        MockOperation {
             service,
             operation,
             rules,
             default,
-            asks,
+            needs,
             number: AtomicU64::new(0),
             sample: OnceLock::new(),
             faults: OnceLock::new(),
@@ -94,13 +94,13 @@ impl Mocked {
     }
 
     /// Returns the longest latency of all rules.
-    pub(super) fn longest(&self) -> Duration {
-        self.rules.iter().filter_map(|rule| rule.latency).map(Latency::most).max().unwrap_or_default()
+    pub(super) fn max_latency(&self) -> Duration {
+        self.rules.iter().filter_map(|rule| rule.latency).map(Latency::maximum).max().unwrap_or_default()
     }
 }
 
 impl Mock {
-    pub(super) fn new(service: Service, path: &str, operations: Arc<[Mocked]>, shared: Arc<Shared>) -> Self {
+    pub(super) fn new(service: Service, path: &str, operations: Arc<[MockOperation]>, shared: Arc<Shared>) -> Self {
         Mock { service, path: path.into(), operations, shared }
     }
 }
@@ -111,18 +111,18 @@ impl Dispatch for Mock {
     }
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, Error> {
-        let asked = Asked {
+        let pending = PendingRequest {
             operations: self.operations.clone(),
-            number: operation,
+            operation,
             shared: self.shared.clone(),
             path: self.path.clone(),
         };
         match self.shared.is_strict {
             true => payload.handle(async move |request: Request<Value>| {
-                asked.answer(request, |value, _, _, _| Message::Value(value)).await
+                pending.answer(request, |value, _, _, _| Message::Value(value)).await
             }),
             false => payload.handle(async move |request: Request<Raw>| {
-                asked
+                pending
                     .answer(request, |raw, mocked, shared, version| {
                         let value = mocked.operation.request_from_xml(&envelope(&raw, version, &[]));
                         if let (Err(error), true) = (&value, shared.is_verbose) {
@@ -137,29 +137,29 @@ impl Dispatch for Mock {
 }
 
 /// A request that is to be answered.
-struct Asked {
-    operations: Arc<[Mocked]>,
+struct PendingRequest {
+    operations: Arc<[MockOperation]>,
     /// The index of the operation.
-    number: usize,
+    operation: usize,
     shared: Arc<Shared>,
     /// The path of the service.
     path: Arc<str>,
 }
 
-impl Asked {
+impl PendingRequest {
     async fn answer<T: Send + 'static>(
         self,
         request: Request<T>,
-        message: impl FnOnce(T, &Mocked, &Shared, Version) -> Message + Send + 'static,
-    ) -> Result<Response<Answered>, Fault> {
-        let Asked { operations, number, shared, path } = self;
-        let (surroundings, at) = operations[number].surroundings(&shared, &request, path)?;
+        message: impl FnOnce(T, &MockOperation, &Shared, Version) -> Message + Send + 'static,
+    ) -> Result<Response<ResponseValue>, Fault> {
+        let PendingRequest { operations, operation, shared, path } = self;
+        let (context, address) = operations[operation].request_context(&shared, &request, path)?;
         let (is_large, of_all) = (is_large(&request), shared.clone());
         let content = request.into_inner();
         let decide = move || {
-            let mocked = &operations[number];
-            let message = message(content, mocked, &shared, surroundings.version);
-            mocked.decide(&shared, &Came { message, surroundings, at })
+            let mocked = &operations[operation];
+            let message = message(content, mocked, &shared, context.version);
+            mocked.decide(&shared, &ReceivedRequest { message, context, address })
         };
         // Rules may read a large message more than once, so it is processed on a worker thread.
         let decided = match is_large {
@@ -167,21 +167,21 @@ impl Asked {
             false => Some(decide()),
         };
         let (latency, answer) = decided.ok_or_else(|| Fault::receiver("the mock failed at this request"))?;
-        let wait = of_all.chance.wait(latency);
+        let wait = of_all.random.pick_latency(latency);
         if !wait.is_zero() {
             tokio::time::sleep(wait).await;
         }
-        answer.map(Sent::response)
+        answer.map(MockResponse::response)
     }
 }
 
 /// Returns whether the message may be large. The size of a compressed or chunked message isn't known.
 fn is_large<T>(request: &Request<T>) -> bool {
     /// The default threshold of servers, in bytes.
-    const ABOVE: usize = 256 << 10;
+    const OFFLOAD_THRESHOLD: usize = 256 << 10;
     let headers = request.http_headers();
     let length = headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
-    headers.contains_key(CONTENT_ENCODING) || length.is_none_or(|length| length > ABOVE)
+    headers.contains_key(CONTENT_ENCODING) || length.is_none_or(|length| length > OFFLOAD_THRESHOLD)
 }
 
 /// Builds an envelope around unchanged header blocks and payload.
@@ -206,11 +206,11 @@ fn envelope(raw: &Raw, version: Version, blocks: &[AnyHeader]) -> String {
 }
 
 /// A received request.
-struct Came {
+struct ReceivedRequest {
     message: Message,
-    surroundings: Surroundings,
+    context: RequestContext,
     /// The address of the request, if it is needed and known.
-    at: Option<At>,
+    address: Option<RequestAddress>,
 }
 
 enum Message {
@@ -220,13 +220,13 @@ enum Message {
 }
 
 /// The properties of a request other than its message.
-struct Surroundings {
+struct RequestContext {
     version: Version,
     /// The header blocks, if an expression needs the envelope.
     blocks: Vec<AnyHeader>,
 }
 
-impl Came {
+impl ReceivedRequest {
     fn value(&self) -> Option<&Value> {
         match &self.message {
             Message::Value(value) => Some(value),
@@ -235,7 +235,7 @@ impl Came {
     }
 
     fn tree(&self, operation: &'static Operation) -> Result<Tree, String> {
-        let Surroundings { version, blocks } = &self.surroundings;
+        let RequestContext { version, blocks } = &self.context;
         let envelope = match &self.message {
             Message::Raw(raw, _) => envelope(raw, *version, blocks),
             Message::Value(value) => {
@@ -245,8 +245,8 @@ impl Came {
                 String::from_utf8_lossy(&written.map_err(|error| error.to_string())?).into_owned()
             }
         };
-        if envelope.len() > MOST_OF_TREE {
-            let (found, most) = (envelope.len(), MOST_OF_TREE >> 20);
+        if envelope.len() > MAX_XPATH_SIZE {
+            let (found, most) = (envelope.len(), MAX_XPATH_SIZE >> 20);
             return Err(format!("it has {found} bytes, but XPath expressions read at most {most} MiB"));
         }
         Tree::read(&envelope)
@@ -254,9 +254,9 @@ impl Came {
 }
 
 /// A response.
-pub(super) struct Answered(Arc<Value>);
+pub(super) struct ResponseValue(Arc<Value>);
 
-impl ToPayload for Answered {
+impl ToPayload for ResponseValue {
     fn write(
         &self,
         version: Version,
@@ -270,46 +270,46 @@ impl ToPayload for Answered {
 }
 
 /// A response with its header blocks and attachments.
-struct Sent {
+struct MockResponse {
     value: Arc<Value>,
     blocks: Vec<AnyHeader>,
     parts: Vec<Part>,
 }
 
-impl Sent {
-    fn response(self) -> Response<Answered> {
-        let Sent { value, blocks, parts } = self;
-        let response = blocks.into_iter().fold(Response::new(Answered(value)), Response::with_header);
+impl MockResponse {
+    fn response(self) -> Response<ResponseValue> {
+        let MockResponse { value, blocks, parts } = self;
+        let response = blocks.into_iter().fold(Response::new(ResponseValue(value)), Response::with_header);
         parts.into_iter().fold(response, Response::with_attachment)
     }
 }
 
-impl Mocked {
+impl MockOperation {
     /// Returns the properties of a request and its URL, if they are needed.
-    fn surroundings<T>(
+    fn request_context<T>(
         &self,
         shared: &Shared,
         request: &Request<T>,
         path: Arc<str>,
-    ) -> Result<(Surroundings, Option<At>), Fault> {
-        let blocks = match self.asks.tree {
+    ) -> Result<(RequestContext, Option<RequestAddress>), Fault> {
+        let blocks = match self.needs.tree {
             true => request.headers().map_err(|error| Fault::receiver(error.to_string()))?,
             false => Vec::new(),
         };
-        let address = shared.address.get().filter(|_| self.asks.url);
-        let base = address.and_then(|address| reached::base(address, request, self.service.description().address));
-        let at = base.map(|base| At { base, path });
-        Ok((Surroundings { version: request.version(), blocks }, at))
+        let address = shared.address.get().filter(|_| self.needs.url);
+        let base = address.and_then(|address| request_url::base(address, request, self.service.description().address));
+        let address = base.map(|base| RequestAddress { base, path });
+        Ok((RequestContext { version: request.version(), blocks }, address))
     }
 
     /// Returns the latency of an answer, and the answer.
-    fn decide(&self, shared: &Shared, came: &Came) -> (Latency, Result<Sent, Fault>) {
+    fn decide(&self, shared: &Shared, received: &ReceivedRequest) -> (Latency, Result<MockResponse, Fault>) {
         let number = self.number.fetch_add(1, Ordering::Relaxed) + 1;
-        if shared.chance.is_fault() {
-            return (shared.latency, Err(self.fault_by_chance(shared)));
+        if shared.random.is_fault() {
+            return (shared.latency, Err(self.random_fault(shared)));
         }
         let mut latency = shared.latency;
-        let answer = self.made(shared, came, number, &mut latency);
+        let answer = self.make_answer(shared, received, number, &mut latency);
         let wrong = |message: String| {
             let name = self.operation.name();
             Fault::receiver(format!("the mock has no answer for this request of {name}: {message}"))
@@ -318,33 +318,33 @@ impl Mocked {
     }
 
     /// Makes the answer. The outer error is a problem of a rule; the inner one is a fault to send.
-    fn made(
+    fn make_answer(
         &self,
         shared: &Shared,
-        came: &Came,
+        received: &ReceivedRequest,
         number: u64,
         latency: &mut Latency,
-    ) -> Result<Result<Sent, Fault>, String> {
-        let request = match (self.asks.value, came.value()) {
+    ) -> Result<Result<MockResponse, Fault>, String> {
+        let request = match (self.needs.value, received.value()) {
             (true, Some(value)) => {
-                let json = value.to_json(MOST_OF_REQUEST);
+                let json = value.to_json(MAX_REQUEST_SIZE);
                 Some(json.map_err(|error| format!("the request is too large for rules: {error}"))?)
             }
             _ => None,
         };
-        let tree = if self.asks.tree { Some(came.tree(self.operation)?) } else { None };
-        let (request, tree, at) = (request.as_ref(), tree.as_ref(), came.at.as_ref());
-        let mut facts = Facts { request, tree, stored: None, key: None, at, number };
+        let tree = if self.needs.tree { Some(received.tree(self.operation)?) } else { None };
+        let (request, tree, address) = (request.as_ref(), tree.as_ref(), received.address.as_ref());
+        let mut facts = Facts { request, tree, stored: None, key: None, address, number };
         for rule in &self.rules {
             if !rule.holds(&facts)? {
                 continue;
             }
             *latency = rule.latency.unwrap_or(*latency);
             let (key, entry);
-            if let Some(stored) = &rule.stores {
-                key = facts.fill(&stored.key, &mut Room::new())?;
+            if let Some(stored) = &rule.store {
+                key = facts.fill(&stored.key, &mut RemainingSize::new())?;
                 facts.key = Some(&key);
-                match store(shared, stored, &key, &facts)? {
+                match access_store(shared, stored, &key, &facts)? {
                     Ok(found) => {
                         entry = found;
                         facts.stored = Some(&entry);
@@ -357,24 +357,24 @@ impl Mocked {
                     }
                 }
             }
-            return self.sent(shared, rule.answer.as_ref().or(self.default.as_ref()), &rule.beside, &facts);
+            return self.make_response(shared, rule.answer.as_ref().or(self.default.as_ref()), &rule.extras, &facts);
         }
-        self.sent(shared, self.default.as_ref(), &Beside::default(), &facts)
+        self.make_response(shared, self.default.as_ref(), &Extras::default(), &facts)
     }
 
-    fn sent(
+    fn make_response(
         &self,
         shared: &Shared,
         outcome: Option<&Outcome>,
-        beside: &Beside,
+        extras: &Extras,
         facts: &Facts<'_>,
-    ) -> Result<Result<Sent, Fault>, String> {
+    ) -> Result<Result<MockResponse, Fault>, String> {
         let value = match self.outcome(shared, outcome, facts)? {
             Ok(value) => value,
             Err(fault) => return Ok(Err(fault)),
         };
-        let (blocks, parts) = beside.make(self.operation, facts)?;
-        Ok(Ok(Sent { value, blocks, parts }))
+        let (blocks, parts) = extras.make(self.operation, facts)?;
+        Ok(Ok(MockResponse { value, blocks, parts }))
     }
 
     fn outcome(
@@ -394,10 +394,10 @@ impl Mocked {
     }
 
     /// Returns a random fault that the operation declares, or a fault with only a reason.
-    fn fault_by_chance(&self, shared: &Shared) -> Fault {
+    fn random_fault(&self, shared: &Shared) -> Fault {
         let faults = self.faults.get_or_init(|| fault_samples(shared.contract, &self.service, self.operation));
         let mut fault = Fault::receiver("the mock answers some requests with a fault (--fault-rate)");
-        if let Some(detail) = faults.get(shared.chance.one_of(faults.len())) {
+        if let Some(detail) = faults.get(shared.random.pick_index(faults.len())) {
             fault.detail = Detail::Other(detail.clone());
         }
         fault
@@ -405,16 +405,21 @@ impl Mocked {
 }
 
 /// Performs the store action of a rule. The inner error is a refusal, which becomes a fault.
-fn store(shared: &Shared, stored: &Stored, key: &str, facts: &Facts<'_>) -> Result<Result<Json, String>, String> {
+fn access_store(
+    shared: &Shared,
+    stored: &StoreAccess,
+    key: &str,
+    facts: &Facts<'_>,
+) -> Result<Result<Json, String>, String> {
     let value = match &stored.value {
         None => None,
-        Some(node) => Some(node.fill(facts, &mut Room::new())?.unwrap_or(Json::Null)),
+        Some(node) => Some(node.fill(facts, &mut RemainingSize::new())?.unwrap_or(Json::Null)),
     };
     if key.is_empty() && stored.action != Action::List {
         return Ok(Err("the request has no key".to_owned()));
     }
     let mut store = shared.store.lock().unwrap_or_else(PoisonError::into_inner);
-    Ok(store.act(stored.action, &stored.kind, key, value))
+    Ok(store.perform(stored.action, &stored.kind, key, value))
 }
 
 /// Returns a response of an operation, made from the schema.

@@ -4,13 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde_json::Value as Json;
 
-use super::place::size;
+use super::placeholder::size;
 
 /// The maximum number of entries, and the maximum approximate memory of entries and keys in bytes.
-const MOST_ENTRIES: usize = 10_000;
-const MOST_BYTES: usize = 64 << 20;
+const MAX_ENTRIES: usize = 10_000;
+const MAX_BYTES: usize = 64 << 20;
 /// The maximum size of a list, in bytes.
-const MOST_LISTED: usize = 16 << 20;
+const MAX_LIST_SIZE: usize = 16 << 20;
 
 /// Entries by key, in order of creation. An entry that exceeds the limits is refused.
 #[derive(Debug, Default)]
@@ -59,15 +59,21 @@ impl Store {
     ///
     /// # Errors
     /// The entry already exists, doesn't exist, or exceeds a limit.
-    pub(super) fn act(&mut self, action: Action, kind: &str, key: &str, value: Option<Json>) -> Result<Json, String> {
+    pub(super) fn perform(
+        &mut self,
+        action: Action,
+        kind: &str,
+        key: &str,
+        value: Option<Json>,
+    ) -> Result<Json, String> {
         let found = self.kinds.get(kind).and_then(|kind| kind.numbers.get(key)).copied();
         let absent = || format!("there is no {key:?} in {kind}");
         match action {
             Action::List => {
                 let entries = || self.kinds.get(kind).into_iter().flat_map(|kind| kind.entries.values());
                 // Checked first, so that entries aren't copied for a refused answer.
-                if entries().map(|entry| entry.bytes).sum::<usize>() > MOST_LISTED {
-                    return Err(format!("the entries of {kind} have more than {} MiB", MOST_LISTED >> 20));
+                if entries().map(|entry| entry.bytes).sum::<usize>() > MAX_LIST_SIZE {
+                    return Err(format!("the entries of {kind} have more than {} MiB", MAX_LIST_SIZE >> 20));
                 }
                 Ok(Json::Array(entries().map(|entry| entry.value.clone()).collect()))
             }
@@ -81,13 +87,13 @@ impl Store {
                     let number = self.next;
                     self.put(kind, key, number, value.unwrap_or(Json::Null))?;
                     self.next += 1;
-                    self.act(Action::Get, kind, key, None)
+                    self.perform(Action::Get, kind, key, None)
                 }
             },
             Action::Update => {
                 let number = found.ok_or_else(absent)?;
                 self.put(kind, key, number, value.unwrap_or(Json::Null))?;
-                self.act(Action::Get, kind, key, None)
+                self.perform(Action::Get, kind, key, None)
             }
             Action::Delete => {
                 let entry = found.and_then(|number| {
@@ -108,11 +114,11 @@ impl Store {
         let known = self.kinds.get(kind).and_then(|kind| kind.entries.get(&number)).map(|entry| entry.bytes);
         let entries = self.entries + usize::from(known.is_none());
         let all = self.bytes - known.unwrap_or(0) + bytes;
-        if entries > MOST_ENTRIES {
-            return Err(format!("the store of the mock is full: it has {MOST_ENTRIES} entries"));
+        if entries > MAX_ENTRIES {
+            return Err(format!("the store of the mock is full: it has {MAX_ENTRIES} entries"));
         }
-        if all > MOST_BYTES {
-            return Err(format!("the store of the mock is full: the limit is {} MiB", MOST_BYTES >> 20));
+        if all > MAX_BYTES {
+            return Err(format!("the store of the mock is full: the limit is {} MiB", MAX_BYTES >> 20));
         }
         (self.entries, self.bytes) = (entries, all);
         let kind = self.kinds.entry(kind.to_owned()).or_default();
@@ -130,7 +136,7 @@ mod tests {
     fn entries_stay_until_they_are_deleted() {
         let mut store = Store::default();
         let mut act = |action, key: &str, value: Option<u32>| {
-            store.act(action, "orders", key, value.map(Json::from)).map(|json| json.to_string())
+            store.perform(action, "orders", key, value.map(Json::from)).map(|json| json.to_string())
         };
         let absent = || Err("there is no \"a\" in orders".to_owned());
         assert_eq!(act(Action::Get, "a", None), absent());
@@ -149,21 +155,21 @@ mod tests {
     #[test]
     fn entries_beyond_the_limits_are_rejected() {
         let mut store = Store::default();
-        let large = Json::from("x".repeat(MOST_BYTES / 2));
-        store.act(Action::Create, "k", "1", Some(large.clone())).unwrap();
-        let refused = store.act(Action::Create, "k", "2", Some(large)).unwrap_err();
+        let large = Json::from("x".repeat(MAX_BYTES / 2));
+        store.perform(Action::Create, "k", "1", Some(large.clone())).unwrap();
+        let refused = store.perform(Action::Create, "k", "2", Some(large)).unwrap_err();
         assert!(refused.starts_with("the store of the mock is full: the limit is 64 MiB"), "{refused}");
-        let refused = store.act(Action::List, "k", "", None).unwrap_err();
+        let refused = store.perform(Action::List, "k", "", None).unwrap_err();
         // A short text takes more memory as a value.
-        let many = Json::from(vec![0; MOST_BYTES / 64]);
-        let refused_too = store.act(Action::Create, "k", "3", Some(many)).unwrap_err();
+        let many = Json::from(vec![0; MAX_BYTES / 64]);
+        let refused_too = store.perform(Action::Create, "k", "3", Some(many)).unwrap_err();
         assert!(refused_too.starts_with("the store of the mock is full: the limit is 64 MiB"), "{refused_too}");
         assert!(refused.starts_with("the entries of k have more than 16 MiB"), "{refused}");
-        store.act(Action::Delete, "k", "1", None).unwrap();
-        for number in 0..MOST_ENTRIES {
-            store.act(Action::Create, "k", &number.to_string(), None).unwrap();
+        store.perform(Action::Delete, "k", "1", None).unwrap();
+        for number in 0..MAX_ENTRIES {
+            store.perform(Action::Create, "k", &number.to_string(), None).unwrap();
         }
-        let refused = store.act(Action::Create, "l", "1", None).unwrap_err();
+        let refused = store.perform(Action::Create, "l", "1", None).unwrap_err();
         assert!(refused.starts_with("the store of the mock is full: it has 10000 entries"), "{refused}");
     }
 }

@@ -12,7 +12,7 @@ use crate::contracts::shape::Shape;
 use crate::contracts::{problems, source};
 
 /// What the command line says about the messages.
-pub(super) struct Asked<'a> {
+pub(super) struct Expectation<'a> {
     pub(super) operation: Option<&'a str>,
     pub(super) request: bool,
     pub(super) response: bool,
@@ -20,7 +20,7 @@ pub(super) struct Asked<'a> {
     pub(super) most: usize,
 }
 
-impl Asked<'_> {
+impl Expectation<'_> {
     /// Returns whether only messages are expected, and no other documents.
     pub(super) fn expects_messages(&self) -> bool {
         self.operation.is_some() || self.request || self.response
@@ -38,12 +38,12 @@ impl Asked<'_> {
 pub(super) struct Contract {
     path: PathBuf,
     files: Files,
-    of: Of,
+    document: Document,
     pub(super) messages: Vec<Message>,
     typed: OnceCell<castile_dynamic::Contract>,
 }
 
-enum Of {
+enum Document {
     Definitions(Box<Definitions>),
     Schema(Box<Schema>),
 }
@@ -88,12 +88,12 @@ impl Contract {
             source::Kind::Schema { .. } => {
                 let (schema, diagnostics) = castile_xsd::read(&path.to_string_lossy(), &files);
                 let is_usable = !schema.is_truncated() && schema.global_elements().len() > 0;
-                (Some(Of::Schema(Box::new(schema))), is_usable, diagnostics)
+                (Some(Document::Schema(Box::new(schema))), is_usable, diagnostics)
             }
             source::Kind::Contract => {
                 let (definitions, diagnostics) = castile_wsdl::open(&path, &files);
                 let is_usable = definitions.as_ref().is_some_and(Definitions::is_usable);
-                (definitions.map(|definitions| Of::Definitions(Box::new(definitions))), is_usable, diagnostics)
+                (definitions.map(|definitions| Document::Definitions(Box::new(definitions))), is_usable, diagnostics)
             }
         };
         diagnostics.retain(|diagnostic| diagnostic.severity == Severity::Error);
@@ -103,21 +103,21 @@ impl Contract {
         }
         let Some(of) = of else { bail!("{shown} is not a contract") };
         let messages = match &of {
-            Of::Schema(_) => Vec::new(),
-            Of::Definitions(definitions) => messages(definitions),
+            Document::Schema(_) => Vec::new(),
+            Document::Definitions(definitions) => messages(definitions),
         };
-        Ok(Contract { path, files, of, messages, typed: OnceCell::new() })
+        Ok(Contract { path, files, document: of, messages, typed: OnceCell::new() })
     }
 
     pub(super) fn schema(&self) -> &Schema {
-        match &self.of {
-            Of::Definitions(definitions) => &definitions.schema,
-            Of::Schema(schema) => schema,
+        match &self.document {
+            Document::Definitions(definitions) => &definitions.schema,
+            Document::Schema(schema) => schema,
         }
     }
 
     /// Checks that the contract has the requested operation.
-    pub(super) fn expect(&self, asked: &Asked<'_>) -> anyhow::Result<()> {
+    pub(super) fn expect(&self, asked: &Expectation<'_>) -> anyhow::Result<()> {
         let Some(name) = asked.operation else { return Ok(()) };
         if self.messages.iter().any(|message| message.operation == name) {
             return Ok(());

@@ -11,18 +11,18 @@ use castile_xml::{Limits, Memory, Reader, StartTag, Token};
 use castile_xsd::validate::{Chosen, Problem, Problems, Validator};
 use castile_xsd::{Documents, ExpandedName, Schema, similar};
 
-use super::contract::{Asked, Contract, Kind, Message};
+use super::contract::{Contract, Expectation, Kind, Message};
 use super::package::Package;
 use crate::contracts::envelope;
 use crate::contracts::shape::Shape;
 
 const XOP: &str = "http://www.w3.org/2004/08/xop/include";
 /// The number of validators: the walk, the schema of envelopes twice, the contract's schemas, and the reader of SOAP encoding.
-const JUDGES: usize = 5;
+const VALIDATORS: usize = 5;
 /// The maximum number of expected names that are reported.
-const TOLD: usize = 5;
+const MAX_EXPECTED: usize = 5;
 /// The maximum size of attachments that are inlined into the text for validation.
-const MOST_INCLUDED: usize = 256 << 20;
+const MAX_INCLUDED: usize = 256 << 20;
 
 /// The kind of a message, and its problems.
 pub(super) struct Found {
@@ -45,7 +45,7 @@ pub(super) fn limits() -> Limits {
 pub(super) fn judge(
     contract: &Contract,
     validator: &mut Validator<'_>,
-    asked: &Asked<'_>,
+    asked: &Expectation<'_>,
     text: &str,
     package: &Package,
 ) -> anyhow::Result<Found> {
@@ -62,7 +62,7 @@ pub(super) fn judge(
         }
     });
     // The problems of all validators are sorted before the list is cut.
-    let mut problems = Problems::new(asked.most.saturating_mul(JUDGES));
+    let mut problems = Problems::new(asked.most.saturating_mul(VALIDATORS));
     let version = match root {
         Ok(Some((namespace, "Envelope", offset))) if is_of_soap(contract, &namespace) => {
             match envelope::is_envelope(&namespace) {
@@ -139,7 +139,7 @@ pub(super) fn judge(
     Ok(Found { kind, operation, version: Some(number(version)), problems: first(asked, problems.located(reader)) })
 }
 
-fn first(asked: &Asked<'_>, mut problems: Vec<Problem>) -> Vec<Problem> {
+fn first(asked: &Expectation<'_>, mut problems: Vec<Problem>) -> Vec<Problem> {
     problems.truncate(asked.most);
     problems
 }
@@ -214,7 +214,7 @@ fn is_unknown_part(message: &Message, local: &str) -> bool {
 /// Reads an envelope once, and checks what schemas don't define.
 struct Walk<'a, 'c> {
     contract: &'c Contract,
-    asked: &'a Asked<'a>,
+    asked: &'a Expectation<'a>,
     text: &'a str,
     version: Version,
     package: &'a Package,
@@ -243,7 +243,7 @@ struct Include {
 impl<'a, 'c> Walk<'a, 'c> {
     fn new(
         contract: &'c Contract,
-        asked: &'a Asked<'a>,
+        asked: &'a Expectation<'a>,
         text: &'a str,
         version: Version,
         package: &'a Package,
@@ -441,10 +441,10 @@ impl<'a, 'c> Walk<'a, 'c> {
                 )
             }
             (None, []) => format!("found {found}, expected the end of the body"),
-            (None, known) if known.len() <= TOLD => format!("found {found}, expected {}", known.join(" or ")),
+            (None, known) if known.len() <= MAX_EXPECTED => format!("found {found}, expected {}", known.join(" or ")),
             (None, known) => {
-                let more = known.len() - TOLD;
-                format!("found {found}, expected one of {} and {more} more", known[..TOLD].join(", "))
+                let more = known.len() - MAX_EXPECTED;
+                format!("found {found}, expected one of {} and {more} more", known[..MAX_EXPECTED].join(", "))
             }
         };
         self.problems.add("UnknownOperation", offset, message);
@@ -581,7 +581,7 @@ impl<'t> Inlined<'t> {
         if included.is_empty() {
             return Inlined { text: original.into(), origins: vec![(0, 0)] };
         }
-        let (mut text, mut origins, mut from, mut room) = (String::new(), vec![(0, 0)], 0, MOST_INCLUDED);
+        let (mut text, mut origins, mut from, mut room) = (String::new(), vec![(0, 0)], 0, MAX_INCLUDED);
         for Include { start, end, part } in included {
             let end = end.max(start);
             text += original.get(from..start).unwrap_or_default();
@@ -593,7 +593,7 @@ impl<'t> Inlined<'t> {
                         STANDARD.encode_string(&part.content, &mut text);
                     }
                     None => {
-                        let most = MOST_INCLUDED >> 20;
+                        let most = MAX_INCLUDED >> 20;
                         let message =
                             format!("more than {most} MiB of attachments are included: this one was not validated");
                         problems.add("limit", start, message);

@@ -117,8 +117,8 @@ fn is_of_head(first: u8) -> bool {
 /// Returns the length of the header, including an HTTP start line, and its Content-Type.
 fn head(bytes: &[u8]) -> anyhow::Result<Option<(usize, Option<String>)>> {
     /// The maximum length of a header.
-    const LONGEST: usize = 64 << 10;
-    let near = &bytes[..bytes.len().min(LONGEST)];
+    const MAX_HEADER_LENGTH: usize = 64 << 10;
+    let near = &bytes[..bytes.len().min(MAX_HEADER_LENGTH)];
     let lines = [&b"\r\n\r\n"[..], b"\n\n"];
     let end = lines.iter().filter_map(|end| Some(find(near, end)? + end.len())).min();
     let Some((end, text)) = end.and_then(|end| Some((end, std::str::from_utf8(&near[..end]).ok()?))) else {

@@ -75,7 +75,7 @@ mod tests {
             b"%3Cscript%3E%27%22%00%FF",
             b"it's $(id) `id` \\'",
         ];
-        crate::changed::changed(&seeds, |text, _| {
+        crate::mutations::check_mutations(&seeds, |text, _| {
             let text = String::from_utf8_lossy(text);
             let read = percent::decoded(&text);
             let read = String::from_utf8_lossy(&read);

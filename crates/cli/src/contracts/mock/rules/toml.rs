@@ -8,40 +8,40 @@ use serde_json::{Map, Number, Value as Json};
 use toml_edit::{Array, Item, TableLike, Value as Toml};
 
 use crate::contracts::envelope;
-use crate::contracts::mock::answer::Wrong;
+use crate::contracts::mock::answer::AnswerProblem;
 
 /// A problem in the rules, and the byte range it is about.
-pub(super) struct Bad {
-    pub(super) place: Option<Range<usize>>,
+pub(super) struct RuleProblem {
+    pub(super) range: Option<Range<usize>>,
     pub(super) message: String,
 }
 
-impl Bad {
+impl RuleProblem {
     pub(super) fn at(item: &Item, message: impl Into<String>) -> Self {
-        Bad { place: item.span(), message: message.into() }
+        RuleProblem { range: item.span(), message: message.into() }
     }
 
     pub(super) fn value(key: &str, item: &Item, expected: &str) -> Self {
-        Bad::at(item, format!("{key} is {}, expected {expected}", article(item.type_name())))
+        RuleProblem::at(item, format!("{key} is {}, expected {expected}", article(item.type_name())))
     }
 }
 
 /// The problems of a rule.
 #[derive(Default)]
-pub(super) struct Wrongs(pub(super) Vec<Bad>);
+pub(super) struct RuleProblems(pub(super) Vec<RuleProblem>);
 
-impl Wrongs {
+impl RuleProblems {
     /// Returns the value, or adds the problem.
-    pub(super) fn keep<T>(&mut self, read: Result<T, Bad>) -> Option<T> {
-        read.map_err(|bad| self.0.push(bad)).ok()
+    pub(super) fn record<T>(&mut self, read: Result<T, RuleProblem>) -> Option<T> {
+        read.map_err(|problem| self.0.push(problem)).ok()
     }
 }
 
 /// Makes a problem of a wrong value at an item.
-pub(super) fn within(item: &Item) -> impl Fn(Wrong) -> Bad {
-    |Wrong { path, message, .. }| {
+pub(super) fn within(item: &Item) -> impl Fn(AnswerProblem) -> RuleProblem {
+    |AnswerProblem { path, message, .. }| {
         let colon = if path.is_empty() { "" } else { ": " };
-        Bad::at(item, format!("{path}{colon}{message}"))
+        RuleProblem::at(item, format!("{path}{colon}{message}"))
     }
 }
 
@@ -51,15 +51,15 @@ pub(super) fn article(name: &str) -> String {
 }
 
 /// Returns an error if a table has other keys.
-pub(super) fn expect_keys(table: &dyn TableLike, keys: &[&str]) -> Result<(), Bad> {
+pub(super) fn expect_keys(table: &dyn TableLike, keys: &[&str]) -> Result<(), RuleProblem> {
     unknown_keys(table, keys).next().map_or(Ok(()), Err)
 }
 
 /// Returns a problem for each unknown key of a table.
-pub(super) fn unknown_keys<'t>(table: &'t dyn TableLike, keys: &'t [&str]) -> impl Iterator<Item = Bad> + 't {
+pub(super) fn unknown_keys<'t>(table: &'t dyn TableLike, keys: &'t [&str]) -> impl Iterator<Item = RuleProblem> + 't {
     table.iter().filter(|(key, _)| !keys.contains(key)).map(|(key, _)| {
-        let place = table.key(key).and_then(toml_edit::Key::span);
-        Bad { place, message: format!("found {key}, expected one of {}", keys.join(", ")) }
+        let range = table.key(key).and_then(toml_edit::Key::span);
+        RuleProblem { range, message: format!("found {key}, expected one of {}", keys.join(", ")) }
     })
 }
 
@@ -71,16 +71,16 @@ pub(super) fn code(name: &str) -> Result<FaultCode, String> {
 }
 
 /// Reads fault subcodes, from general to specific.
-pub(super) fn subcodes(item: &Item) -> Result<Vec<QName>, Bad> {
+pub(super) fn subcodes(item: &Item) -> Result<Vec<QName>, RuleProblem> {
     const EXPECTED: &str = "an array of names such as \"{NAMESPACE}NAME\"";
-    let names = item.as_array().ok_or_else(|| Bad::value("subcodes", item, EXPECTED))?;
+    let names = item.as_array().ok_or_else(|| RuleProblem::value("subcodes", item, EXPECTED))?;
     let read = |name: &Toml| {
-        let bad = |found: String| Bad {
-            place: name.span(),
+        let problem = |found: String| RuleProblem {
+            range: name.span(),
             message: format!("found {found} among subcodes, expected {{NAMESPACE}}NAME"),
         };
-        let text = name.as_str().ok_or_else(|| bad(article(name.type_name())))?;
-        qname(text).ok_or_else(|| bad(format!("{text:?}")))
+        let text = name.as_str().ok_or_else(|| problem(article(name.type_name())))?;
+        qname(text).ok_or_else(|| problem(format!("{text:?}")))
     };
     names.iter().map(read).collect()
 }
@@ -92,20 +92,20 @@ pub(super) fn qname(name: &str) -> Option<QName> {
 }
 
 /// Checks that a file name is an answer file in the folder itself.
-pub(super) fn expect_file_name(name: &str, item: &Item) -> Result<(), Bad> {
+pub(super) fn expect_file_name(name: &str, item: &Item) -> Result<(), RuleProblem> {
     match name.ends_with(".json") || name.ends_with(".xml") {
         true if !name.contains(['/', '\\']) => Ok(()),
-        true => Err(Bad::at(item, format!("found {name:?}, expected a file in the folder of the rules"))),
-        false => Err(Bad::at(item, format!("found {name:?}, expected a file name that ends in .json or .xml"))),
+        true => Err(RuleProblem::at(item, format!("found {name:?}, expected a file in the folder of the rules"))),
+        false => Err(RuleProblem::at(item, format!("found {name:?}, expected a file name that ends in .json or .xml"))),
     }
 }
 
-pub(super) fn text<'i>(key: &str, item: &'i Item) -> Result<&'i str, Bad> {
-    item.as_str().ok_or_else(|| Bad::value(key, item, "a string"))
+pub(super) fn text<'i>(key: &str, item: &'i Item) -> Result<&'i str, RuleProblem> {
+    item.as_str().ok_or_else(|| RuleProblem::value(key, item, "a string"))
 }
 
 /// Converts a TOML value to JSON.
-pub(super) fn value(item: &Item) -> Result<Json, Bad> {
+pub(super) fn value(item: &Item) -> Result<Json, RuleProblem> {
     let found = match item {
         Item::Value(value) => of_value(value),
         Item::Table(table) => of_table(table),
@@ -114,7 +114,7 @@ pub(super) fn value(item: &Item) -> Result<Json, Bad> {
         }
         Item::None => None,
     };
-    found.ok_or_else(|| Bad::value("it", item, "texts, numbers, true or false, or tables and arrays of these"))
+    found.ok_or_else(|| RuleProblem::value("it", item, "texts, numbers, true or false, or tables and arrays of these"))
 }
 
 fn of_value(value: &Toml) -> Option<Json> {

@@ -106,7 +106,7 @@ fn changed_requests_have_a_line_each() {
     observers.add(Arc::new(AccessLog::text(written[0].clone()).unwrap()));
     observers.add(Arc::new(AccessLog::json(written[1].clone()).unwrap()));
     let mut count = 0;
-    crate::changed::changed(&seeds, |text, random| {
+    crate::mutations::check_mutations(&seeds, |text, random| {
         let mut text = text.to_vec();
         if random.u32(0..20) == 0 {
             // A method or a path may be as long as a head.

@@ -7,13 +7,13 @@ use std::time::Duration;
 use crate::quantity;
 
 /// The maximum latency, because the client under test waits for it.
-pub(super) const LONGEST: Duration = Duration::from_secs(600);
+pub(super) const MAX_LATENCY: Duration = Duration::from_secs(600);
 
 /// The latency of answers: a random time in a range.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Latency {
-    least: Duration,
-    most: Duration,
+    min: Duration,
+    max: Duration,
 }
 
 impl FromStr for Latency {
@@ -27,12 +27,12 @@ impl FromStr for Latency {
                 "expected a time such as 50ms, or two such as 20ms..80ms; a bare number is seconds".to_owned()
             })
         };
-        let latency = Latency { least: time(least)?, most: time(most)? };
-        if latency.least > latency.most {
+        let latency = Latency { min: time(least)?, max: time(most)? };
+        if latency.min > latency.max {
             return Err("expected the shorter time first, such as 20ms..80ms".to_owned());
         }
-        if latency.most > LONGEST {
-            return Err(format!("expected at most {}", humantime::format_duration(LONGEST)));
+        if latency.max > MAX_LATENCY {
+            return Err(format!("expected at most {}", humantime::format_duration(MAX_LATENCY)));
         }
         Ok(latency)
     }
@@ -40,8 +40,8 @@ impl FromStr for Latency {
 
 impl Latency {
     /// Returns the maximum latency.
-    pub(super) fn most(self) -> Duration {
-        self.most
+    pub(super) fn maximum(self) -> Duration {
+        self.max
     }
 }
 
@@ -59,16 +59,16 @@ pub(super) fn share(text: &str) -> Result<f64, String> {
 
 /// Random decisions.
 #[derive(Debug)]
-pub(super) struct Chance {
+pub(super) struct Random {
     random: Mutex<fastrand::Rng>,
     fault_rate: f64,
 }
 
-impl Chance {
+impl Random {
     /// With a seed, the sequence of decisions is always the same.
     pub(super) fn new(seed: Option<u64>, fault_rate: f64) -> Self {
         let random = seed.map_or_else(fastrand::Rng::new, fastrand::Rng::with_seed);
-        Chance { random: Mutex::new(random), fault_rate }
+        Random { random: Mutex::new(random), fault_rate }
     }
 
     /// Returns whether the next answer is a fault.
@@ -77,15 +77,15 @@ impl Chance {
     }
 
     /// Returns the latency of the next answer.
-    pub(super) fn wait(&self, latency: Latency) -> Duration {
-        match latency.least == latency.most {
-            true => latency.least,
-            false => latency.least + (latency.most - latency.least).mul_f64(self.with(fastrand::Rng::f64)),
+    pub(super) fn pick_latency(&self, latency: Latency) -> Duration {
+        match latency.min == latency.max {
+            true => latency.min,
+            false => latency.min + (latency.max - latency.min).mul_f64(self.with(fastrand::Rng::f64)),
         }
     }
 
     /// Returns a random index below `count`.
-    pub(super) fn one_of(&self, count: usize) -> usize {
+    pub(super) fn pick_index(&self, count: usize) -> usize {
         self.with(|random| random.usize(..count.max(1)))
     }
 
@@ -102,7 +102,7 @@ mod tests {
     fn latencies_are_times_or_ranges() {
         let ms = Duration::from_millis;
         for (text, least, most) in [("50ms", 50, 50), ("20ms..80ms", 20, 80), ("0.5..1", 500, 1000)] {
-            assert_eq!(text.parse(), Ok(Latency { least: ms(least), most: ms(most) }), "{text}");
+            assert_eq!(text.parse(), Ok(Latency { min: ms(least), max: ms(most) }), "{text}");
         }
         for (text, expected) in [
             ("soon", "expected a time such as 50ms"),
@@ -112,9 +112,9 @@ mod tests {
         ] {
             assert!(text.parse::<Latency>().unwrap_err().starts_with(expected), "{text}");
         }
-        let chance = Chance::new(Some(1), 0.5);
+        let chance = Random::new(Some(1), 0.5);
         let latency = "20ms..80ms".parse().unwrap();
-        assert!((0..100).all(|_| (ms(20)..=ms(80)).contains(&chance.wait(latency))));
+        assert!((0..100).all(|_| (ms(20)..=ms(80)).contains(&chance.pick_latency(latency))));
         let faults = (0..1_000).filter(|_| chance.is_fault()).count();
         assert!((400..600).contains(&faults), "{faults}");
     }

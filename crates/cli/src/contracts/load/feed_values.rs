@@ -14,7 +14,7 @@ use crate::contracts::template::split;
 use crate::contracts::typed::{self, Typed};
 
 /// The maximum number of reported problems.
-const MOST: usize = 10;
+const MAX_PROBLEMS: usize = 10;
 
 /// An element or attribute whose value contains placeholders of the feed.
 #[derive(Debug)]
@@ -68,10 +68,10 @@ pub(super) fn check(definitions: &Definitions, shape: &Shape, envelope: &str, fe
             }
             if let Err(problem) = value.read(&text) {
                 let columns = columns.join(", ");
-                problems.push(feed.wrong_row(row, &format!("{columns}: {problem}, in {}", value.path)));
+                problems.push(feed.row_error(row, &format!("{columns}: {problem}, in {}", value.path)));
             }
         }
-        if problems.len() >= MOST {
+        if problems.len() >= MAX_PROBLEMS {
             break;
         }
     }

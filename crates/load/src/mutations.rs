@@ -34,7 +34,7 @@ const SIGNS: [&[u8]; 20] = [
 ];
 
 /// Calls `check` with texts made from `seeds` by a few changes each.
-pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
+pub(crate) fn check_mutations(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
     let number = |name: &str, default| std::env::var(name).map_or(default, |value| value.parse().expect("a number"));
     let (count, first): (u64, u64) = (number("FUZZ_MUTATIONS", 2_000), number("FUZZ_SEED", 1));
     for at in 0..count {
@@ -66,5 +66,5 @@ pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
         check(&text, &mut random);
     }
     // Shown with --nocapture.
-    println!("{count} changed texts");
+    println!("{count} mutated texts");
 }

@@ -18,7 +18,7 @@ use crate::{errors, process};
 
 /// The participants that the command line selects.
 #[derive(Debug)]
-pub(super) struct Entrants {
+pub(super) struct Participants {
     /// Another endpoint instead of Castile's server.
     pub(super) url: Option<(String, Endpoint)>,
     pub(super) peers: Vec<Peer>,
@@ -32,7 +32,7 @@ pub(super) struct Entrants {
     pub(super) tls: Option<Secured>,
 }
 
-impl Entrants {
+impl Participants {
     /// Returns the names of the targets of a load, in the order of their first turns.
     pub(super) fn names(&self, load: &Load) -> Vec<String> {
         let mut names = Vec::new();
@@ -68,10 +68,10 @@ impl Entrants {
         &self,
         bench: &mut Bench,
         floor: Option<&Floor<'_>>,
-        known: &mut Known,
+        known: &mut StartedTargets,
         progress: &mut Progress,
     ) -> anyhow::Result<Vec<String>> {
-        let mut target = self.own(&bench.placement)?;
+        let mut target = self.castile_target(&bench.placement)?;
         bench.ask_each(&mut target).await.context("there is nothing to measure")?;
         let (name, versions) = match &self.url {
             Some((url, _)) => (url.clone(), None),
@@ -80,7 +80,7 @@ impl Entrants {
         let over = if self.tls.is_some() { " over TLS" } else { "" };
         let title = versions.is_some().then(|| format!("Castile{over}"));
         let language = versions.is_some().then(|| LANGUAGE.to_owned());
-        known.note(castile_report::Target { name, title, versions, language, first_answer_ms: None }, &target);
+        known.add(castile_report::Target { name, title, versions, language, first_answer_ms: None }, &target);
         bench.targets.push(target);
 
         let mut dropped = Vec::new();
@@ -89,7 +89,7 @@ impl Entrants {
             let Some(first) = served.first() else { continue };
             match self.start_peer(peer, &served, bench).await {
                 Ok(target) => {
-                    known.note(peer.target(), &target);
+                    known.add(peer.target(), &target);
                     bench.targets.push(target);
                 }
                 Err(error) => {
@@ -119,7 +119,7 @@ impl Entrants {
             bench.ask_each(&mut target).await.context("the check of the HTTP floor failed")?;
             let title = Some(format!("HTTP{over} alone"));
             let language = Some(LANGUAGE.to_owned());
-            known.note(
+            known.add(
                 castile_report::Target {
                     name: FLOOR.to_owned(),
                     title,
@@ -135,7 +135,7 @@ impl Entrants {
     }
 
     /// Starts the server under test, or connects to `--url`.
-    pub(super) fn own(&self, placement: &Placement) -> anyhow::Result<Target> {
+    pub(super) fn castile_target(&self, placement: &Placement) -> anyhow::Result<Target> {
         match &self.url {
             Some((url, endpoint)) => Ok(Target::external(url, endpoint.clone())),
             None => {
@@ -192,10 +192,10 @@ fn served<'a>(peer: &'a Peer, loads: &'a [Load]) -> impl Iterator<Item = &'a Loa
 
 /// The targets of all suites, each with the times of its first answers.
 #[derive(Debug, Default)]
-pub(super) struct Known(Vec<(castile_report::Target, Vec<f64>)>);
+pub(super) struct StartedTargets(Vec<(castile_report::Target, Vec<f64>)>);
 
-impl Known {
-    fn note(&mut self, target: castile_report::Target, started: &Target) {
+impl StartedTargets {
+    fn add(&mut self, target: castile_report::Target, started: &Target) {
         let first_answer = started.first_answer().map(|time| time.as_secs_f64() * 1e3);
         match self.0.iter_mut().find(|(known, _)| known.name == target.name) {
             Some((_, times)) => times.extend(first_answer),

@@ -12,14 +12,14 @@ use crate::contracts::path::{self, Step};
 use crate::contracts::template;
 
 /// The maximum size, in bytes of memory, of an answer made from a template. Requests determine how often a value occurs in it.
-const MOST: usize = 16 << 20;
+const MAX_ANSWER_SIZE: usize = 16 << 20;
 
 /// The error for `{{` without `}}`, which may be a typo.
 pub(super) const UNCLOSED: &str = "found {{ without a closing }}";
 
 /// The source of a placeholder's value.
 #[derive(Clone, Debug)]
-pub(super) enum Place {
+pub(super) enum Placeholder {
     /// The value at this path in the request.
     Request(Vec<Step>),
     /// The value at this path in the rule's store entry, or in all entries.
@@ -48,22 +48,24 @@ pub(super) struct Names<'n> {
 
 impl Names<'_> {
     /// Parses the text between the braces.
-    pub(super) fn place(self, name: &str) -> Result<Place, String> {
+    pub(super) fn placeholder(self, name: &str) -> Result<Placeholder, String> {
         let (first, path) = name.split_once(['.', ' ']).unwrap_or((name, ""));
         let path = path.trim();
         match (first, path) {
-            ("request", path) => self.path(path).map(Place::Request),
-            ("stored", "") => Ok(Place::Stored(Vec::new())),
-            ("stored", path) => steps(path).map(Place::Stored),
-            ("xpath", text) if !text.is_empty() => self.expression(text).map(Place::XPath),
-            ("url", "") => Ok(Place::Url(None)),
-            ("url", path) if path.starts_with('/') && !path.starts_with("//") => Ok(Place::Url(Some(path.to_owned()))),
+            ("request", path) => self.path(path).map(Placeholder::Request),
+            ("stored", "") => Ok(Placeholder::Stored(Vec::new())),
+            ("stored", path) => steps(path).map(Placeholder::Stored),
+            ("xpath", text) if !text.is_empty() => self.expression(text).map(Placeholder::XPath),
+            ("url", "") => Ok(Placeholder::Url(None)),
+            ("url", path) if path.starts_with('/') && !path.starts_with("//") => {
+                Ok(Placeholder::Url(Some(path.to_owned())))
+            }
             ("url", path) => Err(format!("found the path {path:?} after url, expected one that begins with a slash")),
-            ("key", "") => Ok(Place::Key),
-            ("now", "") => Ok(Place::Now),
-            ("today", "") => Ok(Place::Today),
-            ("uuid", "") => Ok(Place::Uuid),
-            ("number", "") => Ok(Place::Number),
+            ("key", "") => Ok(Placeholder::Key),
+            ("now", "") => Ok(Placeholder::Now),
+            ("today", "") => Ok(Placeholder::Today),
+            ("uuid", "") => Ok(Placeholder::Uuid),
+            ("number", "") => Ok(Placeholder::Number),
             _ => Err(format!(
                 "found {{{{{name}}}}}, expected request.PATH, stored.PATH, key, url, now, today, uuid, number or xpath EXPRESSION"
             )),
@@ -135,7 +137,7 @@ impl Names<'_> {
             match piece {
                 Ok(literal) if literal.as_ref().is_empty() => {}
                 Ok(literal) => found.push(Piece::Literal(literal.as_ref().to_owned())),
-                Err(name) => found.push(Piece::Place(self.place(name)?)),
+                Err(name) => found.push(Piece::Placeholder(self.placeholder(name)?)),
             }
         }
         Ok(Text(found))
@@ -153,7 +155,7 @@ pub(super) struct Text(pub(super) Vec<Piece>);
 #[derive(Clone, Debug)]
 pub(super) enum Piece {
     Literal(String),
-    Place(Place),
+    Placeholder(Placeholder),
 }
 
 /// What is known when an answer is made.
@@ -166,30 +168,30 @@ pub(super) struct Facts<'f> {
     pub(super) stored: Option<&'f Json>,
     pub(super) key: Option<&'f str>,
     /// The address of the request, if it is needed and known.
-    pub(super) at: Option<&'f At>,
+    pub(super) address: Option<&'f RequestAddress>,
     pub(super) number: u64,
 }
 
 /// An address to which a request was sent.
 #[derive(Debug)]
-pub(super) struct At {
+pub(super) struct RequestAddress {
     /// Scheme, host, and the path prefix that a proxy removes.
     pub(super) base: String,
     pub(super) path: Arc<str>,
 }
 
-impl At {
+impl RequestAddress {
     fn url(&self, path: Option<&str>) -> String {
         format!("{}{}", self.base, path.unwrap_or(&self.path))
     }
 }
 
 /// The remaining size limit of an answer.
-pub(super) struct Room(usize);
+pub(super) struct RemainingSize(usize);
 
-impl Room {
+impl RemainingSize {
     pub(super) fn new() -> Self {
-        Room(MOST)
+        RemainingSize(MAX_ANSWER_SIZE)
     }
 
     pub(super) fn take(&mut self, bytes: usize) -> Result<(), String> {
@@ -198,7 +200,7 @@ impl Room {
                 self.0 = left;
                 Ok(())
             }
-            None => Err(format!("the answer has more than {} MiB", MOST >> 20)),
+            None => Err(format!("the answer has more than {} MiB", MAX_ANSWER_SIZE >> 20)),
         }
     }
 }
@@ -206,46 +208,46 @@ impl Room {
 /// Returns the approximate memory size of a value.
 pub(super) fn size(json: &Json) -> usize {
     /// The size of a value itself, and the overhead of an object's members.
-    const VALUE: usize = 32;
-    const OBJECT: usize = 256;
+    const VALUE_SIZE: usize = 32;
+    const OBJECT_SIZE: usize = 256;
     let inner = match json {
         Json::Null | Json::Bool(_) | Json::Number(_) => 0,
         Json::String(text) => text.len(),
         Json::Array(items) => items.iter().map(size).sum(),
         Json::Object(members) => {
-            OBJECT + members.iter().map(|(name, member)| VALUE + name.len() + size(member)).sum::<usize>()
+            OBJECT_SIZE + members.iter().map(|(name, member)| VALUE_SIZE + name.len() + size(member)).sum::<usize>()
         }
     };
-    VALUE + inner
+    VALUE_SIZE + inner
 }
 
 impl<'f> Facts<'f> {
     /// Returns the value of a placeholder, if there is one.
-    pub(super) fn json(&self, place: &Place) -> Result<Option<Cow<'f, Json>>, String> {
+    pub(super) fn json(&self, placeholder: &Placeholder) -> Result<Option<Cow<'f, Json>>, String> {
         let found = |of: Option<&'f Json>, path: &[Step]| of.and_then(|json| path::find(json, path)).map(Cow::Borrowed);
         let text = |text: String| Some(Cow::Owned(Json::String(text)));
-        Ok(match place {
-            Place::Request(path) => found(self.request, path),
-            Place::Stored(path) => found(self.stored, path),
-            Place::Key => self.key.and_then(|key| text(key.to_owned())),
-            Place::XPath(expression) => match self.tree {
+        Ok(match placeholder {
+            Placeholder::Request(path) => found(self.request, path),
+            Placeholder::Stored(path) => found(self.stored, path),
+            Placeholder::Key => self.key.and_then(|key| text(key.to_owned())),
+            Placeholder::XPath(expression) => match self.tree {
                 Some(tree) => expression.value(tree)?.and_then(text),
                 None => None,
             },
-            Place::Url(path) => self.at.and_then(|at| text(at.url(path.as_deref()))),
-            Place::Now => text(humantime::format_rfc3339_millis(SystemTime::now()).to_string()),
-            Place::Today => {
+            Placeholder::Url(path) => self.address.and_then(|at| text(at.url(path.as_deref()))),
+            Placeholder::Now => text(humantime::format_rfc3339_millis(SystemTime::now()).to_string()),
+            Placeholder::Today => {
                 let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
                 text(now.split('T').next().unwrap_or_default().to_owned())
             }
-            Place::Uuid => text(uuid()),
-            Place::Number => Some(Cow::Owned(self.number.into())),
+            Placeholder::Uuid => text(uuid()),
+            Placeholder::Number => Some(Cow::Owned(self.number.into())),
         })
     }
 
     /// Returns the value of a placeholder as text, if there is one.
-    pub(super) fn text(&self, place: &Place) -> Result<Option<String>, String> {
-        match self.json(place)? {
+    pub(super) fn text(&self, placeholder: &Placeholder) -> Result<Option<String>, String> {
+        match self.json(placeholder)? {
             None => Ok(None),
             Some(json) => match text_of(&json) {
                 Some(text) => Ok(Some(text)),
@@ -259,14 +261,14 @@ impl<'f> Facts<'f> {
     }
 
     /// Fills the placeholders of a text.
-    pub(super) fn fill(&self, text: &Text, room: &mut Room) -> Result<String, String> {
+    pub(super) fn fill(&self, text: &Text, remaining: &mut RemainingSize) -> Result<String, String> {
         let mut filled = String::new();
         for piece in &text.0 {
             let piece = match piece {
                 Piece::Literal(literal) => Cow::Borrowed(literal.as_str()),
-                Piece::Place(place) => Cow::Owned(self.text(place)?.unwrap_or_default()),
+                Piece::Placeholder(placeholder) => Cow::Owned(self.text(placeholder)?.unwrap_or_default()),
             };
-            room.take(piece.len())?;
+            remaining.take(piece.len())?;
             filled += &piece;
         }
         Ok(filled)

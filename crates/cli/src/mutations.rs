@@ -19,7 +19,7 @@ const SIGNS: [&str; 16] =
     [" ", "\t", "\r", "\n", "\r\n", ":", ": ", "=", "#", "\"", "\\", "\0", "\u{1b}[2J", "é", "\u{feff}", "--header"];
 
 /// Calls `check` with mutations of `seeds`. Each mutation makes up to five changes.
-pub(crate) fn changed(seeds: &[&str], mut check: impl FnMut(&str, &mut Random)) {
+pub(crate) fn check_mutations(seeds: &[&str], mut check: impl FnMut(&str, &mut Random)) {
     let number = |name: &str, default| std::env::var(name).map_or(default, |value| value.parse().expect("a number"));
     let (count, first): (u64, u64) = (number("FUZZ_MUTATIONS", 2_000), number("FUZZ_SEED", 1));
     for at in 0..count {
@@ -45,5 +45,5 @@ pub(crate) fn changed(seeds: &[&str], mut check: impl FnMut(&str, &mut Random)) 
         check(&text, &mut random);
     }
     // Visible with --nocapture.
-    println!("{count} changed texts");
+    println!("{count} mutated texts");
 }

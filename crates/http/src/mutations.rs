@@ -1,13 +1,13 @@
-//! Changes the input of parsers, for tests. The same changes are made in each run.
+//! Mutated inputs for tests of parsers. The mutations are the same in each run.
 //!
-//! `FUZZ_MUTATIONS=NUMBER` sets the number of changed inputs per test, `FUZZ_SEED=NUMBER` selects different ones.
+//! `FUZZ_MUTATIONS=NUMBER` sets the number of mutated inputs per test, `FUZZ_SEED=NUMBER` selects different ones.
 
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
 
-/// How many changed inputs each test reads.
-const CHANGES: u64 = 2_000;
+/// How many mutated inputs each test reads.
+const MUTATIONS: u64 = 2_000;
 
 /// The longest input, in bytes.
 const MAX_LENGTH: usize = 4 << 10;
@@ -49,9 +49,9 @@ const SIGNS: [&str; 32] = [
 ];
 
 /// Calls `check` with texts made from `seeds` by a few changes each.
-pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
+pub(crate) fn check_mutations(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
     let number = |name: &str, default| std::env::var(name).map_or(default, |value| value.parse().expect("a number"));
-    let (count, first): (u64, u64) = (number("FUZZ_MUTATIONS", CHANGES), number("FUZZ_SEED", 1));
+    let (count, first): (u64, u64) = (number("FUZZ_MUTATIONS", MUTATIONS), number("FUZZ_SEED", 1));
     let (mut longest, mut slowest) = (Duration::ZERO, Vec::new());
     for at in 0..count {
         let mut random = Rng::with_seed(first.wrapping_mul(1 << 32).wrapping_add(at));
@@ -68,7 +68,7 @@ pub(crate) fn changed(seeds: &[&[u8]], mut check: impl FnMut(&[u8], &mut Rng)) {
         }
     }
     // Visible with `--nocapture`.
-    println!("{count} changed texts, at most {longest:?} for {} bytes", slowest.len());
+    println!("{count} mutated texts, at most {longest:?} for {} bytes", slowest.len());
 }
 
 /// Picks the start and end of a part of a text.

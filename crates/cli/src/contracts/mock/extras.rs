@@ -13,8 +13,8 @@ use castile_xml::tree::Document;
 use castile_xml::{Limits, Memory, Reader, Token};
 use serde_json::Value as Json;
 
-use super::answer::{Asks, Node, Wrong, Xml, expect_namespace};
-use super::place::{Facts, Names, Room};
+use super::answer::{AnswerProblem, Needs, Node, Xml, expect_namespace};
+use super::placeholder::{Facts, Names, RemainingSize};
 
 /// Media types by file extension.
 const TYPES: [(&str, &str); 17] = [
@@ -39,28 +39,28 @@ const TYPES: [(&str, &str); 17] = [
 
 /// The header blocks and attachments of an answer.
 #[derive(Debug, Default)]
-pub(super) struct Beside {
+pub(super) struct Extras {
     pub(super) blocks: Vec<Blocks>,
     pub(super) attachments: Vec<Attached>,
 }
 
-impl Beside {
+impl Extras {
     /// Makes the header blocks and attachments of one answer.
     pub(super) fn make(
         &self,
         operation: &'static Operation,
         facts: &Facts<'_>,
     ) -> Result<(Vec<AnyHeader>, Vec<Part>), String> {
-        let (mut room, mut blocks) = (Room::new(), Vec::new());
+        let (mut remaining, mut blocks) = (RemainingSize::new(), Vec::new());
         for of in &self.blocks {
-            blocks.extend(of.make(operation, facts, &mut room)?);
+            blocks.extend(of.make(operation, facts, &mut remaining)?);
         }
         let parts = self.attachments.iter().map(Attached::part);
         Ok((blocks, parts.collect::<Result<_, _>>()?))
     }
 
-    pub(super) fn asks(&self) -> Asks {
-        self.blocks.iter().map(Blocks::asks).collect()
+    pub(super) fn needs(&self) -> Needs {
+        self.blocks.iter().map(Blocks::needs).collect()
     }
 }
 
@@ -74,7 +74,7 @@ pub(super) enum Blocks {
 
 impl Blocks {
     /// Parses JSON header blocks: a member for each block.
-    pub(super) fn of_json(json: &Json, names: Names<'_>) -> Result<Self, Wrong> {
+    pub(super) fn of_json(json: &Json, names: Names<'_>) -> Result<Self, AnswerProblem> {
         let node = Node::new(json, names, &mut String::new())?;
         let read = |json: &Json| names.operation.response_header_from_json(json);
         if let Node::Literal(json) = &node {
@@ -86,7 +86,7 @@ impl Blocks {
     }
 
     /// Parses an XML header block, which is one element. If the contract declares it, it must be valid.
-    pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, Wrong> {
+    pub(super) fn of_xml(text: &str, names: Names<'_>) -> Result<Self, AnswerProblem> {
         let xml = Xml::new(text, names)?;
         expect_namespace(text, names.operation.soap().response_header.iter().copied())?;
         if xml.is_literal() {
@@ -101,28 +101,28 @@ impl Blocks {
         &self,
         operation: &'static Operation,
         facts: &Facts<'_>,
-        room: &mut Room,
+        remaining: &mut RemainingSize,
     ) -> Result<Vec<AnyHeader>, String> {
         match self {
             Blocks::Fixed(blocks) => Ok(blocks.clone()),
             Blocks::Json(node) => {
-                let json = node.fill(facts, room)?.unwrap_or(Json::Null);
+                let json = node.fill(facts, remaining)?.unwrap_or(Json::Null);
                 let blocks = operation.response_header_from_json(&json).map_err(|error| error.to_string())?;
                 blocks.iter().map(|block| of_text(block)).collect()
             }
             Blocks::Xml(xml) => {
-                let text = xml.fill(facts, room)?;
+                let text = xml.fill(facts, remaining)?;
                 check(operation, &text).map_err(|error| error.to_string())?;
                 Ok(vec![of_text(&text)?])
             }
         }
     }
 
-    fn asks(&self) -> Asks {
+    fn needs(&self) -> Needs {
         match self {
-            Blocks::Fixed(_) => Asks::default(),
-            Blocks::Json(node) => node.asks(),
-            Blocks::Xml(xml) => xml.asks(),
+            Blocks::Fixed(_) => Needs::default(),
+            Blocks::Json(node) => node.needs(),
+            Blocks::Xml(xml) => xml.needs(),
         }
     }
 }

@@ -1,11 +1,11 @@
 //! Changed messages over sockets: changed answers to a client, and changed requests to a server.
 //!
-//! `FUZZ_MUTATIONS=NUMBER` and `FUZZ_SEED=NUMBER` work as in `src/changed.rs`.
+//! `FUZZ_MUTATIONS=NUMBER` and `FUZZ_SEED=NUMBER` work as in `src/mutations.rs`.
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
-#[path = "../src/changed.rs"]
-mod changed;
+#[path = "../src/mutations.rs"]
+mod mutations;
 mod support;
 
 use std::io::Write;
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 fn texts(seeds: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut texts = Vec::new();
-    changed::changed(seeds, |text, _| texts.push(text.to_vec()));
+    mutations::check_mutations(seeds, |text, _| texts.push(text.to_vec()));
     // Each text needs a connection.
     if std::env::var_os("FUZZ_MUTATIONS").is_none() {
         texts.truncate(200);

@@ -531,7 +531,7 @@ fn is_ours(namespace: &str) -> bool {
 /// Returns the error for a value that is not of an attribute's type.
 #[cold]
 fn invalid(declared: &schema::Attribute, problem: &Invalid, offset: usize) -> Error {
-    let message = format!("{}, as which the attribute \"{}\" was expected", problem.message(), declared.name);
+    let message = format!("in the attribute \"{}\": {}", declared.name, problem.message());
     Error::new(ErrorKind::Lexical, offset, message)
 }
 

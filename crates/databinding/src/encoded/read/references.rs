@@ -100,6 +100,7 @@ impl<'a> Decoder<'a> {
         }
         let fail = |kind, message: String| Error::new(kind, reference.attribute, message);
         let mut to = Cow::Borrowed(&*reference.to);
+        let mut passed = Vec::new();
         for _ in 0..MAX_STEPS {
             let Some(graph) = &mut self.graph else { unreachable!("it has the index") };
             let target = match graph.target(&to, &mut self.allowance) {
@@ -110,7 +111,12 @@ impl<'a> Decoder<'a> {
                 Target::Element(number) => return Ok(number),
                 Target::Reference(next) => {
                     self.charge_expansion(next.len(), reference.attribute)?;
-                    to = next;
+                    passed.push(std::mem::replace(&mut to, next));
+                    if passed.contains(&to) {
+                        let message =
+                            format!("a reference to {}, which leads to a circle of references", quoted(&reference.to));
+                        return Err(fail(ErrorKind::Structure, message));
+                    }
                 }
                 Target::None => {
                     let message = format!("a reference to {}, where the id of an element was expected", quoted(&to));
@@ -125,7 +131,11 @@ impl<'a> Decoder<'a> {
                 }
             }
         }
-        Err(fail(ErrorKind::Structure, format!("a reference to {}, which has no value", quoted(&reference.to))))
+        let message = format!(
+            "a reference to {}, which leads to {MAX_STEPS} further references, which is the limit",
+            quoted(&reference.to)
+        );
+        Err(fail(ErrorKind::Structure, message))
     }
 
     /// Returns the offset of an element.

@@ -153,8 +153,7 @@ impl<'a> Decoder<'a> {
         index: usize,
     ) -> Result<(), Error> {
         if value.is_some() {
-            let message = format!("a second <{}>, where one was expected", table[index].name);
-            return Err(self.wrong_here(message));
+            return Err(self.second(&table[index]));
         }
         *value = self.encoded(&table[index])?;
         Ok(())

@@ -45,8 +45,7 @@ impl Decoder<'_> {
         index: usize,
     ) -> Result<(), Error> {
         if value.is_some() {
-            let message = format!("a second <{}>, where one was expected", table[index].name);
-            return Err(self.wrong_here(message));
+            return Err(self.second(&table[index]));
         }
         *value = Some(self.element(&table[index])?);
         Ok(())
@@ -59,5 +58,11 @@ impl Decoder<'_> {
     #[inline]
     pub fn present<T>(&mut self, value: Option<T>, table: &'static [Element], index: usize) -> Result<T, Error> {
         value.ok_or_else(|| self.wrong_here(format!("the element ends without <{}>", table[index].name)))
+    }
+
+    /// Returns the error for an element that occurred before, where it may occur once.
+    #[cold]
+    pub(crate) fn second(&mut self, element: &Element) -> Error {
+        self.wrong_here(format!("a second <{}>, where one was expected", element.name))
     }
 }

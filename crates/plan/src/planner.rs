@@ -34,7 +34,7 @@ use crate::plan::{self, Base, Item, Module, Operation, Path, Plan, RootType, Ser
 use crate::stack::grown;
 use crate::{FaultTypes, Options};
 pub use operations::is_of_security;
-use operations::{HeaderBlocks, OperationNames};
+use operations::{HeaderBlocks, IS_LEFT_OUT, OperationNames};
 use particles::Origin;
 
 /// Plans the SOAP services of a contract or, if there are none, all its types.
@@ -408,7 +408,9 @@ impl Planner<'_> {
                 Some(planned) => operations.push(planned),
                 None => {
                     let first = self.diagnostics[told..].iter().find(|one| one.severity != Severity::Note);
-                    let reason = first.map(|one| one.message.clone());
+                    // Texts with the reason already state that the operation is left out.
+                    let reason =
+                        first.map(|one| one.message.strip_suffix(IS_LEFT_OUT).unwrap_or(&one.message).to_owned());
                     self.left_out.push(plan::LeftOut { name: operation.name.clone(), label, reason });
                 }
             }

@@ -16,6 +16,9 @@ use crate::plan::{
     Root, RootType, Storage, Struct, Term, TypedRoot, Value,
 };
 
+/// The end of the message about an operation that is left out.
+pub(super) const IS_LEFT_OUT: &str = ": it is left out";
+
 /// The names of an operation, assigned in the order of the contract whether or not it is needed.
 #[derive(Debug)]
 pub(super) struct OperationNames {
@@ -113,8 +116,8 @@ impl Planner<'_> {
             (Pattern::OneWay, Some(input), _) => (input, None),
             _ => {
                 let message = format!(
-                    "operation {name} begins with a message from the service, which SOAP over HTTP doesn't support: \
-                     it is left out"
+                    "operation {name} begins with a message from the service, which SOAP over HTTP doesn't \
+                     support{IS_LEFT_OUT}"
                 );
                 return self.refuse(operation.location, message);
             }
@@ -122,7 +125,7 @@ impl Planner<'_> {
         let messages = || std::iter::once(input).chain(output);
         if messages().any(|message| !is_generated(operation, message)) {
             let message =
-                format!("operation {name} is document/encoded, for which SOAP encoding has no rules: it is left out");
+                format!("operation {name} is document/encoded, for which SOAP encoding has no rules{IS_LEFT_OUT}");
             return self.refuse(operation.location, message);
         }
         let request = self.message(operation, input, names.request, "")?;
@@ -291,7 +294,7 @@ impl Planner<'_> {
         }
         let name = schema[type_id].name().map_or("", |name| name.local());
         let text = format!(
-            "a body of operation {} is a value of the type {name}, which has text, attributes or derived types: it is left out",
+            "a body of operation {} is a value of the type {name}, which has text, attributes or derived types{IS_LEFT_OUT}",
             operation.name
         );
         self.refuse(operation.location, text)

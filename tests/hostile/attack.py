@@ -45,7 +45,7 @@ class Attack:
     def __init__(self, table, file):
         known = COMMAND if "command" in table else SERVED
         for key in table.keys() - known:
-            raise SystemExit(f"{file}: {table.get('name')}: {key!r} is not known; known are {', '.join(sorted(known))}")
+            raise SystemExit(f"{file}: {table.get('name')}: found {key!r}, expected one of {', '.join(sorted(known))}")
         self.table = table
         self.name = f"{file.stem}/{table['name']}"
         self.is_command = "command" in table
@@ -105,12 +105,12 @@ def attacks():
         with open(file, "rb") as stream:
             tables = tomllib.load(stream)
         for key in tables.keys() - {"attack"}:
-            raise SystemExit(f"{file}: {key!r} is not known, expected [[attack]]")
+            raise SystemExit(f"{file}: found {key!r}, expected [[attack]]")
         found += [Attack(table, file) for table in tables["attack"]]
     names = [attack.name for attack in found]
     for name in names:
         if names.count(name) > 1:
-            raise SystemExit(f"{name} stands twice")
+            raise SystemExit(f"{name} is listed twice")
     return found
 
 
@@ -118,12 +118,12 @@ def quantity(text):
     """Converts `16 MB` to bytes, and `50 ms` to seconds. A number without a unit is an error."""
     match = re.fullmatch(r"([\d_.]+) ?([A-Za-zµ/]+)", str(text))
     if match is None or match[2] not in SCALES:
-        raise SystemExit(f"{text!r} is not a quantity, expected a number and one of {', '.join(SCALES)}")
+        raise SystemExit(f"found {text!r}, expected a number with one of the units {', '.join(SCALES)}")
     return float(match[1]) * SCALES[match[2]]
 
 
 def build(pieces, variant=""):
-    """Builds bytes of pieces: texts, and tables that repeat or encode others. `{v}` is the variant."""
+    """Builds bytes from pieces: texts, and tables that repeat or encode other pieces. `{v}` is the variant."""
     if isinstance(pieces, (str, dict)):
         pieces = [pieces]
     return b"".join(piece_bytes(piece, variant) for piece in pieces)
@@ -144,7 +144,7 @@ def piece_bytes(piece, variant):
         case {"repeat": pieces, "size": size}:
             once = build(pieces, variant)
             if b"{n}" in once:
-                # The numbers get longer, so this is the number that fits at most.
+                # Later numbers have more digits, so this count is an upper limit.
                 return numbered(once, range(int(quantity(size)) // (len(once) + 4)))
             return once * (int(quantity(size)) // len(once))
         case {"repeat": pieces, "times": times, **others}:
@@ -152,7 +152,7 @@ def piece_bytes(piece, variant):
             numbers = range(times - 1, -1, -1) if others.get("backwards") else range(times)
             return numbered(once, numbers) if b"{n" in once else once * times
         case _:
-            raise SystemExit(f"{piece!r} is not a piece")
+            raise SystemExit(f"found {piece!r}, expected a text, or a table with hex, client_hello, gzip, encode or repeat")
 
 
 def client_hello(name):

@@ -209,6 +209,9 @@ pub async fn answer_package(
     }
     let mut package = Package { received, options: options.clone(), included, reservation: None };
     if package.fetch(takes_attachments).await? {
+        // The first value must not be in memory beside the second.
+        let empty = expected.empty();
+        expected.set(empty);
         answer = read_or_offload(operation, &package.received, options, &package.included, expected).await?;
     }
     let attachments = package.received.attachments;

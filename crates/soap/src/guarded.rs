@@ -35,9 +35,12 @@ impl<T: Typed> Future for Guarded<T> {
     }
 }
 
-/// A panic of a handler is answered with a fault, and leaves no state behind. The same is true of a panic while its values are
-/// written.
-fn poll(call: Pin<&mut dyn Typed>, handling: &mut Handling, context: &mut Context<'_>) -> Poll<ReplyMessage> {
-    let polled = catch_unwind(AssertUnwindSafe(|| handling.poll(call, context)));
-    polled.unwrap_or_else(|_| Poll::Ready(handling.panicked()))
+/// Polls the steps. A panic of a handler, or while its values are written, is answered with a fault, and all values are dropped.
+fn poll(mut call: Pin<&mut dyn Typed>, handling: &mut Handling, context: &mut Context<'_>) -> Poll<ReplyMessage> {
+    let polled = catch_unwind(AssertUnwindSafe(|| handling.poll(call.as_mut(), context)));
+    polled.unwrap_or_else(|_| {
+        // A destructor of the values may panic, too.
+        let _ = catch_unwind(AssertUnwindSafe(|| call.end()));
+        Poll::Ready(handling.panicked())
+    })
 }

@@ -149,7 +149,6 @@ enum State {
 /// The steps of one call.
 pub(crate) struct Handling {
     state: State,
-    responding: Responding,
     trace: Option<Trace>,
     /// The package of the message, and how many bytes its value takes.
     package: Option<(Box<Package>, usize)>,
@@ -162,6 +161,8 @@ pub(crate) struct Handling {
     values: Option<Reservation>,
     /// The response without its message.
     rest: Response<()>,
+    // Dropped last, because the memory of the others is charged to its reservation.
+    responding: Responding,
 }
 
 impl Handling {
@@ -313,10 +314,11 @@ impl Handling {
         reply::of_error(self.responding.version, self.responding.exchange.as_deref(), error)
     }
 
-    /// Returns the reply for a panic, and gives up the turn.
+    /// Returns the reply for a panic, and gives up what is held for the request.
     #[cold]
     pub(crate) fn panicked(&mut self) -> ReplyMessage {
-        (self.turn, self.values) = (None, None);
+        (self.turn, self.values, self.unread, self.package) = (None, None, None, None);
+        self.attachments = Attachments::none();
         let Responding { version, exchange, .. } = &self.responding;
         reply::of_fault(*version, exchange.as_deref(), None, &reply::panicked())
     }

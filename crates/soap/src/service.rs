@@ -1,4 +1,4 @@
-//! Services, and the path of a request from its message to its reply.
+//! Services, and the path of a request from its message to its decoded payload. `handling.rs` has the rest.
 
 use std::cell::RefCell;
 use std::mem;

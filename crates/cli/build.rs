@@ -5,7 +5,7 @@ use std::process::Command;
 
 fn main() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let git = |arguments: &[&str]| said(Command::new("git").arg("-C").arg(&root).args(arguments));
+    let git = |arguments: &[&str]| output_of(Command::new("git").arg("-C").arg(&root).args(arguments));
     println!("cargo::rerun-if-changed=build.rs");
     // The source may be in a repository of another project, or in none.
     let is_own = git(&["rev-parse", "--show-toplevel"]).is_some_and(|top| is_same(Path::new(&top), &root));
@@ -30,13 +30,13 @@ fn main() {
         }
     }
     let variable = |name: &str| std::env::var(name).unwrap_or_default();
-    let compiler = said(Command::new(variable("RUSTC")).arg("--version")).unwrap_or_else(|| "rustc".to_owned());
+    let compiler = output_of(Command::new(variable("RUSTC")).arg("--version")).unwrap_or_else(|| "rustc".to_owned());
     println!("cargo::rustc-env=CASTILE_COMPILER={compiler}, {}", variable("TARGET"));
     println!("cargo::rustc-env=CASTILE_PROFILE={}, opt-level {}", variable("PROFILE"), variable("OPT_LEVEL"));
 }
 
 /// Returns the standard output of a command, if it succeeds.
-fn said(command: &mut Command) -> Option<String> {
+fn output_of(command: &mut Command) -> Option<String> {
     let output = command.output().ok().filter(|output| output.status.success())?;
     Some(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }

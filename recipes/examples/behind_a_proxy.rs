@@ -71,10 +71,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let client = OrdersClient::new(&format!("http://{plain}/orders"))?.with_options(options);
     let response = client.place(&order(2)).send().await?;
     println!("order {}, {:?}", response.get_ref().number, response.http_headers().get(CONTENT_ENCODING));
-    let contract = asked(plain, "/orders?wsdl").await?;
+    let contract = fetch(plain, "/orders?wsdl").await?;
     println!("the address is that outside: {}", contract.contains("\"https://orders.example.org/orders\""));
     for path in ["/health", "/ready", "/about", "/nowhere"] {
-        let answer = asked(plain, path).await?;
+        let answer = fetch(plain, path).await?;
         println!("{path}: {}", answer.split(' ').nth(1).unwrap_or_default());
     }
 
@@ -133,7 +133,7 @@ async fn pass_through(listener: TcpListener, to: SocketAddr) -> std::io::Result<
 }
 
 /// What is answered to a GET that came by way of the first proxy.
-async fn asked(server: SocketAddr, path: &str) -> std::io::Result<String> {
+async fn fetch(server: SocketAddr, path: &str) -> std::io::Result<String> {
     let mut stream = TcpStream::connect(server).await?;
     stream.write_all(format!("GET {path} HTTP/1.0\r\nForwarded: {FORWARDED_VALUE}\r\n\r\n").as_bytes()).await?;
     let mut answer = String::new();

@@ -80,7 +80,7 @@ impl Credentials {
             (Some((user, password)), None) => (user, password.to_owned()),
             (None, Some(file)) => (&**user, first_line(file)?),
             (None, None) if is_dry => return Ok(None),
-            (None, None) => (&**user, asked(&format!("password of {user}"))?),
+            (None, None) => (&**user, prompt(&format!("password of {user}"))?),
         };
         Ok(Some(match self.digest {
             true => client::Credentials::digest(user, &password),
@@ -142,7 +142,7 @@ impl Arguments {
         let Some(user) = &self.user else { return Ok(None) };
         let password = match &self.password_file {
             Some(file) => first_line(file)?,
-            None => asked(&format!("password of {user}"))?,
+            None => prompt(&format!("password of {user}"))?,
         };
         Ok(Some(format!("Basic {}", BASE64_STANDARD.encode(format!("{user}:{password}")))))
     }
@@ -212,7 +212,7 @@ fn first_line(path: &Path) -> anyhow::Result<String> {
 
 /// Reads a line from the terminal without echo.
 #[cfg(unix)]
-fn asked(what: &str) -> anyhow::Result<String> {
+fn prompt(what: &str) -> anyhow::Result<String> {
     use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
     let terminal = File::options().read(true).write(true).open("/dev/tty");
@@ -232,7 +232,7 @@ fn asked(what: &str) -> anyhow::Result<String> {
 }
 
 #[cfg(not(unix))]
-fn asked(what: &str) -> anyhow::Result<String> {
+fn prompt(what: &str) -> anyhow::Result<String> {
     bail!("this system has no way to ask for the {what}, expected --password-file")
 }
 

@@ -65,7 +65,7 @@ impl Arguments {
             let listener = listen(&self.addr.addresses).with_context(|| format!("can't listen on {}", self.addr))?;
             // Installed before the URL is printed, because a client of that output may send SIGHUP.
             if let Some(tls) = tls {
-                tls.keep_loaded();
+                tls.reload_on_change();
             }
             let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
             out!("listening on {scheme}://{}", listener.local_addr()?);

@@ -69,14 +69,14 @@ pub(crate) struct ServerTls {
 
 impl ServerTls {
     /// Reloads the files when they change, and on SIGHUP, until the runtime ends. From this call on, SIGHUP doesn't end the process.
-    pub(crate) fn keep_loaded(&self) {
-        tokio::spawn(keep_loaded(self.tls.clone(), self.files.clone(), HangUps::new()));
+    pub(crate) fn reload_on_change(&self) {
+        tokio::spawn(reload_on_change(self.tls.clone(), self.files.clone(), HangUps::new()));
     }
 }
 
 /// Reloads the files in a loop. A file that can't be used is reported once and retried at each check; the previous configuration stays in
 /// use.
-async fn keep_loaded(tls: Tls, files: Arc<[PathBuf]>, mut hang_ups: HangUps) {
+async fn reload_on_change(tls: Tls, files: Arc<[PathBuf]>, mut hang_ups: HangUps) {
     let mut reported = None;
     // The loaded configuration may already be out of date, so the first check reloads it.
     let mut seen = None;

@@ -449,7 +449,7 @@ impl Prepared {
         }
         // After an error, the request is kept so that it can be edited again.
         if let (Some(file), Err(_)) = (written, &answer) {
-            editor::keep(file)?;
+            editor::keep_file(file)?;
         }
         if arguments.time {
             tap.print_times();

@@ -10,7 +10,7 @@ use crate::TEXTS;
 use crate::checks::Checks;
 
 /// The largest array of a `send` operation.
-const MOST: i32 = 100_000;
+const MAX_SIZE: i32 = 100_000;
 
 const INTS: [i32; 5] = [0, -1, 1, i32::MAX, i32::MIN];
 const DOUBLES: [f64; 12] = [
@@ -102,16 +102,16 @@ async fn edges(checks: &mut Checks, client: &BenchmarkClient) {
 
 /// The limits of the send operations.
 async fn sizes(checks: &mut Checks, client: &BenchmarkClient) {
-    send_ints(checks, client, MOST).await;
+    send_ints(checks, client, MAX_SIZE).await;
     send_structures(checks, client, 0).await;
-    for size in [-1, i32::MIN, MOST + 1, i32::MAX] {
+    for size in [-1, i32::MIN, MAX_SIZE + 1, i32::MAX] {
         checks.refused(format!("sendBase64 of {size}"), client.send_base64(&SendBase64 { size }).await);
         let answer = client.send_mesh_interface_objects(&SendMeshInterfaceObjectsRequest { size }).await;
         checks.refused(format!("sendMeshInterfaceObjects of {size}"), answer);
         let answer = client.send_simple_events(&SendSimpleEventsRequest { size }).await;
         checks.refused(format!("sendSimpleEvents of {size}"), answer);
     }
-    for size in [0, i32::MIN, MOST + 1, i32::MAX] {
+    for size in [0, i32::MIN, MAX_SIZE + 1, i32::MAX] {
         checks.refused(format!("sendStrings of {size}"), client.send_strings(&SendStrings { size }).await);
         checks.refused(format!("sendInts of {size}"), client.send_ints(&SendInts { size }).await);
         checks.refused(format!("sendDoubles of {size}"), client.send_doubles(&SendDoubles { size }).await);

@@ -35,7 +35,7 @@ pub(super) fn request(
     let text = match files::text(file.path()) {
         Ok(text) => text,
         Err(error) => {
-            keep(file)?;
+            keep_file(file)?;
             return Err(error);
         }
     };
@@ -49,14 +49,14 @@ pub(super) fn request(
     match read().with_context(|| format!("{name} can't be called with the edited request")) {
         Ok((value, blocks)) => Ok((value, blocks, file)),
         Err(error) => {
-            keep(file)?;
+            keep_file(file)?;
             Err(error)
         }
     }
 }
 
 /// Keeps the temporary file and prints its path.
-pub(super) fn keep(file: NamedTempFile) -> anyhow::Result<()> {
+pub(super) fn keep_file(file: NamedTempFile) -> anyhow::Result<()> {
     let (_, kept) = file.keep().context("the edited request can't be saved")?;
     note!("the edited request was saved to {}", visible(&output::shell_quoted(&kept.to_string_lossy())));
     Ok(())

@@ -45,7 +45,7 @@ pub(super) fn limits() -> Limits {
 pub(super) fn judge(
     contract: &Contract,
     validator: &mut Validator<'_>,
-    asked: &Expectation<'_>,
+    expectation: &Expectation<'_>,
     text: &str,
     package: &Package,
 ) -> anyhow::Result<Found> {
@@ -62,7 +62,7 @@ pub(super) fn judge(
         }
     });
     // The problems of all validators are sorted before the list is cut.
-    let mut problems = Problems::new(asked.most.saturating_mul(VALIDATORS));
+    let mut problems = Problems::new(expectation.most.saturating_mul(VALIDATORS));
     let version = match root {
         Ok(Some((namespace, "Envelope", offset))) if is_of_soap(contract, &namespace) => {
             match envelope::is_envelope(&namespace) {
@@ -83,7 +83,7 @@ pub(super) fn judge(
                 }
             }
         }
-        Ok(Some(_)) if asked.expects_messages() => {
+        Ok(Some(_)) if expectation.expects_messages() => {
             bail!(
                 "found a document without an envelope, expected a message, because --operation, --request or \
                  --response is given"
@@ -95,7 +95,7 @@ pub(super) fn judge(
             return Ok(Found { kind: Some("document"), operation: None, version: None, problems });
         }
     };
-    let mut walk = Walk::new(contract, asked, text, version, package, problems);
+    let mut walk = Walk::new(contract, expectation, text, version, package, problems);
     let reads = reader().is_ok_and(|mut reader| walk.read(&mut reader).is_ok());
     if reads {
         walk.attachments();
@@ -108,7 +108,7 @@ pub(super) fn judge(
         }
     };
     let schema = of_envelopes(version);
-    let mut of_envelope = Validator::new(&schema).with_limits(limits()).with_max_problems(asked.most);
+    let mut of_envelope = Validator::new(&schema).with_limits(limits()).with_max_problems(expectation.most);
     add(of_envelope.validate_within(&judged.text, |_, _, _| Chosen::Declared));
     if reads {
         add(of_envelope.validate_within(&judged.text, |around, namespace, local| match (around, local) {
@@ -133,14 +133,19 @@ pub(super) fn judge(
     }
     let (kind, operation) = match payload {
         Payload::Known(message) => (Some(message.kind.name()), Some(message.operation.clone())),
-        Payload::Fault => (Some("fault"), asked.operation.map(str::to_owned)),
+        Payload::Fault => (Some("fault"), expectation.operation.map(str::to_owned)),
         Payload::None | Payload::Unknown => (None, None),
     };
-    Ok(Found { kind, operation, version: Some(number(version)), problems: first(asked, problems.located(reader)) })
+    Ok(Found {
+        kind,
+        operation,
+        version: Some(number(version)),
+        problems: first(expectation, problems.located(reader)),
+    })
 }
 
-fn first(asked: &Expectation<'_>, mut problems: Vec<Problem>) -> Vec<Problem> {
-    problems.truncate(asked.most);
+fn first(expectation: &Expectation<'_>, mut problems: Vec<Problem>) -> Vec<Problem> {
+    problems.truncate(expectation.most);
     problems
 }
 
@@ -214,7 +219,7 @@ fn is_unknown_part(message: &Message, local: &str) -> bool {
 /// Reads an envelope once, and checks what schemas don't define.
 struct Walk<'a, 'c> {
     contract: &'c Contract,
-    asked: &'a Expectation<'a>,
+    expectation: &'a Expectation<'a>,
     text: &'a str,
     version: Version,
     package: &'a Package,
@@ -243,7 +248,7 @@ struct Include {
 impl<'a, 'c> Walk<'a, 'c> {
     fn new(
         contract: &'c Contract,
-        asked: &'a Expectation<'a>,
+        expectation: &'a Expectation<'a>,
         text: &'a str,
         version: Version,
         package: &'a Package,
@@ -251,7 +256,7 @@ impl<'a, 'c> Walk<'a, 'c> {
     ) -> Self {
         Walk {
             contract,
-            asked,
+            expectation,
             text,
             version,
             package,
@@ -395,12 +400,12 @@ impl<'a, 'c> Walk<'a, 'c> {
     /// Finds the message by the first element in the body.
     fn find(&mut self, namespace: &str, local: &str, offset: usize) -> Payload<'c> {
         if namespace == self.version.namespace() && local == "Fault" {
-            if self.asked.request {
+            if self.expectation.request {
                 self.problems.add("UnknownOperation", offset, "found a fault, expected a request".to_owned());
             }
             return Payload::Fault;
         }
-        let admitted = || self.contract.messages.iter().filter(|message| self.asked.admits(message));
+        let admitted = || self.contract.messages.iter().filter(|message| self.expectation.admits(message));
         let begins = |message: &&Message| {
             message.roots.as_ref().is_some_and(|roots| roots.iter().any(|name| is(name, namespace, local)))
         };
@@ -412,7 +417,7 @@ impl<'a, 'c> Walk<'a, 'c> {
             return Payload::Known(message);
         }
         if let Some(other) = self.contract.messages.iter().find(begins) {
-            let expected = match (self.asked.operation, self.asked.request, self.asked.response) {
+            let expected = match (self.expectation.operation, self.expectation.request, self.expectation.response) {
                 (Some(name), true, _) => format!("a request of {name}"),
                 (Some(name), _, true) => format!("a response of {name}"),
                 (Some(name), ..) => format!("a message of {name}"),
@@ -506,12 +511,12 @@ impl<'a, 'c> Walk<'a, 'c> {
     }
 
     fn body_ends(&mut self, offset: usize) {
-        let Walk { contract, asked, count, .. } = self;
+        let Walk { contract, expectation, count, .. } = self;
         match self.payload {
             Payload::None => {
                 let is_empty =
                     |message: &&Message| matches!(&message.shape, Shape::Elements(elements) if elements.is_empty());
-                let mut admitted = contract.messages.iter().filter(|message| asked.admits(message));
+                let mut admitted = contract.messages.iter().filter(|message| expectation.admits(message));
                 match admitted.find(is_empty) {
                     Some(message) => {
                         self.payload = Payload::Known(message);

@@ -36,8 +36,8 @@ pub fn routes() -> Routes {
     routes_with(&seismic::Service::default())
 }
 
-/// Returns the services of [`routes`] with the quakes of this service. [`Beside`](seismic::binary::Beside) adds the one
-/// that isn't SOAP.
+/// Returns the services of [`routes`] with the quakes of this service.
+/// [`WithBinary`](seismic::binary::WithBinary) adds the one that isn't SOAP.
 pub fn routes_with(quakes: &seismic::Service) -> Routes {
     let routes = Routes::new()
         .route(benchmark1::PATH, benchmark1::contract::BenchmarkServer::new(benchmark1::Service))

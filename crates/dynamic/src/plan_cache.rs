@@ -18,7 +18,7 @@ use crate::{Contract, Options};
 
 /// The program that made a plan. Change the number whenever plans are serialized differently, or whenever a contract
 /// gives a different plan.
-const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/6");
+const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/7");
 
 /// Maximum size of a stored plan. In memory, values take many times their size in a file.
 const MAX_BYTES: usize = 16 << 20;
@@ -180,7 +180,7 @@ mod tests {
             writeln!(hashes, "{name} {hash}").unwrap();
         }
         assert!(hashes.lines().count() > 20, "{hashes}");
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept.txt");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/plan_hashes.txt");
         let known = std::fs::read_to_string(&file).unwrap_or_default();
         let is_new = !known.starts_with(&format!("{BY}\n"));
         if is_new && std::env::var_os("BLESS").is_some() {

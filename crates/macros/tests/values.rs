@@ -225,7 +225,11 @@ fn values_may_use_an_adapter_and_a_wrapping_element() {
     assert_eq!(problem, "\"here\" is no IP address (byte 33)");
     let problem =
         read::<Host>("<order xmlns='urn:orders' public='here'><first>::</first><others/></order>").unwrap_err();
-    assert!(problem.starts_with("\"here\" is not a valid xs:string: \"here\" is no IP address"), "{problem}");
+    assert!(
+        problem
+            .starts_with("in the attribute \"public\": \"here\" is not a valid xs:string: \"here\" is no IP address"),
+        "{problem}"
+    );
 }
 
 #[test]

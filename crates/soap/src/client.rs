@@ -123,7 +123,7 @@ pub async fn response_package<R: FromPayload + Send + 'static, D: FaultDetail>(
     }
 }
 
-/// The places for the message of a response and for the detail of a fault. Clients read an answer into them without the types of
+/// The slots for the message of a response and for the detail of a fault. Clients read an answer into them without the types of
 /// its operation, so that this is compiled once and not for each operation.
 #[doc(hidden)]
 pub struct Expected<R, D> {
@@ -138,7 +138,7 @@ pub struct AnswerSlot<'e>(&'e mut dyn Expects);
 trait Expects: Any + Send {
     fn slots(&mut self) -> (&mut dyn Decodes, &mut dyn DecodesDetail);
 
-    /// Creates empty places of the same types, to be filled on another thread.
+    /// Creates empty slots of the same types, to be filled on another thread.
     fn empty(&self) -> Box<dyn Expects>;
 
     /// Takes over what was stored in `other`.
@@ -146,7 +146,7 @@ trait Expects: Any + Send {
 }
 
 impl<R, D> Expected<R, D> {
-    /// Creates empty places, or a place that has a message already.
+    /// Creates empty slots, or one that has a message already.
     pub fn new(message: Option<R>) -> Self {
         Expected { message: Slot(message), detail: DetailSlot::new() }
     }
@@ -167,7 +167,7 @@ impl<R, D> Expected<R, D> {
 }
 
 impl<R: FromPayload + Send + 'static, D: FaultDetail> Expected<R, D> {
-    /// Returns the places, to be filled.
+    /// Returns the slots, to be filled.
     pub fn slot(&mut self) -> AnswerSlot<'_> {
         AnswerSlot(self)
     }

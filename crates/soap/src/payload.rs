@@ -90,7 +90,7 @@ fn close(decoder: &mut Decoder<'_>, root: &'static Root) -> Result<(), Error> {
     }
 }
 
-/// A place for a payload. It hides the type of the value, so that reading a message is compiled once and not for each operation.
+/// A slot for a payload. It hides the type of the value, so that reading a message is compiled once and not for each operation.
 pub(crate) trait Decodes {
     /// Reads the payload as [`FromPayload::read`] does, and stores it.
     fn decode<'a>(
@@ -102,7 +102,7 @@ pub(crate) trait Decodes {
     ) -> Result<(), Error>;
 }
 
-/// A place for a payload of the type `T`.
+/// A slot for a payload of the type `T`.
 pub(crate) struct Slot<T>(pub(crate) Option<T>);
 
 impl<T> Slot<T> {
@@ -173,9 +173,9 @@ pub(crate) fn decoder<'a>(
     Ok(Box::new(decoder.with_includes(included)))
 }
 
-/// A place for a payload that can be moved to another thread.
+/// A slot for a payload, filled or empty, which can be moved to another thread.
 pub(crate) trait Decoded: Any + Send {
-    /// Returns the place, to store another value.
+    /// Returns the slot, to store another value.
     fn slot(&mut self) -> &mut dyn Decodes;
 
     /// Drops the value.

@@ -11,7 +11,7 @@ import time
 
 TICKS = os.sysconf("SC_CLK_TCK")
 # The certificates of `castile bench --tls`.
-CERTIFICATES = pathlib.Path(__file__).resolve().parents[2] / "crates/cli/src/bench/secured"
+CERTIFICATES = pathlib.Path(__file__).resolve().parents[2] / "crates/cli/src/tls/bench"
 
 
 class Server:

@@ -4,7 +4,6 @@ mod adjust;
 mod participants;
 mod profile;
 mod schedule;
-mod secured;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -18,7 +17,6 @@ use castile_suites::{SUITES, Suite};
 
 use self::participants::{Answers, Participants, StartedTargets};
 use self::profile::Profile;
-use self::secured::Secured;
 use crate::cases::selects;
 use crate::peers::Peer;
 use crate::{errors, login, measurement, outcome, output, tls};
@@ -56,12 +54,6 @@ pub(crate) struct Arguments {
     /// A header field for each HTTP request to the server at --url
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
     headers: Vec<String>,
-    /// Measure Castile and the HTTP floor over TLS. New connections resume a session
-    #[arg(long = "tls", conflicts_with_all = ["url", "peers"], help_heading = "TLS")]
-    over_tls: bool,
-    /// Begin each connection with a full handshake
-    #[arg(long, requires = "over_tls", help_heading = "TLS")]
-    full_handshakes: bool,
     /// Also measure these peers, or `all` of them, in turn with Castile. A peer is measured only if all its answers are correct. `castile
     /// peers` lists the peers
     #[arg(long = "peer", value_name = "NAME", value_delimiter = ',')]
@@ -81,6 +73,8 @@ pub(crate) struct Arguments {
     outcome: outcome::Arguments,
     #[command(flatten)]
     login: login::Arguments,
+    #[command(flatten)]
+    over_tls: tls::BenchArguments,
     #[command(flatten)]
     tls: tls::ClientArguments,
     /// The folder for results.json and index.html
@@ -147,7 +141,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Measurement>> {
         with_floor: !arguments.no_floor,
         warms: arguments.profile != Profile::Quick,
         data: arguments.data.clone(),
-        tls: arguments.over_tls.then(|| Secured::new(arguments.full_handshakes)).transpose()?,
+        tls: arguments.over_tls.load()?,
     };
     if arguments.dry_run {
         output::text(&schedule::text(&loads, &participants));

@@ -2,10 +2,6 @@
 
 use castile_report::Build;
 
-/// All processes of this binary use this allocator, including servers under test and the floor.
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Returns what the build script recorded.
 pub(crate) fn of_this() -> Build {
     Build {

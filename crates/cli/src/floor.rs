@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     arguments.process.serve(tls.as_ref(), |listener, end| async {
         match &tls {
             None => floor::serve(listener, answers, end).await,
-            Some(tls) => floor::serve(tls.tls.listen(listener), answers, end).await,
+            Some(tls) => floor::serve(tls.listen(listener), answers, end).await,
         }
     })
 }

@@ -1,108 +1,11 @@
 //! The `castile` binary.
 
-// All output goes through the macros of `output`, which handle a closed standard output.
-#![cfg_attr(not(test), deny(clippy::print_stdout, clippy::print_stderr))]
-// Without the commands that read a contract, parts of what all commands share have no caller.
-#![cfg_attr(not(feature = "contracts"), allow(dead_code))]
-
 use std::process::ExitCode;
 
-use clap::{FromArgMatches, Parser, Subcommand};
-
-#[macro_use]
-mod output;
-
-mod bench;
-mod build;
-mod cases;
-mod client;
-#[cfg(feature = "contracts")]
-mod contracts;
-mod driver;
-mod errors;
-mod floor;
-mod indented;
-mod login;
-mod manual;
-mod measurement;
-#[cfg(test)]
-mod mutations;
-mod outcome;
-mod peers;
-mod process;
-mod quakes;
-mod quantity;
-mod report;
-mod serve;
-mod server;
-mod tls;
-mod users;
-
-/// SOAP services in Rust: inspect contracts, generate code, call, mock and serve services, and measure them
-#[derive(Parser)]
-#[command(name = "castile", version)]
-struct Arguments {
-    #[command(subcommand)]
-    command: Command,
-}
-
-#[derive(Subcommand)]
-enum Command {
-    #[cfg(feature = "contracts")]
-    #[command(flatten)]
-    Contracts(contracts::Command),
-    Serve(serve::Arguments),
-    Bench(Box<bench::Arguments>),
-    Report(report::Arguments),
-    Peers(peers::Arguments),
-    Completions(manual::Completions),
-    Man(manual::Man),
-    #[command(hide = true)]
-    Floor(floor::Arguments),
-    /// Write the generated quakes of the seismic suite, for third-party services
-    #[command(hide = true)]
-    Quakes,
-    #[command(hide = true)]
-    Client(client::Arguments),
-}
+/// All processes of this binary use this allocator, including servers under test and the floor.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    let matches = match manual::command().try_get_matches() {
-        Ok(matches) => matches,
-        Err(error) => return outcome::end(manual::end(manual::without_hidden(error))),
-    };
-    let arguments = Arguments::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
-    outcome::end(run(arguments.command))
-}
-
-fn run(command: Command) -> ExitCode {
-    let result = match command {
-        #[cfg(feature = "contracts")]
-        Command::Contracts(command) => match command.run() {
-            Ok(code) => return code,
-            Err(error) => Err(error),
-        },
-        Command::Serve(arguments) => match serve::run(arguments) {
-            Ok(code) => return code,
-            Err(error) => Err(error),
-        },
-        Command::Bench(arguments) => return bench::run(&arguments),
-        Command::Report(arguments) => report::run(arguments),
-        Command::Peers(arguments) => peers::run(arguments),
-        Command::Completions(arguments) => arguments.run(),
-        Command::Man(arguments) => arguments.run(),
-        Command::Floor(arguments) => floor::run(arguments),
-        Command::Quakes => {
-            quakes::run();
-            Ok(())
-        }
-        Command::Client(arguments) => client::run(&arguments),
-    };
-    match result {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            outcome::print_message("error", errors::in_full(&error));
-            ExitCode::from(outcome::code_of(&error))
-        }
-    }
+    castile_cli::main()
 }

@@ -184,17 +184,18 @@ pub(crate) fn command() -> clap::Command {
     let examples = EXAMPLES.iter().filter(|(name, _)| command.find_subcommand(name).is_some());
     let examples: Vec<_> = examples.collect();
     let command = examples.iter().fold(command, |command, (name, examples)| {
-        let examples = listed(examples);
+        let is_taken = |example: &&str| cfg!(feature = "tls") || !example.contains(" --tls");
+        let examples = listed(examples.iter().copied().filter(is_taken));
         let at_length = format!("{examples}\n\n{}", outcome::EXIT_CODES);
         command.mut_subcommand(name, |one| one.after_help(examples).after_long_help(at_length))
     });
     let first = examples.iter().take(IN_SUMMARY).filter_map(|(_, examples)| examples.first().copied());
-    let examples = listed(&first.collect::<Vec<_>>());
+    let examples = listed(first);
     command.max_term_width(MAX_WIDTH).after_help(format!("{examples}\n\n{}", outcome::EXIT_CODES))
 }
 
-fn listed(examples: &[&str]) -> String {
-    std::iter::once("Examples:").chain(examples.iter().copied()).collect::<Vec<_>>().join("\n  ")
+fn listed(examples: impl Iterator<Item = &'static str>) -> String {
+    std::iter::once("Examples:").chain(examples).collect::<Vec<_>>().join("\n  ")
 }
 
 /// The text after the functions of a script for zsh.
@@ -315,7 +316,7 @@ mod tests {
             false => assert!(!commands.is_empty()),
         }
         for (name, examples) in EXAMPLES.into_iter().filter(|(name, _)| commands.contains(name)) {
-            for example in examples {
+            for example in examples.iter().filter(|example| cfg!(feature = "tls") || !example.contains(" --tls")) {
                 let typed = example.rsplit(" | ").next().unwrap_or_default();
                 let typed = typed.split(" > ").next().unwrap_or_default();
                 let words: Vec<_> = typed.split(' ').map(|word| word.trim_matches('\'')).collect();

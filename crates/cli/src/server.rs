@@ -12,7 +12,7 @@ use castile::Budget;
 use castile::http::Body;
 use castile::http::server::{
     AccessLog, Address, Authentication, Listener, Metrics, Options, Proxies, ProxyHeader, ProxyProtocol, Routes,
-    Server, Shutdown, Tls,
+    Server, Shutdown,
 };
 use castile::soap::Layer;
 use castile_budget::Size;
@@ -272,12 +272,11 @@ impl Setup {
                     out!("{scheme}://{address}{path}?wsdl");
                 }
             }
-            let tls = tls.as_ref().map(|tls| &tls.tls);
             if bytes_from.is_empty() {
-                return Ok(serve(server, listener, tls, service, end).await);
+                return Ok(serve(server, listener, tls.as_ref(), service, end).await);
             }
             let listener = ProxyProtocol::new(listener, &bytes_from).context("--proxy-protocol")?;
-            anyhow::Ok(serve(server, listener, tls, service, end).await)
+            anyhow::Ok(serve(server, listener, tls.as_ref(), service, end).await)
         })??;
         if shutdown.is_complete() {
             return Ok(ExitCode::SUCCESS);
@@ -291,7 +290,7 @@ impl Setup {
 async fn serve<L: Listener>(
     server: Server,
     listener: L,
-    tls: Option<&Tls>,
+    tls: Option<&tls::ServerTls>,
     service: WithBinary,
     end: process::End,
 ) -> Shutdown {

@@ -1,17 +1,20 @@
 //! TLS options of the command line: the certificates of a server, and what a client trusts.
 
+mod bench;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::bail;
 use castile::http::client;
-use castile::http::server::{ClientCertificates, ClientRoots, Tls, TlsOptions};
+use castile::http::server::{ClientCertificates, ClientRoots, Listener, Tls, TlsListener, TlsOptions};
 use castile::http::tls::{Identity, Pem};
 use castile_load::{Endpoint, Proxy};
 use castile_suites::tls::Driver;
 use tokio::time::sleep;
 
+pub(crate) use self::bench::{BenchArguments, Secured};
 use crate::errors::WARNING;
 
 /// How often the files of a server are checked for changes.
@@ -63,11 +66,16 @@ impl ServerArguments {
 
 /// The TLS configuration of a server, and the files it is loaded from.
 pub(crate) struct ServerTls {
-    pub(crate) tls: Tls,
+    tls: Tls,
     files: Arc<[PathBuf]>,
 }
 
 impl ServerTls {
+    /// Accepts the connections of a listener over TLS.
+    pub(crate) fn listen<L: Listener>(&self, listener: L) -> TlsListener<L> {
+        self.tls.listen(listener)
+    }
+
     /// Reloads the files when they change, and on SIGHUP, until the runtime ends. From this call on, SIGHUP doesn't end the process.
     pub(crate) fn reload_on_change(&self) {
         tokio::spawn(reload_on_change(self.tls.clone(), self.files.clone(), HangUps::new()));

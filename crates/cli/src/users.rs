@@ -5,8 +5,8 @@ use std::future::{Ready, ready};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use aws_lc_rs::digest::{SHA256, digest};
 use castile::http::server::Authentication;
+use sha2::{Digest, Sha256};
 
 /// The realm that clients show to their users.
 const REALM: &str = "castile";
@@ -111,9 +111,7 @@ impl Users {
 }
 
 fn hash(text: &str) -> [u8; 32] {
-    let mut hash = [0; 32];
-    hash.copy_from_slice(digest(&SHA256, text.as_bytes()).as_ref());
-    hash
+    Sha256::digest(text).into()
 }
 
 #[cfg(test)]

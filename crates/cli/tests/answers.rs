@@ -1,4 +1,5 @@
 //! `castile call`: the parts of an answer that aren't printed to standard output.
+#![cfg(feature = "contracts")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 

@@ -192,7 +192,7 @@ fn users_are_raised_and_ramps_go_on_until_something_ends_them() {
     let users: Vec<u64> = curve.iter().map(|step| step["users"].as_u64().unwrap()).collect();
     assert!(users.len() >= 3 && users[0] == 4, "{users:?}");
     // How far users are raised depends on the machine, but there is a maximum.
-    assert!(users.windows(2).all(|pair| pair[1] == (pair[0] * 2).min(32_000)), "{users:?}");
+    assert!(users.windows(2).all(|pair| pair[1] == (pair[0] * 3).min(32_000)), "{users:?}");
     assert!(users.contains(&searched[0]["users_at_peak"].as_u64().unwrap()));
 
     let output = bench(&["styles", "--op", "document-2KB", "--method", "ramp", "--duration", "0.3"], directory.path());

@@ -1,4 +1,5 @@
 //! `castile bundle`: files, catalogs, and the network, with a server in this test.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::collections::HashMap;

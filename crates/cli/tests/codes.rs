@@ -1,4 +1,5 @@
 //! Exit codes mean the same for every command, and known obstacles are reported before anything begins.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fs;

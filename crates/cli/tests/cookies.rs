@@ -1,4 +1,5 @@
 //! `castile call --cookies`: a session lasts from one call to the next.
+#![cfg(feature = "contracts")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 

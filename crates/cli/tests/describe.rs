@@ -1,4 +1,5 @@
 //! `castile describe`: compares its text and JSON output with the files in tests/describe. `BLESS=1` rewrites these.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::path::{Path, PathBuf};

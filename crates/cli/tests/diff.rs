@@ -1,4 +1,5 @@
 //! `castile diff` with contracts that are expensive to compare; tests/examples.rs runs those in tests/diff.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fmt::Write;

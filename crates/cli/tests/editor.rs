@@ -1,4 +1,5 @@
 //! `castile call --edit`: the result of the editor is sent, or kept if it isn't a valid request.
+#![cfg(feature = "contracts")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 

@@ -4,6 +4,7 @@
 //! code if that isn't 0. Commands run in the folder of the file. `< FILE` at the end of a command is its standard input. `URL` is the
 //! address of the server: the mock that the first command starts, or else `castile serve`. A mock ends after the last command, and then
 //! prints the rest of its output. `DIR` is a folder that is initially empty.
+#![cfg(feature = "contracts")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 

@@ -1,4 +1,5 @@
 //! Foreign files are never replaced by any command; files that castile wrote are.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fs;

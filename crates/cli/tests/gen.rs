@@ -1,4 +1,5 @@
 //! `castile gen` writes the same as the build script.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::ffi::OsStr;

@@ -1,5 +1,6 @@
 //! The tables in docs/limits.md contain exactly the defaults of the code.
 
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,5 @@
 //! `castile lint` with contracts that are expensive to check; tests/examples.rs runs those in tests/lint.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fmt::Write;

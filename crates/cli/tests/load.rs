@@ -1,4 +1,5 @@
 //! `castile load` from arguments to exit code: what the server receives, and what is reported about its answers.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 #[path = "load/server.rs"]

@@ -1,4 +1,5 @@
 //! Help, completions and manual pages.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::process::{Command, Output};

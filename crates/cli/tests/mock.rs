@@ -1,4 +1,5 @@
 //! `castile mock` with requests other than the examples.
+#![cfg(feature = "contracts")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 

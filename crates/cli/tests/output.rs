@@ -1,4 +1,5 @@
 //! Standard output of every command when it is closed or can't be written.
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::fs;

@@ -1,5 +1,6 @@
 //! The messages that `castile load` sends by default.
 
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "a test that unwraps says what it expected by failing")]
 
 use std::path::Path;

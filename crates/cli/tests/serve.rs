@@ -1,5 +1,6 @@
 //! `castile serve`: shutdown, login, proxies, memory and TLS.
 #![cfg(unix)]
+#![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 #[path = "../../http/tests/support/authority.rs"]

@@ -12,8 +12,8 @@ use castile_load::{
 };
 use castile_report::FLOOR;
 
-use super::secured::Secured;
 use crate::peers::{Peer, check};
+use crate::tls::Secured;
 use crate::{errors, process};
 
 /// The participants that the command line selects.
@@ -174,7 +174,7 @@ impl Participants {
         let Some(tls) = &self.tls else { return process::start_own(placement, name, network, more) };
         let mut command = process::own_command(name, network, more)?;
         command.args(tls.arguments());
-        Ok(Server::start_with(&format!("castile {name}"), command, placement, &tls.client)?)
+        Ok(Server::start_with(&format!("castile {name}"), command, placement, tls.client())?)
     }
 
     fn data_arguments(&self) -> Vec<OsString> {

@@ -46,13 +46,13 @@ struct Schedule {
 
 const QUICK: Schedule = Schedule {
     warmup: Duration::from_millis(100),
-    window: Duration::from_millis(400),
+    window: Duration::from_millis(350),
     runs: 1,
     runs_of_chosen: 10,
     slice: Duration::from_millis(50),
     sequences: 2,
     step: Duration::from_millis(500),
-    growth: 2.0,
+    growth: 3.0,
     faster: 2000,
     ramp: Duration::from_secs(3),
     requests: 2_000,

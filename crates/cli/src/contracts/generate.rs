@@ -4,9 +4,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use aws_lc_rs::digest::{SHA256, digest};
 use castile_codegen::{Diagnostic, FaultTypes, Files, Generated, Options, Severity};
 use castile_xml::visible;
+use sha2::{Digest, Sha256};
 
 use crate::contracts::{problems, source};
 use crate::{errors, outcome, output};
@@ -362,8 +362,7 @@ fn include_of(file: &str) -> String {
 /// Returns the line in the source that records the hash of a document. Documents carry no mark of their own, and a user may edit one. A
 /// document is replaced only if its hash matches.
 fn record(file: &str, text: &[u8]) -> String {
-    let hash = digest(&SHA256, text);
-    let hex: String = hash.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
+    let hex: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
     record_of(file) + &hex
 }
 

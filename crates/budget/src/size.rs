@@ -4,8 +4,8 @@ use std::str::FromStr;
 /// A number of bytes, displayed and parsed with its unit.
 ///
 /// The units are `B`, `KiB`, `MiB`, `GiB` and `TiB` with a factor of 1,024, and `kB`, `MB`, `GB` and `TB` with a factor
-/// of 1,000. A size is displayed in the largest binary unit that it has at least one of, with one decimal place if it
-/// isn't a whole number.
+/// of 1,000. A size is displayed in the largest binary unit that isn't larger than the size. It has one decimal place if
+/// it isn't a whole number of units.
 ///
 /// ```
 /// use castile_budget::Size;
@@ -19,6 +19,7 @@ use std::str::FromStr;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Size(pub usize);
 
+/// The units by which sizes are displayed come first, from the largest to the smallest.
 const UNITS: [(&str, u64); 9] = [
     ("TiB", 1 << 40),
     ("GiB", 1 << 30),
@@ -56,7 +57,7 @@ fn read(text: &str) -> Option<usize> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
     let (number, name) = text.split_at(digits);
     let (_, unit) = UNITS.into_iter().find(|(unit, _)| *unit == name.trim_start())?;
-    // Whole numbers stay exact; casts from f64 saturate.
+    // A whole number is multiplied without a loss of precision. The cast from `f64` below saturates.
     if let Ok(whole) = number.parse::<u64>() {
         return Some(usize::try_from(whole.saturating_mul(unit)).unwrap_or(usize::MAX));
     }

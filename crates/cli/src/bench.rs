@@ -25,7 +25,7 @@ use crate::{errors, login, measurement, outcome, output, tls};
 const ACROSS_A_NETWORK: &str = "seismic";
 /// The `--peer` value that selects all peers that serve at least one of the measured cases.
 const ALL_PEERS: &str = "all";
-/// The number of runs of a row that are repeated if other processes used the cores during a run.
+/// How many runs of a row may be repeated because other processes used the cores.
 const REPEATS: usize = 2;
 
 /// Benchmark the services of the suites: start the servers, drive every case, check every answer, write a report
@@ -151,7 +151,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Measurement>> {
 }
 
 impl Measurement {
-    /// Measures suite by suite, and starts the servers anew for each suite.
+    /// Measures the suites one after another. The servers are started again for each suite.
     async fn measure(&self, profile: Profile) -> anyhow::Result<Results> {
         let Measurement { loads, participants, placement, interrupt } = self;
         placement.enter_driver()?;
@@ -214,8 +214,8 @@ impl Measurement {
         Ok(with_warnings(results))
     }
 
-    /// Returns the answers of the server under test, which the HTTP floor sends. They are requested once for all suites, before anything is
-    /// measured, so a server with wrong answers isn't measured.
+    /// Returns the answers of the server under test, which the HTTP floor sends, or `None` without a floor. They are requested once for all
+    /// suites, before anything is measured, so a server with wrong answers isn't measured.
     async fn answers(&self, profile: Profile) -> anyhow::Result<Option<Answers>> {
         let Measurement { loads, participants, placement, interrupt } = self;
         let bench = Bench {
@@ -235,7 +235,7 @@ impl Measurement {
     }
 }
 
-/// Measures one suite. The servers end with the suite, so that they don't use cores during the next one.
+/// Measures one suite. The servers are stopped at its end, so that they don't use cores during the next suite.
 async fn measure(
     mut bench: Bench,
     participants: &Participants,
@@ -249,8 +249,8 @@ async fn measure(
     Ok(results)
 }
 
-/// Writes the reports, prints and judges the results, and returns the exit code. Files are written first because the measurement took long.
-/// If that fails, the results are printed anyway.
+/// Writes the reports, prints and judges the results, and returns the exit code. The files are written first because the measurement took
+/// long. If writing fails, the results are printed anyway.
 fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
     if results.suites.is_empty() {
         bail!("nothing was measured, so no report was written");
@@ -299,7 +299,7 @@ fn suites(arguments: &Arguments) -> anyhow::Result<Vec<&'static Suite>> {
 
 /// Returns the cases named on the command line, each with the way it is driven.
 fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Result<Vec<Load>> {
-    // ab would send its requests without the login, the proxy and the header fields.
+    // ab is not used with a login, a proxy or header fields, because it would send its requests without them.
     let with_ab = ab::is_installed() && !arguments.login.is_given() && arguments.headers.is_empty();
     let everything = arguments.operations.is_empty();
     let all = suites.iter().flat_map(|suite| arguments.profile.loads(suite, with_ab, everything));

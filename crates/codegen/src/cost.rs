@@ -5,21 +5,22 @@ use std::collections::HashMap;
 
 use castile_plan::plan::{Base, EncodedArray, EncodedStruct, Item, Path, Payload, Plan};
 
-/// A part of the generated code.
+/// The cost of a part of the generated code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Cost {
-    /// The kind and name of the part: `type Order` or `customers::Order`, `operation get`,
+    /// The kind and name of the part: `type Order` or `type customers::Order`, `operation get`,
     /// `the faults of all operations`.
     pub name: String,
     /// The number of its own lines.
     pub lines: usize,
-    /// The number of its own lines and those of everything that is needed only by it. Leaving it out would save these
-    /// lines.
+    /// The number of its own lines and of the lines of everything that only it needs. Without the part, the generated
+    /// code would have this many fewer lines.
     pub alone: usize,
 }
 
-/// Returns the costs of a plan, largest first. `lines` has the number of lines of each item.
+/// Returns the costs of a plan, largest first. `lines` has the number of lines of each item. `of_services` is the
+/// number of lines of all servers and clients.
 pub(crate) fn costs(plan: &mut Plan, lines: &[usize], of_services: usize) -> Vec<Cost> {
     let mut graph = Graph { names: vec![String::new()], lines: vec![0], edges: vec![Vec::new()] };
     let first = graph.names.len();
@@ -34,7 +35,8 @@ pub(crate) fn costs(plan: &mut Plan, lines: &[usize], of_services: usize) -> Vec
     }
     for (item, number) in plan.items.iter_mut().zip(first..) {
         let mut paths: Vec<Path> = item.references_mut().into_iter().map(|(path, _)| path).collect();
-        // Shared values are not stored inside other values, but their types are still generated.
+        // `references_mut` leaves out shared values, because they are not stored inside other values. Their types are
+        // generated all the same.
         match item {
             Item::EncodedStruct(EncodedStruct { accessors, .. }) => {
                 paths.extend(accessors.iter().filter_map(|one| path_of(&one.value.base)));
@@ -103,7 +105,8 @@ impl Graph {
 
     fn costs(mut self) -> Vec<Cost> {
         let reached = Walk::of(&self.edges);
-        // Explicitly requested types, and types that only tables refer to.
+        // No operation leads to explicitly requested types, or to types that only tables refer to. So they become
+        // children of the root.
         let others: Vec<usize> = (0..self.names.len()).filter(|&number| reached.numbers[number].is_none()).collect();
         self.edges[ROOT].extend(others);
         let walk = Walk::of(&self.edges);
@@ -123,10 +126,11 @@ impl Graph {
     }
 }
 
-/// A depth-first walk over a graph: its nodes in the order of the visit, and the parent of each.
+/// A depth-first walk over a graph. A position is the index of a node in the order of the walk.
 struct Walk {
+    /// The nodes, in the order of the walk.
     order: Vec<usize>,
-    /// The position of each node in the order.
+    /// The position of each node; `None` if the walk didn't reach it.
     numbers: Vec<Option<usize>>,
     /// The parent of the node at each position, as a position.
     parents: Vec<usize>,
@@ -184,14 +188,19 @@ impl Walk {
     }
 }
 
+/// The part of the depth-first tree that was processed, as a forest. All numbers are positions.
 struct Forest {
+    /// The semidominator of each node; at first the node itself.
     semi: Vec<usize>,
+    /// The node with the least `semi` on the compressed path to the node in `above`; at first the node itself.
     label: Vec<usize>,
+    /// An ancestor of each node: at first its parent, after compression one further up. `None` for the root of a tree.
     above: Vec<Option<usize>>,
 }
 
 impl Forest {
-    /// Returns the node with the least `semi` on the path upwards, and compresses the path.
+    /// Returns the node with the least `semi` on the path from `node` to the root of its tree, without the root.
+    /// Compresses the path.
     fn least(&mut self, node: usize) -> usize {
         let mut way = Vec::new();
         let mut top = node;
@@ -199,7 +208,7 @@ impl Forest {
             way.push(top);
             top = above;
         }
-        // The topmost node has no ancestor that counts.
+        // The last node of `way` is a child of the root, which doesn't count. So its label doesn't change.
         for pair in (1..way.len()).rev() {
             let (upper, lower) = (way[pair], way[pair - 1]);
             if self.semi[self.label[upper]] < self.semi[self.label[lower]] {

@@ -20,7 +20,7 @@ impl<'d> Asserted<'d> {
         Asserted { old: Policies::of(old), new: Policies::of(new) }
     }
 
-    /// Compares the assertions of the policies among these extensions. `(group, path)` is the position in the report.
+    /// Compares the assertions of the policies in these extensions. `(group, path)` is the position in the report.
     pub(crate) fn compare(
         &self,
         old: &[&[Extension]],
@@ -30,7 +30,7 @@ impl<'d> Asserted<'d> {
     ) {
         let (old, new) = (assertions(&self.old, old), assertions(&self.new, new));
         let key = |one: &Assertion| format!("{{{}}}{}{}", one.namespace, one.path, one.is_optional);
-        // Assertions in a reported assertion are not reported again.
+        // If an assertion is reported, the assertions inside it are not.
         let mut seen: HashSet<(bool, String)> = HashSet::new();
         let mut is_within = |is_new: bool, path: &str| {
             let outer = path.rsplit_once('/').map(|(outer, _)| (is_new, outer.to_owned()));

@@ -107,14 +107,14 @@ pub struct FaultDetail {
 pub struct FaultEntry {
     /// The local name of the element, or `{namespace}local` if several elements have this local name.
     pub name: String,
-    /// The value, if the contract declares the element for the operation.
+    /// The value, if the contract declares the element for the operation and the element is valid.
     pub value: Option<Value>,
     /// The element as XML.
     pub element: Any,
 }
 
-/// Serializes as an object with a member for each name: the value of the element or its XML, or an array for several
-/// elements. `$` is the text.
+/// Serializes as an object with a member for each name. The member of an element is its value, or its XML if it has no
+/// value. The member of several elements with one name is an array. `$` is the text.
 impl Serialize for FaultDetail {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut members: Vec<(&str, Vec<&FaultEntry>)> = Vec::new();
@@ -151,7 +151,7 @@ impl Serialize for FaultEntry {
     }
 }
 
-/// Reads the content of a body.
+/// Reads a payload from an envelope, or from the content of a body.
 fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Value, castile_soap::Error> {
     let name = root_name(xml);
     let is_envelope = |version: &Version| name.as_ref().is_some_and(|name| name.is(version.namespace(), "Envelope"));
@@ -159,8 +159,8 @@ fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Valu
         return message::read_str(root, xml, Limits::default());
     }
     let is_root = name.is_some_and(|name| name.is(root.element.namespace, root.element.name));
-    // A single element is read directly, so that errors have positions in the text. In SOAP encoding other elements may
-    // follow it.
+    // A single element is read directly, so that errors have positions in the text. In SOAP encoding, other elements
+    // may follow the payload; such a text is read in an envelope.
     if root.body.is_none() && is_root && (!root.is_encoded || Tree::parse(xml).is_ok()) {
         let read = read_alone(root, xml);
         return read.map_err(|error| error.locate(xml.as_bytes(), Limits::default(), None).into());
@@ -173,7 +173,7 @@ fn read_payload(root: &'static Root, xml: &str, version: Version) -> Result<Valu
     message::read_str(root, &envelope, Limits::default())
 }
 
-/// Reads a payload that is a document.
+/// Reads a payload that is a document of its own, without an envelope.
 fn read_alone(root: &'static Root, xml: &str) -> Result<Value, castile_databinding::Error> {
     let mut reader = Reader::decoded(xml, Limits::default(), &mut Memory::default())?;
     while !matches!(reader.next()?, Token::StartTag(_)) {}
@@ -187,7 +187,7 @@ fn read_alone(root: &'static Root, xml: &str) -> Result<Value, castile_databindi
     Ok(value)
 }
 
-/// Returns the name of the root element of a text, if it has one.
+/// Returns the name of the first element in a text, if there is one.
 fn root_name(xml: &str) -> Option<ExpandedName> {
     let mut reader = Reader::decoded(xml, Limits::default(), &mut Memory::default()).ok()?;
     loop {
@@ -219,8 +219,8 @@ impl Entry {
             false => encoder.element(self.start, value, self.end),
             true => {
                 encoder.encode(version.encoding());
-                // The encoding is an attribute in the envelope's namespace, which must be declared here, because it is
-                // unknown where the element will be inserted.
+                // The encoding is an attribute in the envelope's namespace. That namespace must be declared here,
+                // because the place where the element will be inserted may not declare it.
                 let start = self.start.strip_suffix('>').unwrap_or(self.start);
                 encoder.independent(&format!("{start} xmlns:soap=\"{}\">", version.namespace()), Some(value), self.end);
             }
@@ -229,16 +229,16 @@ impl Entry {
     }
 }
 
-/// Stores the plan of a contract in its bundle, so that a large contract is opened in a quarter of the time.
+/// Stores the plan of a contract in its bundle, so that opening a large contract takes a quarter of the time.
 ///
-/// The bundle is not changed if nothing in the contract can be used. Nothing is stored if the plan is too large.
+/// If nothing in the contract can be used, the bundle is not changed. A plan that is too large is not stored.
 pub fn store_plan(bundle: &mut Bundle) {
     if let Ok((_, plan, _)) = castile_plan::planned_of(bundle, &Options::default().of_plan()) {
         plan_cache::store(plan, bundle);
     }
 }
 
-/// Returns the bundle in a file, if it is a bundle without errors.
+/// Returns the bundle in a file, if the file is a bundle without errors.
 fn bundle(path: &Path, files: &Files) -> Option<Bundle> {
     let name = path.to_string_lossy();
     let bytes = files.read(&name).ok().filter(|bytes| Bundle::is_bundle(bytes))?;
@@ -252,7 +252,7 @@ fn has_operation(plan: &Plan, name: &str) -> bool {
 impl Contract {
     /// Reads the contract at `path`, a WSDL document or a bundle. `files` finds imported documents.
     ///
-    /// A bundle may have a stored plan ([`store_plan`]). Then its documents are read only if an option requires them.
+    /// If a bundle has a stored plan ([`store_plan`]), its documents are read only if an option requires them.
     ///
     /// # Errors
     /// Returns all problems of the contract with their positions. At least one is an error.
@@ -274,7 +274,7 @@ impl Contract {
         Ok(Contract { definitions, diagnostics, ..contract })
     }
 
-    /// Makes the services of a plan. `kept` has further items, serialized as in a bundle.
+    /// Makes the services of a plan. `kept` has items that are not in the plan itself, serialized as in a bundle.
     pub(crate) fn of(
         mut plan: Plan,
         kept: Vec<(plan::Path, &'static [u8])>,
@@ -283,7 +283,7 @@ impl Contract {
         page: Option<String>,
     ) -> Self {
         let is_wanted = |name: &String| options.operations.is_empty() || options.operations.contains(name);
-        // A stored plan has all operations.
+        // A stored plan has all operations, so those that were not requested are removed here.
         for service in &mut plan.services {
             service.operations.retain(|operation| is_wanted(&operation.name));
         }
@@ -293,8 +293,8 @@ impl Contract {
         let plan: &'static Plan = leak(plan);
         let page = page.map(leaked);
         let types = leak(Types::new(plan, kept));
-        // A service without requested operations is planned too, because it may have a header block for messages of
-        // another service.
+        // The plan also has services without requested operations, because their header blocks may be used in messages
+        // of other services. They are left out here.
         let of_wanted = plan.services.iter().enumerate();
         let of_wanted = of_wanted.filter(|(_, of)| options.operations.is_empty() || !of.operations.is_empty());
         let services = of_wanted.map(|(number, service)| {
@@ -394,7 +394,7 @@ impl Operation {
         }
     }
 
-    /// Reads the detail of a fault from the XML between its tags.
+    /// Reads the detail of a fault from the XML between its tags. XML that can't be read gives an empty detail.
     pub fn fault_detail(&self, xml: &str) -> FaultDetail {
         let whole = Any::parse(&format!("<detail>{xml}</detail>"));
         let detail = whole.and_then(|whole| whole.read::<AnyType>()).map(|detail| {
@@ -512,7 +512,7 @@ impl Operation {
         })
     }
 
-    /// Returns the operation for reading and writing messages.
+    /// Returns the operation with which `castile_soap` reads and writes messages.
     pub fn soap(&self) -> &'static SoapOperation {
         self.soap
     }
@@ -683,7 +683,7 @@ impl Maker {
         }
     }
 
-    /// Returns the elements of the header blocks that are understood.
+    /// Returns the elements of the header blocks that are declared for a message. These blocks are understood.
     fn understood(&mut self, message: &'static plan::Message) -> &'static [&'static Element] {
         let elements: Vec<&'static Element> = self.blocks(message).iter().map(|entry| &entry.element).collect();
         leak_all(elements)
@@ -711,7 +711,7 @@ fn of_type(root: Root, of: &'static crate::types::ElementType) -> Root {
     Root { element: root.element.run_time(of), ..root }
 }
 
-/// A handler for the requests of a service that is read at run time.
+/// A handler for the requests of a service whose contract is read at run time.
 pub trait Handler: Send + Sync + 'static {
     /// Handles a request.
     fn call(
@@ -735,8 +735,8 @@ where
     }
 }
 
-/// A service that is read at run time, with its handler. It is a [`Service`](castile_soap::Service), so an HTTP
-/// endpoint can serve it.
+/// A service whose contract is read at run time, with its handler. It is a [`Service`](castile_soap::Service), so an
+/// HTTP endpoint can serve it.
 pub struct Served<H> {
     service: Service,
     handler: std::sync::Arc<H>,

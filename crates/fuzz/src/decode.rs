@@ -1,4 +1,4 @@
-//! Checks typed values, with cached tags and with the tokeniser.
+//! Checks that typed values are read and written correctly, with cached tags and with the tokeniser alone.
 
 use std::fmt::Debug;
 
@@ -16,12 +16,13 @@ mod shapes {
     castile::include_contract!("shapes");
 }
 
-/// Decodes any bytes as messages of the suites' contracts, and of one more contract.
+/// Decodes any bytes as messages of the suites' contracts, and of contracts with further features.
 ///
-/// A message gives the same value, or the same error at the same position, in three ways: if every tag is tokenised, if tags are
-/// cached from this message only, and if similar messages were read before. A lenient decoder reads the same value without a
-/// deviation, and may accept other messages with deviations. SOAP encoding has no lenient mode; there, references must lead to
-/// the same values however they are found. A decoded value can be written, and reads as the same value.
+/// A message is read three times: with every tag tokenised, with tags cached from this message only, and with tags cached from
+/// earlier messages. All three must give the same value, or the same error at the same position. For a valid message, a lenient
+/// decoder must read the same value without a deviation. For an invalid message, it may report deviations instead of an error.
+/// SOAP encoding has no lenient mode; there, references must lead to the same values however they are found. It must be possible
+/// to write a decoded value, and to read the same value from what was written.
 pub fn decode(input: &[u8]) {
     let documents = documents(input);
     let kinds = kinds();
@@ -29,8 +30,8 @@ pub fn decode(input: &[u8]) {
     // The second time, everything is cached.
     for document in documents.iter().chain(&documents) {
         let mut limits = limits_for(document);
-        // The default is a multiple of the input's largest size, so a single input could take as much work as all of the largest
-        // ones.
+        // The default is many times the size of the largest input. With it, a single input could take as much work as all of the
+        // largest inputs together.
         limits.encoding_expansion = 16 << 10;
         let payload = payload(document);
         let is_it =
@@ -121,7 +122,7 @@ pub(crate) fn kinds() -> Vec<Kind> {
     kinds
 }
 
-/// Returns the request and the response of an operation.
+/// Returns the kinds of the request and of the response of an operation.
 fn both<Q, R>(operations: &'static [Operation], name: &str) -> [Kind; 2]
 where
     Q: FromXml + ToXml + Debug + PartialEq,
@@ -142,7 +143,7 @@ fn rewrite<T: FromXml + ToXml>(root: &'static Root, document: &[u8], limits: Lim
     message::write(Version::Soap11, root, &value, Vec::new()).map_err(|error| error.to_string())
 }
 
-/// Reads `document` in all ways, and returns the memory with its cached tags.
+/// Reads `document` in all ways, and returns `memory` with the tags that were cached from it.
 fn check<T: FromXml + ToXml + Debug + PartialEq>(
     root: &'static Root,
     document: &[u8],
@@ -174,7 +175,7 @@ fn check<T: FromXml + ToXml + Debug + PartialEq>(
         let written = message::write(Version::Soap11, root, &value, Vec::new())
             .unwrap_or_else(|error| panic!("what was read from {} can't be written: {error}", shown(document)));
         let again = read::<T>(root, &written, Limits::default(), Memory::default()).0;
-        // A qualified name equals itself with another prefix, and NaN equals itself as text.
+        // Qualified names are equal even if their prefixes differ. NaN is equal to itself only as text.
         let again_text = format!("{again:?}");
         let is_same = again.as_ref().is_ok_and(|again| *again == value)
             || again_text == slow_text
@@ -184,8 +185,9 @@ fn check<T: FromXml + ToXml + Debug + PartialEq>(
     memory
 }
 
-/// Removes declarations, prefixes and white space from a debug output. Retained XML may have declarations that only seem to be
-/// needed, and a name is written with another prefix if its own is in use.
+/// Removes namespace declarations, prefixes and white space from a debug output, because they may differ between equal values.
+/// XML that is kept as text may declare namespaces that it doesn't need. A name is written with another prefix if its own is in
+/// use.
 fn without_prefixes(debugged: &str) -> String {
     let mut pieces = debugged.split(" xmlns");
     let mut text = pieces.next().unwrap_or_default().to_owned();
@@ -223,8 +225,8 @@ fn check_lenient<T: FromXml + Debug>(strict: &Result<T, Error>, root: &'static R
     }
 }
 
-/// Reads `document` followed by a comment that looks like an id with a reference in it. All of the document is then searched
-/// for ids, and its references must lead to the same values.
+/// Reads `document` followed by a comment that looks like an id whose value contains an entity reference. The reader then
+/// searches the whole document for ids. The references of SOAP encoding must still lead to the same values.
 fn check_references<T: FromXml + Debug>(
     strict: &Result<T, Error>,
     root: &'static Root,
@@ -232,13 +234,13 @@ fn check_references<T: FromXml + Debug>(
     limits: Limits,
 ) {
     if !is_well_formed(document) {
-        // It is not defined which error is found first.
+        // The two readings may find different errors first.
         return;
     }
     let longer = [document, b"<!-- id='&' -->"].concat();
     let (whole, _) = read::<T>(root, &longer, limits, Memory::default());
     let [strict, whole] = [format!("{strict:?}"), format!("{whole:?}")];
-    // A longer document has other limits.
+    // The limit on what references may add depends on the length of the document.
     if !strict.contains("limit") && !whole.contains("limit") {
         assert_eq!(whole, strict, "all ids are looked for, or those that are referred to, in {}", shown(document));
     }
@@ -278,7 +280,7 @@ fn read_root<T: FromXml>(decoder: &mut Decoder<'_>, root: &'static Root) -> Resu
     })
 }
 
-/// Reads a message as servers and clients do. The memory is returned in any case, as it is there.
+/// Reads a message as servers and clients do. Returns the memory even if reading fails.
 fn read<T: FromXml>(
     root: &'static Root,
     document: &[u8],

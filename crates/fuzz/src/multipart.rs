@@ -1,4 +1,4 @@
-//! Checks multipart bodies, and packages that are written and read.
+//! Checks the parser of multipart bodies, and packages that are written and read again.
 
 use std::task::{Context, Poll, Waker};
 
@@ -10,25 +10,25 @@ use crate::{documents, shown};
 #[path = "../../mime/tests/splits/mod.rs"]
 mod splits;
 
-/// The longest body that is fed byte by byte, in bytes.
+/// Bodies with fewer bytes are also fed byte by byte.
 const BYTEWISE_LENGTH: usize = 1024;
-/// The longest piece of a body, in bytes, unless it is fed as a whole.
+/// Each chunk of a body has fewer bytes than this, unless the body is fed as a whole.
 const MAX_PIECE_LENGTH: usize = 40;
 
-/// Parses any bytes as a body that is cut at arbitrary positions, and writes and reads them as the content of a
-/// package.
+/// Parses any bytes as a multipart body, split into chunks at arbitrary positions. Then writes the same bytes as the
+/// parts of a package, and reads the package again.
 pub fn multipart(input: &[u8]) {
     let mut lengths: Vec<usize> =
         input.iter().rev().map(|&byte| usize::from(byte) % MAX_PIECE_LENGTH).chain([1]).collect();
-    // The lengths are repeated cyclically. With thousands of empty pieces for each byte, the check would be
-    // quadratic.
+    // The lengths are repeated cyclically. Consecutive empty chunks become one, because the check would be quadratic
+    // with thousands of them for each byte.
     lengths.dedup_by(|one, before| *one == 0 && *before == 0);
     parse(input, &lengths);
     round_trip(&documents(input), &lengths);
 }
 
-/// The body begins with a line that contains the boundary. Otherwise the boundary is short, so that random bytes
-/// may contain it.
+/// Parses a body. Its boundary is the one in the first line. If that line has none, the boundary is a single letter, so
+/// that random bytes may contain it.
 fn parse(input: &[u8], lengths: &[usize]) {
     let line = input.split(|&byte| byte == b'\r' || byte == b'\n').next().unwrap_or_default();
     let line = std::str::from_utf8(line.strip_prefix(b"--").unwrap_or_default()).unwrap_or_default();

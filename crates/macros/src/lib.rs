@@ -19,14 +19,14 @@ mod tests;
 use proc_macro::TokenStream;
 use syn::{Data, DeriveInput, ItemTrait, parse_macro_input};
 
-/// Implements reading from XML, writing to XML, and the declaration in a contract for a struct or an enum.
+/// Makes a struct or an enum a type that is read from XML, written as XML, and declared in a contract.
 #[proc_macro_derive(Xml, attributes(xml))]
 pub fn xml(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);
     derived(&input).unwrap_or_else(|error| error.to_compile_error()).into()
 }
 
-/// Implements the details of an operation's faults for a struct or an enum.
+/// Makes a struct or an enum the detail of an operation's faults.
 #[proc_macro_derive(FaultDetail, attributes(xml))]
 pub fn fault_detail(input: TokenStream) -> TokenStream {
     let input = parse_macro_input!(input as DeriveInput);

@@ -57,7 +57,7 @@ struct Rule {
     open: bool,
 }
 
-/// A part of a content model: a choice of elements, which occurs once or any number of times.
+/// A part of a content model: a choice of elements, which occurs at most once or any number of times.
 struct Slot {
     /// The local name, and the name of its rule.
     names: Vec<(&'static str, &'static str)>,
@@ -68,8 +68,8 @@ struct Slot {
 
 /// (rule, attributes, content), in the notation of a DTD.
 ///
-/// `a!` means that nothing may follow `a`. `a@b` is the element `a` with the rule called `a@b`. Each element may also
-/// have an `id`, and attributes of other namespaces.
+/// `a!` means that nothing may follow `a`. `a@b` is the element `a` with the rule called `a@b`. No element is required
+/// here. Each element may also have an `id`, and attributes of other namespaces.
 const TABLE: &[(&str, &str, &str)] = &[
     (
         "schema",
@@ -226,9 +226,9 @@ impl<'d> Check<'_, 'd> {
         }
     }
 
-    /// Checks `id`, which has type ID: its value must be unique in the schema.
+    /// Checks `id`, which has type ID: its value must be unique in the schema. IDs inside `<appinfo>` and
+    /// `<documentation>` are not checked.
     fn id(&mut self, ids: &mut HashMap<&'d str, Element<'d>>) {
-        // The content of documentation is not checked.
         let Some(attribute) = self.element.find_attribute("", "id") else { return };
         let id = attribute.value().trim();
         if !is_ncname(id) {
@@ -241,7 +241,7 @@ impl<'d> Check<'_, 'd> {
         }
     }
 
-    /// Returns the child elements with their rules, and the misplaced ones.
+    /// Checks the children. Returns the child elements with their rules, and the misplaced ones.
     fn content(&mut self) -> (Vec<(Element<'d>, &'static str)>, Vec<NodeId>) {
         let (mut inner, mut misplaced) = (Vec::new(), Vec::new());
         if self.rule.open {
@@ -271,7 +271,8 @@ impl<'d> Check<'_, 'd> {
                 inner.push((child, rule));
                 continue;
             }
-            // It is out of order, but its meaning is clear.
+            // `late` is the rule of a child that belongs before an earlier one. An annotation, or a late import,
+            // include or redefine, is kept, because its meaning is clear. Any other child is misplaced.
             let late = slots[..next.min(slots.len())].iter().find_map(|slot| slot.rule(child));
             match child.local() {
                 "annotation" => {

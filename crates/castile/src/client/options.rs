@@ -21,23 +21,23 @@ use http::HeaderMap;
 #[non_exhaustive]
 pub struct ClientOptions {
     /// How messages are read and written: the limits of responses, lenient or strict reading, the header blocks that are
-    /// understood, and MTOM. The [shared](Workers::shared) workers read responses of more than 256 KiB. Requests are always written
-    /// by the calling task, because the call only borrows them.
+    /// understood, and MTOM. By default, the [shared](Workers::shared) workers read responses of more than 256 KiB. Requests are
+    /// always written by the calling task, because the call only borrows them.
     pub messages: Options,
     /// The version of SOAP. `None`, the default, uses the version of the contract, or SOAP 1.1 if the contract has both.
     pub version: Option<Version>,
-    /// The version of WS-Addressing. Requests then carry an action, a destination and a message id, and an answer that relates to
-    /// another request is refused. `None`, the default, uses WS-Addressing only if the contract requires it.
+    /// The version of WS-Addressing. With WS-Addressing, requests have an action, a destination and a message id. An answer that
+    /// relates to another request is rejected. `None`, the default, uses WS-Addressing only if the contract requires it.
     pub addressing: Option<addressing::Version>,
-    /// The timeout of a call, from its start to the end of the answer's envelope. With `None`, the default, the transport's
-    /// timeouts apply.
+    /// The timeout of a call, from its start to the end of the answer's envelope. `None`, the default, sets none. The transport's
+    /// timeouts apply in any case.
     pub timeout: Option<Duration>,
     /// HTTP headers that are sent with each request.
     pub http_headers: HeaderMap,
-    /// Whether requests announce that gzip is accepted. Answers in gzip are always decoded. Off by default.
+    /// Whether requests announce that the client accepts gzip. Answers in gzip are decoded in any case. Off by default.
     pub accept_gzip: bool,
-    /// The size in bytes above which requests are compressed with gzip. Streamed requests are then always compressed. `None`, the
-    /// default, compresses no request, because a client can't know whether the server accepts gzip.
+    /// The size in bytes above which requests are compressed with gzip. If it is set, streamed requests are always compressed.
+    /// `None`, the default, compresses no request, because a client can't know whether the server accepts gzip.
     pub gzip_above: Option<usize>,
     pub(super) headers: Vec<Arc<dyn WriteHeader>>,
 }

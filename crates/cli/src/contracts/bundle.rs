@@ -49,7 +49,7 @@ pub(crate) struct Arguments {
     trust: tls::Trust,
 }
 
-/// Writes the bundle and reports the problems of the contract. A contract with broken parts is also written.
+/// Writes the bundle, even if parts of the contract are broken, and reports the problems of the contract.
 pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     if !arguments.fetch && arguments.trust.is_given() {
         bail!("--ca and --client-cert require --fetch");
@@ -84,7 +84,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let network = arguments.fetch.then(|| Ok::<_, anyhow::Error>((limits, arguments.trust.for_fetching()?)));
     let fetch = Fetch::new(files, network.transpose()?);
     if source::is_url(shown) {
-        // The answer is checked before it is read as a contract. It is cached, so it isn't fetched again.
+        // The document is checked before it is read as a contract. `fetch` caches it, so it is fetched only once.
         let bytes = fetch.read(shown).map_err(|error| anyhow::anyhow!("{shown} can't be read: {error}"))?;
         if source::kind_of(shown, &bytes)? != source::Kind::Contract {
             bail!("{shown} is an XML Schema, expected a WSDL");
@@ -93,7 +93,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
     let recorder = Recorder::new(&fetch);
     let (definitions, mut diagnostics) = castile_wsdl::read(shown, &recorder);
     let is_defective = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
-    // As in other commands, a defect is a warning if the rest of the contract can be used.
+    // As in other commands, defects become warnings if the rest of the contract can be used.
     if definitions.as_ref().is_some_and(Definitions::is_usable) {
         castile_wsdl::forgive(&mut diagnostics);
     }

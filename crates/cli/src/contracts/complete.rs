@@ -27,10 +27,10 @@ pub(crate) struct Arguments {
     words: Vec<OsString>,
 }
 
-/// Prints the candidates. An unreadable contract has none, and no error is printed, because it would appear in the user's command line.
+/// Prints the candidates. For an unreadable contract it prints nothing: an error would appear in the user's command line.
 pub(crate) fn run(arguments: &Arguments) {
     let words: Vec<String> = arguments.words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
-    // Other characters are unlikely to be typed, and a shell might interpret them.
+    // Candidates with other characters are left out: users seldom type them, and a shell might interpret them.
     let is_plain = |c: char| c.is_alphanumeric() || "._-@=[]{}:/".contains(c);
     for candidate in candidates(&words).into_iter().filter(|candidate| candidate.chars().all(is_plain)) {
         out!("{}", castile_xml::visible(&candidate));
@@ -85,7 +85,7 @@ struct Given<'w> {
 }
 
 impl<'w> Given<'w> {
-    /// Parses the words. Returns `None` if the next word is the value of an option.
+    /// Parses the words before the one being typed. Returns `None` if the one being typed is the value of an option.
     fn of(command: &'w clap::Command, words: &'w [String]) -> Option<Self> {
         let takes_value = |option: &&clap::Arg| option.get_action().takes_values();
         let long = |name: &str| command.get_arguments().find(|option| option.get_long() == Some(name));
@@ -147,7 +147,7 @@ fn members(operation: &'static Operation, typed: &str) -> Vec<String> {
     whole.collect()
 }
 
-/// Returns the names that may follow these.
+/// Returns the names of members that may follow `names` in a path.
 fn expected(operation: &'static Operation, names: &[&str]) -> Vec<String> {
     // No member has an empty name, so the lookup fails and lists the expected names.
     let names: Vec<&str> = names.iter().copied().chain([""]).collect();

@@ -71,7 +71,8 @@ fn compare(arguments: &Arguments) -> anyhow::Result<Changes> {
     Ok(changes)
 }
 
-/// Reads a contract without its broken parts. These are reported, and not compared.
+/// Reads a contract without its broken parts. They are reported, but not compared. A contract without a binding gets one for each port
+/// type.
 fn read(path: &Path, files: &Files) -> anyhow::Result<Definitions> {
     source::expect_contract(path)?;
     let shown = path.display().to_string();
@@ -85,7 +86,7 @@ fn read(path: &Path, files: &Files) -> anyhow::Result<Definitions> {
     if definitions.bindings.is_empty() {
         let names: Vec<String> = definitions.port_types.iter().map(|one| one.name.local().to_owned()).collect();
         for name in names {
-            // Binding succeeds, because the name was just taken from the definitions.
+            // This succeeds, because the name was just taken from the definitions.
             let _ = definitions.bind(&name);
         }
     }

@@ -1,10 +1,10 @@
-//! Changes to attributes: ids and references, namespaces, types, anything.
+//! Changes to attributes: ids and references, namespace declarations, and any other attribute.
 
 use super::Change;
 use super::markup::{Attribute, Markup};
 use super::texts::VALUES;
 
-/// Attributes with a meaning in SOAP or in one of its underlying specifications.
+/// Attributes with a meaning in SOAP or in a specification that it uses, and one without a meaning.
 const NAMES: [&[u8]; 20] = [
     b"id",
     b"href",
@@ -28,7 +28,7 @@ const NAMES: [&[u8]; 20] = [
     b"a",
 ];
 
-/// Namespaces with a meaning in SOAP.
+/// Namespaces with a meaning in SOAP, no namespace, and one without a meaning.
 const NAMESPACES: [&[u8]; 12] = [
     b"",
     b"urn:a",
@@ -81,7 +81,7 @@ impl Change<'_> {
                 self.replace(one.name, name);
             }
             6 => {
-                // Changes the quotes: one of them, or both.
+                // Changes the closing quote, or both quotes.
                 let quote = if self.text.get(one.value.end) == Some(&b'"') { b"'" } else { b"\"" };
                 let end = one.value.end.min(self.text.len());
                 self.replace(end..(end + 1).min(self.text.len()), quote);
@@ -93,7 +93,7 @@ impl Change<'_> {
         }
     }
 
-    /// Adds an attribute, or many with different names, which makes the search for duplicates work.
+    /// Adds one attribute, or many with different names. Many attributes test the search for duplicates.
     fn add_attribute(&mut self, markup: &Markup) {
         let Some(tag) = self.pick(&markup.starts()) else { return };
         let name = self.pick(&NAMES).unwrap_or_default();
@@ -125,7 +125,7 @@ impl Change<'_> {
             1 => self.refer(markup, &id),
             2 => {
                 let Some(tag) = self.pick(&markup.starts()) else { return };
-                // The id that a reference names, or a new one.
+                // Adds an id: one that an element has already, or the one that a reference leads to.
                 let to = reference.map(|reference| self.text[reference.value].to_vec()).unwrap_or_default();
                 let to = to.strip_prefix(b"#").unwrap_or(&to).to_vec();
                 let id = if self.random.bool() { id } else { to };
@@ -148,7 +148,7 @@ impl Change<'_> {
         }
     }
 
-    /// Replaces an element by references to an id, or inserts them into one.
+    /// Adds a reference to a start tag, replaces an element by a reference, or inserts references before an element.
     fn refer(&mut self, markup: &Markup, id: &[u8]) {
         if let Some(element) = self.pick(&markup.elements)
             && let Some(tag) = markup.tags.iter().find(|tag| tag.range.start == element.start)
@@ -166,7 +166,7 @@ impl Change<'_> {
         }
     }
 
-    /// Changes declarations of prefixes and their uses.
+    /// Changes namespace declarations.
     fn namespaces(&mut self, markup: &Markup) {
         let is_declaration = |one: &Attribute| self.text[one.name.clone()].starts_with(b"xmlns");
         let declarations: Vec<Attribute> = markup.attributes().into_iter().filter(is_declaration).collect();
@@ -183,7 +183,7 @@ impl Change<'_> {
                 self.replace(one.value, &value);
             }
             2 => {
-                // The same declaration again, further inside or outside.
+                // Repeats the declaration in any start tag.
                 let Some(tag) = self.pick(&markup.starts()) else { return };
                 self.replace(tag.name.end..tag.name.end, &bytes);
             }

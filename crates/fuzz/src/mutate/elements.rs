@@ -37,7 +37,7 @@ impl Change<'_> {
         }
     }
 
-    /// Wraps an element in tags of its own or of another element, once or many times.
+    /// Wraps an element in the tags of an element of the message, once or many times.
     fn nest(&mut self, markup: &Markup) {
         let Some(element) = self.pick(&markup.elements) else { return };
         let starts: Vec<_> = markup.tags.iter().filter(|tag| tag.kind == Kind::Start).collect();
@@ -49,7 +49,7 @@ impl Change<'_> {
         self.replace(element, &wrapped);
     }
 
-    /// Changes single tags, which leaves few messages well-formed.
+    /// Changes single tags. Few messages stay well-formed.
     pub(super) fn tags(&mut self, markup: &Markup) {
         let Some(tag) = self.pick(&markup.tags) else { return };
         let Some(other) = self.pick(&markup.tags) else { return };
@@ -69,7 +69,8 @@ impl Change<'_> {
                 self.replace(tag.name, &name);
             }
             5 => {
-                // Both tags of an element.
+                // Renames both tags of an element. The end tag comes first, so that the offsets of the start tag stay
+                // valid.
                 let name = self.name(markup);
                 let Some(element) = self.pick(&markup.elements) else { return };
                 let of = |at: usize| markup.tags.iter().find(|tag| tag.range.start == at || tag.range.end == at);
@@ -80,7 +81,7 @@ impl Change<'_> {
                 self.replace(start.name.clone(), &name);
             }
             6 => {
-                // From an empty-element tag to a start tag, and back.
+                // Turns an empty-element tag into a start tag, or adds `/` to another tag.
                 let end = tag.range.end.saturating_sub(1);
                 match tag.kind {
                     Kind::Empty => self.replace(end.saturating_sub(1)..end, b""),
@@ -111,7 +112,7 @@ impl Change<'_> {
         }
     }
 
-    /// Returns a name for a tag: another tag's name, one with another prefix, or an invalid name.
+    /// Returns a name for a tag: the name of another tag, also with another prefix or repeated, or an unusual name.
     fn name(&mut self, markup: &Markup) -> Vec<u8> {
         const NAMES: [&[u8]; 11] =
             [b"a", b":", b"a:", b":a", b"a:b:c", b"xml:a", b"xmlns", b"1", b"Fault", b"x:Include", b"\xC3\xA9"];

@@ -3,7 +3,7 @@
 use super::Change;
 use super::markup::Markup;
 
-/// Values that are hard to parse for one type or another.
+/// Values that are hard to parse as some simple type, and texts that are hard to parse as XML.
 pub(super) const VALUES: [&[u8]; 44] = [
     b"",
     b" ",

@@ -9,8 +9,9 @@ use http::{HeaderMap, HeaderValue, Uri, header};
 use super::urls::{Origin, origin};
 use crate::error::{Error, ErrorKind};
 
-/// The most cookies per origin, and the most origins.
+/// The most cookies per origin.
 const COOKIES: usize = 50;
+/// The most origins.
 const ORIGINS: usize = 100;
 
 /// The size limit of a cookie in bytes: its name, value and path.
@@ -18,8 +19,8 @@ const SIZE: usize = 4096;
 
 /// The cookies of all origins that a transport talks to.
 ///
-/// A cookie is sent only to the origin that set it, whatever its `Domain` is. That is enough for sessions, and no
-/// server can set a cookie for another one.
+/// A cookie is sent only to the origin that set it, whatever its `Domain` is. This is enough for sessions, and no
+/// server can set a cookie for another server.
 #[derive(Debug, Default)]
 pub(super) struct Cookies {
     store: Mutex<CookieStore>,
@@ -27,16 +28,16 @@ pub(super) struct Cookies {
 
 #[derive(Debug, Default)]
 struct CookieStore {
-    /// No entry is empty.
+    /// Each origin has at least one cookie.
     of_origins: HashMap<Origin, OriginCookies>,
-    /// How many times cookies were set.
+    /// How many times cookies were set. It orders the origins by when they last set one.
     count: u64,
 }
 
 #[derive(Debug, Default)]
 struct OriginCookies {
     cookies: Vec<Cookie>,
-    /// The value of `count` when a cookie of this origin was last set.
+    /// The value of `CookieStore::count` when this origin last set a cookie.
     set: u64,
 }
 
@@ -60,7 +61,7 @@ impl Cookies {
         self.set(url, answer.get_all(header::SET_COOKIE).iter().filter_map(|value| value.to_str().ok()));
     }
 
-    /// Stores the valid ones of these values of `Set-Cookie` headers.
+    /// Stores the cookies in these values of `Set-Cookie` headers. Invalid values are ignored.
     fn set<'a>(&self, url: &Uri, values: impl Iterator<Item = &'a str>) {
         let mut set = values.peekable();
         if set.peek().is_none() {
@@ -120,8 +121,8 @@ impl Cookies {
         Some(value)
     }
 
-    /// Writes all cookies, to be stored outside of this process. Each line has the origin, a tab, and the value of a
-    /// `Set-Cookie` header that sets the cookie again.
+    /// Returns all cookies as text, to be stored outside of this process. Each line has the origin, a tab, and the
+    /// value of a `Set-Cookie` header that sets the cookie again.
     pub(super) fn written(&self) -> String {
         let now = SystemTime::now();
         let kept = self.store.lock().unwrap_or_else(PoisonError::into_inner);
@@ -130,8 +131,8 @@ impl Cookies {
         let mut lines = String::new();
         for ((scheme, host, port), of_origin) in origins {
             for cookie in of_origin.cookies.iter().filter(|cookie| cookie.is_alive(now)) {
-                // A URL path can contain `;`, but a `Set-Cookie` header can't express it: the cookie would be sent to
-                // other paths.
+                // A URL path can contain `;`, but a `Set-Cookie` header can't express it. The cookie is left out,
+                // because it would be sent to other paths.
                 if !cookie.path.contains(';') {
                     lines += &format!("{scheme}://{host}:{port}\t{}\n", cookie.written());
                 }
@@ -182,7 +183,7 @@ impl Cookie {
                 _ => {}
             }
         }
-        // Max-Age takes precedence over Expires. A lifetime that overflows never ends.
+        // Max-Age takes precedence over Expires. A negative lifetime has already ended; one that overflows never ends.
         let until = match age {
             Some(age) => {
                 u64::try_from(age).map_or(Some(SystemTime::UNIX_EPOCH), |age| now.checked_add(Duration::from_secs(age)))
@@ -193,12 +194,12 @@ impl Cookie {
             let (directory, _) = url.path().rsplit_once('/').unwrap_or_default();
             if directory.is_empty() { "/".to_owned() } else { directory.to_owned() }
         });
-        // Only these lengths count, so the cookie still fits when it is written and read again.
+        // `Expires` doesn't count, so the cookie still fits when it is written and read again.
         let is_kept = name.len() + value.len() + path.len() <= SIZE;
         is_kept.then(|| Cookie { name: name.to_owned(), value: value.to_owned(), path, until })
     }
 
-    /// Writes the value of a `Set-Cookie` header that sets this cookie.
+    /// Returns the value of a `Set-Cookie` header that sets this cookie.
     fn written(&self) -> String {
         /// The first second for which HTTP has no date. A cookie that lives this long never expires.
         const YEAR_10000: Duration = Duration::from_secs(253_402_300_800);
@@ -219,7 +220,7 @@ impl Cookie {
     }
 }
 
-/// Reads a date in an HTTP format, or with dashes and a four-digit year as many servers write it (§5.1.1).
+/// Reads a date in an HTTP format. Many servers write dashes and a four-digit year, which is accepted as well (§5.1.1).
 fn date(text: &str) -> Option<SystemTime> {
     httpdate::parse_http_date(text).or_else(|_| httpdate::parse_http_date(&text.replace('-', " "))).ok()
 }
@@ -310,7 +311,7 @@ mod tests {
         }
     }
 
-    /// Regression: with its attributes the cookie exceeded the limit for reading, and nothing of the file was read.
+    /// Regression: its attributes made the written cookie exceed the limit, so the whole file was rejected.
     #[test]
     fn the_longest_cookie_is_read_again() {
         let cookies = Cookies::default();
@@ -351,8 +352,8 @@ mod tests {
         assert!(!format!("{kept:?}").contains("value"));
     }
 
-    /// Regression: when all places for origins were taken, no new origin could store cookies, even after the others had
-    /// expired.
+    /// Regression: when the maximum number of origins was stored, no further origin could store cookies, even after the
+    /// cookies of the others had expired.
     #[test]
     fn the_origin_that_was_set_longest_ago_makes_room() {
         let cookies = Cookies::default();
@@ -365,7 +366,7 @@ mod tests {
         (0..ORIGINS).for_each(|host| set(host, "a=1"));
         set(0, "a=2");
         set(1, "a=; Max-Age=0");
-        // This cookie fits, and the next one doesn't.
+        // Origin 1,000 takes the place of origin 1. Origin 1,001 sets no cookie, so no other origin is removed.
         set(1_000, "a=1");
         set(1_001, "no cookie");
         assert!(has(0) && !has(1) && has(2) && has(1_000));
@@ -374,7 +375,7 @@ mod tests {
         assert_eq!(cookies.store.lock().unwrap().of_origins.len(), ORIGINS);
     }
 
-    /// Whatever a server sets, no other origin gets it, and the `Cookie` header is a list of pairs.
+    /// Whatever a server sends, no other origin gets its cookies, and the `Cookie` header is a list of pairs.
     #[test]
     fn changed_cookies_stay_at_their_origin() {
         let seeds: [&[u8]; 5] = [

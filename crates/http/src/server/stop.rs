@@ -1,4 +1,4 @@
-//! The order to stop, from the server to its connections.
+//! The order to stop, which the server gives to its connections.
 
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -18,7 +18,7 @@ pub(super) enum Order {
     Close,
 }
 
-/// The current order. Connections read it by a load, and waiting ones are woken.
+/// The current order. A connection reads it with an atomic load. Waiting connections are woken when it changes.
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     order: AtomicU8,
@@ -44,7 +44,7 @@ impl Stop {
         self.changed.notified()
     }
 
-    /// Returns the current order. `cx` is woken at the next one.
+    /// Returns the current order. The task of `cx` is woken at the next one.
     pub(super) fn poll_order<'a>(&'a self, mut orders: Pin<&mut Notified<'a>>, cx: &mut Context<'_>) -> Order {
         while orders.as_mut().poll(cx).is_ready() {
             orders.set(self.orders());

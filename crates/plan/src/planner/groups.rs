@@ -14,7 +14,8 @@ use crate::plan::{
 use crate::stack::grown;
 
 impl Planner<'_> {
-    /// Assigns names to the nodes that have one in the contract. They take precedence over all other names.
+    /// Returns names for the nodes that are elements or substitution groups, and `None` for the others. Call it before
+    /// any other name is assigned, so that these names take precedence.
     pub(super) fn element_names(&self, nodes: &[Node], names: &mut Scope) -> Vec<Option<Ident>> {
         nodes.iter().map(|node| self.element_name(node).map(|name| names.lower(name))).collect()
     }
@@ -28,7 +29,8 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns a name for a node without a name in the contract.
+    /// Returns a name for a node that is not an element: `any`, the name of its group, or the compositor of an inline
+    /// group.
     fn group_name(&self, node: &Node) -> &str {
         match &node.term {
             NodeTerm::Element(id) => self.schema[*id].name.local(),
@@ -41,7 +43,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns fields for a group without a type of its own. Some nodes have names already.
+    /// Returns a field for each node of a group. `idents` are the names that `element_names` returned.
     pub(super) fn content(
         &mut self,
         group: Group,
@@ -68,7 +70,7 @@ impl Planner<'_> {
     }
 
     fn field(&mut self, node: &Node, ident: Ident, owner: &str) -> Field {
-        // Groups may nest deeply in a type.
+        // Groups may nest deeply in a type, and each level is a recursive call.
         grown(|| self.planned_field(node, ident, owner))
     }
 
@@ -107,7 +109,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns true if this element was requested as a stream.
+    /// Returns true if this element was requested as a stream, and removes the request.
     fn is_streamed(&mut self, node: &Node, owner: &str) -> bool {
         let Some(name) = self.element_name(node).filter(|_| !self.streamed.is_empty()) else { return false };
         self.streamed.remove(&format!("{owner}/{name}"))
@@ -133,7 +135,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Returns the type for a group.
+    /// Plans the type of a group, unless it was planned before, and returns its path.
     fn group(&mut self, group: &Group, is_unbounded: bool, owner: &str, field: &Ident) -> Path {
         let key = Key::Group(group.origin, is_unbounded);
         let outside = self.module;
@@ -153,7 +155,7 @@ impl Planner<'_> {
                         let name = &self.schema[id].name;
                         (self.module_of(name.namespace()), name.local().to_owned())
                     }
-                    // It is named after the type that declares it, whether or not that type is needed itself.
+                    // The group is named after the type that declares it, even if only a derived type is needed.
                     Origin::Step(id, _) => match self.reserved.get(&id) {
                         Some(Path { module, ident }) => (*module, in_place(ident.as_str())),
                         None => (self.module, in_place(owner)),
@@ -182,7 +184,8 @@ impl Planner<'_> {
         let location = self.group_location(group);
         let mut content = self.content(group.clone(), idents, &path.ident.to_string(), &mut names, location);
         if let Content::Sequence(fields) = &mut content {
-            // Another occurrence of the group may follow directly.
+            // Another occurrence of the group may follow directly, and may begin with the same element. So a field with
+            // a fixed number of elements ends after this number.
             for field in fields.iter_mut().filter(|field| field.max_occurs == Some(field.min_occurs)) {
                 if let Term::Element { counted, .. } = &mut field.term {
                     *counted = true;
@@ -215,7 +218,7 @@ impl Planner<'_> {
         })
     }
 
-    /// Returns a variant for each branch. If two branches are the same element the second is reported and left out.
+    /// Returns a variant for each branch. If two branches are the same element, the second is reported and left out.
     fn variants(&mut self, nodes: &[Node], names: &mut Scope, owner: &str) -> Vec<Field> {
         let mut seen = HashSet::new();
         let mut kept: Vec<&Node> = Vec::new();
@@ -243,7 +246,8 @@ impl Planner<'_> {
         variants
     }
 
-    /// Plans the enum for the pieces of mixed content. It has all elements that may occur, in any order.
+    /// Plans the enum for the pieces of mixed content. It has a variant for text, one for each element that may occur,
+    /// and one for all wildcards.
     pub(super) fn mixed_content(&mut self, group: &Group, owner: &str) -> Path {
         let path = self.item(&format!("{owner} content"));
         let mut nodes: Vec<Node> = Vec::new();
@@ -277,8 +281,8 @@ impl Planner<'_> {
         self.ordered(group, 1, Some(1), &numbers.collect())
     }
 
-    /// Returns the particle for a group. `elements` has the indexes of the pieces. An index is missing only after a
-    /// limit was exceeded.
+    /// Returns the particle for a group. `elements` has the index of each element among the pieces. An index is missing
+    /// only after a limit was exceeded.
     fn ordered(
         &mut self,
         group: &Group,
@@ -306,6 +310,7 @@ impl Planner<'_> {
         Particle { min, max, kind }
     }
 
+    /// Collects the elements in a group and in the groups within it, each name once, and the union of all wildcards.
     fn leaves<'s>(
         &'s self,
         nodes: &[Node],
@@ -331,8 +336,6 @@ impl Planner<'_> {
         }
     }
 
-    // ---- fields that are ended by their number of elements ----
-
     fn group_location(&self, group: &Group) -> Location {
         let of_node = |node: &Node| match &node.term {
             NodeTerm::Element(id) => Some(self.schema[*id].location),
@@ -346,10 +349,13 @@ impl Planner<'_> {
         }
     }
 
-    /// Finds fields that may be followed by another element of the same name, so that only their number determines
-    /// where they end.
+    // ---- fields that end after a number of elements ----
+
+    /// Marks fields as counted if another element of the same name may follow. Only the number of elements then
+    /// determines where such a field ends.
     ///
     /// If the number doesn't determine it either, the schema violates unique particle attribution (XSD Part 1 §3.8.6).
+    /// This is reported.
     fn disambiguate(&mut self, fields: &mut [Field], compositor: Compositor, location: Location) {
         let follows = who_follows(fields, compositor);
         for index in 0..fields.len() {
@@ -378,8 +384,8 @@ impl Planner<'_> {
     }
 }
 
-/// Returns, for each field, whether another element of its name may follow. In a sequence there must be no required
-/// field between them.
+/// Returns, for each field, whether another element of its name may follow. In a sequence, a required field between the
+/// two prevents this.
 fn who_follows(fields: &[Field], compositor: Compositor) -> Vec<bool> {
     let mut follows = vec![false; fields.len()];
     // The next index of each name, and the next required index.
@@ -399,8 +405,8 @@ fn who_follows(fields: &[Field], compositor: Compositor) -> Vec<bool> {
     follows
 }
 
-/// Returns true if a group is an element or a choice of elements, repeated any number of times. Then no order is
-/// required.
+/// Returns true if a group is an element or wildcard, or a choice of them, repeated any number of times. Then any order
+/// is allowed.
 fn is_in_any_order(group: &Group) -> bool {
     let [Node { min: 0, max: None, term }] = group.nodes.as_slice() else { return false };
     let is_leaf = |node: &Node| (node.min, node.max) == (1, Some(1)) && !matches!(node.term, NodeTerm::Group(_));

@@ -8,8 +8,8 @@ use super::Bundle;
 use crate::resolver::join;
 use crate::{Request, Resolver, encoding};
 
-/// A resolver that forwards to another resolver and records the results. After a contract was read with it, it has all
-/// documents that the contract needs.
+/// A resolver that forwards to another resolver and records the results. After it was used to read a contract, it has
+/// all documents that the contract needs.
 pub struct Recorder<'r> {
     resolver: &'r dyn Resolver,
     log: RefCell<Log>,
@@ -19,9 +19,11 @@ pub struct Recorder<'r> {
 struct Log {
     /// URI and text of the documents, in the order in which they were read.
     documents: Vec<(String, String)>,
+    /// The URIs in `documents`.
     read: HashSet<String>,
+    /// The URI that each reference leads to. The key is the base, the location and the namespace of the request.
     references: HashMap<(String, Option<String>, String), String>,
-    /// The URL of each document that was requested by a URL, or by a location relative to one.
+    /// For the URI of each document that was requested by a URL, or by a location relative to one: this URL.
     requested_by: HashMap<String, String>,
 }
 
@@ -59,7 +61,8 @@ impl<'r> Recorder<'r> {
         }
         let named = |uri: &str| names.get(uri).cloned();
         let references = references.into_iter().filter_map(|((base, location, namespace), uri)| {
-            // References from built-in schemas are not recorded. They are resolved again when the bundle is read.
+            // References from and to documents that were not recorded, such as built-in schemas, are left out. They are
+            // resolved again when the bundle is read.
             Some(((named(&base)?, location, namespace), named(&uri)?))
         });
         bundle.references = references.collect();
@@ -86,7 +89,7 @@ impl Resolver for Recorder<'_> {
 
     fn read(&self, uri: &str) -> Result<Vec<u8>, String> {
         let bytes = self.resolver.read(uri)?;
-        // Text with characters that XML can't contain is no document. It would make the bundle invalid.
+        // A text with characters that XML can't contain is not recorded, because it would make the bundle invalid.
         if let Ok(text) = encoding::decode(&bytes)
             && text.chars().all(is_char)
         {
@@ -122,7 +125,7 @@ fn relative_to(main: &str, uri: &str) -> String {
     up.chain(down).collect::<Vec<_>>().join("/")
 }
 
-/// Converts a document's line ends to `\n`, and its declared encoding, if any, to UTF-8.
+/// Converts line ends to `\n`, replaces an XML declaration by one for UTF-8, and removes white space at the end.
 fn in_utf8(text: &str) -> String {
     let text = text.replace("\r\n", "\n").replace('\r', "\n");
     let declared = text.strip_prefix("<?xml").filter(|rest| rest.starts_with([' ', '\t', '\n']));

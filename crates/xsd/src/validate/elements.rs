@@ -43,14 +43,15 @@ struct Assessed {
     type_: Rc<Type>,
     matcher: Matcher,
     is_nil: bool,
-    /// The text of the element, if it is needed, and its offset.
+    /// The text of the element, if the end tag needs it; otherwise empty.
     text: String,
+    /// The offset of the first text.
     text_offset: Option<usize>,
     has_children: bool,
     /// Whether text in element-only content was already reported.
     is_text_reported: bool,
-    /// The declarations on a tag with simple content. The value is read at the end tag, when they are no longer in
-    /// scope.
+    /// The namespace declarations on the start tag of an element with simple content. Its value is read at the end tag,
+    /// when they are no longer in scope.
     declarations: Vec<(String, String)>,
 }
 
@@ -69,14 +70,14 @@ impl<'r, 's, 'd> Validation<'r, 's, 'd> {
         self.frames.is_empty()
     }
 
-    /// Handles the last start tag.
+    /// Handles `tag`, the start tag that `reader` has just returned.
     pub(super) fn start(&mut self, reader: &Reader<'d>, tag: StartTag<'d>) {
         let name = self.types.names.find(reader.namespace(tag.namespace), tag.name.local());
         let assessment = self.assessment(reader, tag, name);
         self.begin(reader, tag, name, assessment);
     }
 
-    /// Starts an outermost element that is validated by this type.
+    /// Handles the start tag of an outermost element that is validated by the type `type_id`.
     pub(super) fn start_of_type(&mut self, reader: &Reader<'d>, tag: StartTag<'d>, type_id: TypeId) {
         let name = self.types.names.find(reader.namespace(tag.namespace), tag.name.local());
         self.begin(reader, tag, name, Assessment::OfType(type_id));
@@ -138,7 +139,7 @@ impl<'r, 's, 'd> Validation<'r, 's, 'd> {
     pub(super) fn end(&mut self, reader: &Reader<'d>, offset: usize) {
         let depth = self.frames.len().saturating_sub(1);
         let Some(frame) = self.frames.pop() else { return };
-        // The end of an empty-element tag is reported at its start.
+        // Problems at the end of an empty-element tag are reported at its start.
         let offset = if reader.offset() == offset { frame.offset } else { offset };
         let mut is_nillable = false;
         let value = match &frame.assessed {
@@ -161,7 +162,7 @@ impl<'r, 's, 'd> Validation<'r, 's, 'd> {
 }
 
 impl Assessed {
-    /// Returns the default or fixed value of the element.
+    /// Returns the default or fixed value that the declaration of the element has.
     fn constraint<'s>(&self, types: &Types<'s>) -> Option<&'s ValueConstraint> {
         self.declaration.and_then(|id| types.schema[id].value_constraint.as_ref())
     }

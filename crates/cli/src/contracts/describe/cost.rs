@@ -15,7 +15,7 @@ use super::paint::{DIM, HEAD};
 use crate::contracts::{generate, problems};
 use crate::output;
 
-/// The name for lines that belong to no listed entry.
+/// The name of the entry for the lines that belong to no other entry.
 const OTHER_LINES: &str = "imports, modules and blank lines";
 /// The number of entries shown by default.
 const DEFAULT_ENTRIES: usize = 20;
@@ -29,7 +29,7 @@ struct Costs<'c> {
     lines: usize,
     /// The number of lines for other values of `--faults`, if it is smaller.
     with_faults: BTreeMap<&'static str, usize>,
-    /// The entries, largest first. Together they are all lines.
+    /// The entries, those with the largest `alone` first. The sum of their lines is `lines`.
     costs: Vec<Entry>,
 }
 

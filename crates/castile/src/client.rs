@@ -406,7 +406,7 @@ impl<'a> Settings<'a> {
             action = operation.actions.request;
         }
         if let Some(ItemSift { element, .. }) = sift {
-            reading = Cow::Owned(reading.into_owned().with_removed(element));
+            reading = Cow::Owned(reading.into_owned().with_cut_out(element));
         }
         let of_client = options.headers.iter().map(|block| &**block as &dyn WriteHeader);
         let is_replaced = |block: &&dyn WriteHeader| of_call.iter().any(|of_call| of_call.name() == block.name());

@@ -519,8 +519,11 @@ fn element_table(table: &Ident, fields: &[Field], context: Context<'_>) -> Optio
     let elements: Vec<TokenStream> = fields
         .iter()
         .filter_map(|field| {
-            let declared = field.element()?;
-            Some(match (field.occurrence(), field.min_occurs, field.max_occurs) {
+            // A new property of a particle is an error here, until it is rendered or left out on purpose.
+            let Field { min_occurs, max_occurs, term, ident: _, documentation: _, storage: _, streams: _, adapter: _ } =
+                field;
+            let Term::Element { element: declared, .. } = term else { return None };
+            Some(match (field.occurrence(), *min_occurs, *max_occurs) {
                 (Occurrence::Required, ..) => element(declared, context),
                 (Occurrence::Optional, ..) => element_by(quote! { optional }, declared, context),
                 (Occurrence::Repeated, 0, None) => element_by(quote! { repeated }, declared, context),

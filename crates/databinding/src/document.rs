@@ -206,7 +206,7 @@ fn read<D: Document>(
         return Err(other_root(namespace, tag.name.local(), tag.offset, expected));
     }
     let mut decoder = Decoder::new(reader).within(Allowance::of(reservation.clone(), FREE));
-    decoder.lack(cut);
+    decoder.cut_out(cut);
     let value = D::read(&mut decoder)?;
     while decoder.reader().next()? != Token::End {}
     MEMORY.set(decoder.into_memory());

@@ -23,7 +23,8 @@ struct Inner {
 pub enum ErrorKind {
     /// The document is not well-formed, or larger than the limits allow.
     Xml(castile_xml::ErrorKind),
-    /// An element, an attribute or text is at a position where the schema expects something else.
+    /// An element, an attribute or text is where the schema expects something else, or an element occurs too often or too
+    /// rarely.
     Structure,
     /// A text is not in the lexical space of its type, or its value violates a facet.
     Lexical,

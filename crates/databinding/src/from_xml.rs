@@ -125,7 +125,8 @@ impl RootType {
 /// Reads values from a [`Reader`](castile_xml::Reader) by a content model.
 ///
 /// Where an element is expected, the cached tags of this position are compared first. Whatever doesn't match is tokenised.
-/// Both ways give the same values and the same errors.
+/// Both ways must give the same values and
+/// errors: a check in one of them belongs in the other, too.
 #[derive(Debug)]
 pub struct Decoder<'a> {
     pub(crate) reader: CachedReader<'a>,
@@ -169,8 +170,9 @@ pub struct Decoder<'a> {
     pub(crate) lenient: Option<Box<Lenient>>,
     /// The lenient state, set aside while SOAP encoding is read: only deviations in named types are tolerated there.
     pub(crate) of_types: Option<Box<Lenient>>,
-    /// A required element whose occurrences were cut out of the document. It may be absent.
-    pub(crate) extracted: Option<&'static Element>,
+    /// The repeated element that the caller reads item by item. Its occurrences were cut out of the document, so their minimum
+    /// number is not checked.
+    pub(crate) cut_out: Option<&'static Element>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -221,15 +223,15 @@ impl<'a> Decoder<'a> {
             graph: None,
             lenient: None,
             of_types: None,
-            extracted: None,
+            cut_out: None,
         }
     }
 
     /// Declares that the occurrences of an element were cut out of the document. There may be fewer of them than the schema
     /// requires.
     #[doc(hidden)]
-    pub fn lack(&mut self, cut: Option<&'static Element>) {
-        self.extracted = cut;
+    pub fn cut_out(&mut self, items: Option<&'static Element>) {
+        self.cut_out = items;
     }
 
     /// Creates a decoder that tolerates and records deviations from the schema, if the value loses nothing by that.

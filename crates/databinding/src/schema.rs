@@ -33,7 +33,8 @@ pub struct Element {
     pub types: Option<&'static SimpleTypes>,
     /// The type of the values, if it is known only at run time.
     run_time: Option<&'static dyn RunTimeType>,
-    /// Whether there is neither a constraint nor a facet. Most elements have none, and need only this one check.
+    /// Whether the text is all that is checked: there is no default, fixed value or facet. Most elements are bare, and need only
+    /// this one check. A new check makes it false.
     is_bare: bool,
     /// The [hash](castile_xml::name_hash) of its local name.
     name_hash: u32,
@@ -120,10 +121,17 @@ impl Element {
         self.run_time
     }
 
-    /// Whether the element has neither a constraint nor facets.
+    /// Whether the text is all that is checked. Such elements take the fastest path, which makes no other check.
     #[inline]
     pub(crate) fn is_bare(&self) -> bool {
         self.is_bare
+    }
+
+    /// Whether facets are all that is checked besides the text. Such elements may take a path that checks only facets. A new
+    /// check makes this false, too.
+    #[inline]
+    pub(crate) fn has_only_facets(&self) -> bool {
+        self.facets.is_some() && self.constraint.is_none()
     }
 
     /// Returns the slot in which the tags of the element are cached.

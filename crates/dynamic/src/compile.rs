@@ -443,7 +443,18 @@ impl Maker {
     fn particles(&mut self, fields: &'static [plan::Field], compositor: Compositor) -> Particles {
         let mut table = Vec::new();
         for field in fields {
-            if let plan::Term::Element { element, value, .. } = &field.term {
+            // A new property of a particle is an error here, until it is used or left out on purpose.
+            let plan::Field {
+                term,
+                min_occurs: _,
+                max_occurs: _,
+                ident: _,
+                documentation: _,
+                storage: _,
+                streams: _,
+                adapter: _,
+            } = field;
+            if let plan::Term::Element { element, value, .. } = term {
                 let nil = match value.nil {
                     plan::Nil::Never => Nil::Never,
                     plan::Nil::Plain => Nil::Plain,

@@ -277,7 +277,7 @@ fn read_response(
             Ok((envelope, Answer::Other(first))) => {
                 let text = reader.input();
                 let mut decoder = payload::decoder(reader, leniency, included, None)?;
-                decoder.lack(options.removed);
+                decoder.cut_out(options.cut_out);
                 incoming.payload(decoder, first, included, slot)?;
                 return Ok(Ok(Blocks::received(envelope, text, shared, options, Some(operation), None)));
             }

@@ -28,8 +28,8 @@ pub struct Options {
     pub addressing: addressing::Policy,
     /// The WS-Addressing request that is sent. Its answer must relate to it.
     pub(crate) call: Option<addressing::Call>,
-    /// An element whose occurrences were removed from the answer before it is read.
-    pub(crate) removed: Option<&'static Element>,
+    /// The repeated element whose occurrences were cut out of the answer before it is read.
+    pub(crate) cut_out: Option<&'static Element>,
     /// The limits of packages, which are messages with attachments. The [`limits`](Self::limits) also apply to the envelope.
     pub attachments: castile_mime::Limits,
     /// Whether messages are sent as MTOM.
@@ -54,7 +54,7 @@ impl From<Limits> for Options {
             understood: Vec::new(),
             addressing: addressing::Policy::default(),
             call: None,
-            removed: None,
+            cut_out: None,
             attachments: castile_mime::Limits::default(),
             mtom: Mtom::default(),
             offload: None,
@@ -135,10 +135,10 @@ impl Options {
         Options { call: Some(call), ..self }
     }
 
-    /// Sets the element whose occurrences were removed from the answer.
+    /// Sets the repeated element whose occurrences were cut out of the answer.
     #[doc(hidden)]
-    pub fn with_removed(self, element: &'static Element) -> Self {
-        Options { removed: Some(element), ..self }
+    pub fn with_cut_out(self, element: &'static Element) -> Self {
+        Options { cut_out: Some(element), ..self }
     }
 
     /// Returns whether header blocks with this name are understood for all operations.

@@ -43,7 +43,7 @@ impl<'a> Decoder<'a> {
                 Token::Text(more) => text.to_mut().push_str(&more),
                 Token::EndTag(_) => {
                     self.reader.cache_end(element.slot_id(), true);
-                    return self.value(&text, element.constraint, facets, start);
+                    return self.value(&text, element, facets, start);
                 }
                 Token::StartTag(tag) if is_white(&text) && self.is_include(&tag) => {
                     // The included content is bytes, so its text needs no conversion.
@@ -129,14 +129,15 @@ impl<'a> Decoder<'a> {
         facets: Option<&'static dyn Check>,
         offset: usize,
     ) -> Result<T, Error> {
-        if facets.is_none() && element.constraint.is_none() {
+        // A complex type has facets of its own, which are not those of its element.
+        if facets.is_none() && element.is_bare() {
             return Ok(value);
         }
         // Facets check the text that the part stands for: its canonical form.
         let mut text = Vec::new();
         value.write(&mut text);
         let text = String::from_utf8_lossy(&text);
-        self.value(&text, element.constraint, facets, offset)
+        self.value(&text, element, facets, offset)
     }
 }
 

@@ -99,7 +99,8 @@ impl Decoder<'_> {
         self.up_to(usize::MAX, table, index)
     }
 
-    /// Reads elements `table[index]` up to their maximum occurrence. Another particle with the same name may follow.
+    /// Reads at most `max_occurs` elements `table[index]`. Further ones belong to the next particle, which may have the same
+    /// name. [`repeated`](Self::repeated) reads all elements of the name, and reports those that are too many.
     ///
     /// # Errors
     /// An element is invalid, or there are fewer than its occurrence requires.
@@ -294,7 +295,7 @@ impl Decoder<'_> {
         let too_many = element.max_occurs.is_some_and(|max| count as u64 > u64::from(max));
         if too_few || too_many {
             if self
-                .extracted
+                .cut_out
                 .is_some_and(|cut| too_few && cut.slot == element.slot && cut.is(element.namespace, element.name))
             {
                 return Ok(());

@@ -115,7 +115,7 @@ impl<'a> Decoder<'a> {
             return self.simple_or_included(element, facets, binary, includes);
         }
         match self.text(element) {
-            Ok(text) => self.value(&text, element.constraint, facets, offset),
+            Ok(text) => self.value(&text, element, facets, offset),
             Err(error) => Err(error),
         }
     }
@@ -133,10 +133,10 @@ impl<'a> Decoder<'a> {
         while !self.reader.is_at_end_tag() {
             if !self.append_text(element, &mut text)? {
                 // The end of an empty-element tag.
-                return self.value_of(of, &text, element.constraint, facets, offset);
+                return self.value_of(of, &text, element, facets, offset);
             }
         }
-        let value = self.value_of(of, &text, element.constraint, facets, offset)?;
+        let value = self.value_of(of, &text, element, facets, offset)?;
         self.append_text(element, &mut text)?;
         Ok(value)
     }
@@ -145,11 +145,11 @@ impl<'a> Decoder<'a> {
     pub(super) fn value<T: SimpleType>(
         &mut self,
         text: &str,
-        constraint: Option<ValueConstraint>,
+        element: &Element,
         facets: Option<&'static dyn Check>,
         offset: usize,
     ) -> Result<T, Error> {
-        self.value_of(&ByType::<T>::NEW, text, constraint, facets, offset)
+        self.value_of(&ByType::<T>::NEW, text, element, facets, offset)
     }
 
     /// Returns the value of an element's text, which begins at `offset`.
@@ -157,7 +157,7 @@ impl<'a> Decoder<'a> {
         &mut self,
         of: &impl Lexical<V>,
         text: &str,
-        constraint: Option<ValueConstraint>,
+        element: &Element,
         facets: Option<&'static dyn Check>,
         offset: usize,
     ) -> Result<V, Error> {
@@ -169,7 +169,7 @@ impl<'a> Decoder<'a> {
                 &converted
             }
         };
-        let text = match constraint {
+        let text = match element.constraint {
             Some(constraint) if text.is_empty() => {
                 self.charge(constraint.value().len())?;
                 constraint.value()
@@ -190,7 +190,7 @@ impl<'a> Decoder<'a> {
             let error = self.lexical(&problem, offset);
             self.tolerate(error)?;
         }
-        match constraint {
+        match element.constraint {
             Some(ValueConstraint::Fixed(fixed)) if !of.is_fixed(&value, fixed) => {
                 let error = self.not_fixed(text, fixed, offset);
                 self.tolerate(error)?;
@@ -216,7 +216,7 @@ impl<'a> Decoder<'a> {
             return self.simple_with_names(of, element, facets);
         }
         let text = self.text(element)?;
-        self.value_of(of, &text, element.constraint, facets, offset)
+        self.value_of(of, &text, element, facets, offset)
     }
 
     #[cold]
@@ -251,10 +251,10 @@ impl<'a> Decoder<'a> {
         self.reader.cached_leaf(element.slot_id(), T::parse_prefix, |text| T::parse(text).ok()).map(Ok)
     }
 
-    /// Reads an element with facets or without content in one step, if its tags are cached. If it is invalid, reads nothing;
-    /// the error is found when it is read again in the general way.
+    /// Reads an element in one step, if its tags are cached and it has facets or is empty. If a check fails, reads nothing: the
+    /// general way reads the element again and makes the error.
     pub(crate) fn cached_restricted<T: SimpleType>(&mut self, element: &'static Element) -> Option<Result<T, Error>> {
-        if T::HAS_NAMES || element.constraint.is_some() {
+        if T::HAS_NAMES || !(element.is_bare() || element.has_only_facets()) {
             return None;
         }
         let known = element.slot_id();
@@ -298,11 +298,10 @@ impl<'a> Decoder<'a> {
         None
     }
 
-    /// Returns the text of an element with cached tags, if it is plain. With `is_restricted` the element must have facets,
-    /// otherwise none.
+    /// Returns the text of an element with cached tags, if it has no references. If `is_restricted`, returns a text only for
+    /// elements with facets, otherwise only for bare ones.
     fn cached_text(&self, element: &'static Element, is_restricted: bool) -> Option<CachedText<'a>> {
-        let is_meant =
-            if is_restricted { element.constraint.is_none() && element.facets.is_some() } else { element.is_bare() };
+        let is_meant = if is_restricted { element.has_only_facets() } else { element.is_bare() };
         if is_meant { self.reader.cached_text(element.slot_id()) } else { None }
     }
 

@@ -8,7 +8,8 @@ use castile_databinding::schema::{Content, Element, First};
 use castile_databinding::{Decoder, Deviations, Encoder, Error, ErrorKind, FromXml, Nillable, Recursive, ToXml};
 use castile_xml::{CachedReader, Limits, Memory, Reader, Token};
 
-/// Declares a struct whose content is a sequence, and the table of its elements.
+/// Declares a struct whose content is a sequence, and the table of its elements. Each element has a slot of its own. Those below
+/// 60 are taken.
 macro_rules! sequence {
     ($type:ident, $table:ident, [$($element:expr),*], $($field:ident: $of:ty = $how:ident $index:literal),*) => {
         #[derive(Clone, Debug, Default, PartialEq)]

@@ -234,10 +234,17 @@ impl<'d> Check<'_, 'd> {
         if !is_ncname(id) {
             let message = format!("id is {id:?}, expected a name: letters, digits, '.', '-' or '_'");
             self.report(Severity::Warning, attribute.offset(), message, String::new());
-        } else if let Some(first) = ids.insert(id, self.element) {
-            let message = format!("id {id:?} occurs twice");
-            let note = format!("the first is that of <{}> in line {}", first.local(), first.position().line);
-            self.report(Severity::Warning, attribute.offset(), message, note);
+            return;
+        }
+        match ids.get(id) {
+            Some(first) => {
+                let message = format!("id {id:?} occurs more than once");
+                let note = format!("the first is that of <{}> in line {}", first.local(), first.position().line);
+                self.report(Severity::Warning, attribute.offset(), message, note);
+            }
+            None => {
+                ids.insert(id, self.element);
+            }
         }
     }
 

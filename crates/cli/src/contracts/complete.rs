@@ -133,7 +133,8 @@ fn members(operation: &'static Operation, typed: &str) -> Vec<String> {
     let last = typed.rfind('}').map_or(0, |end| end + 1);
     let at = typed[last..].rfind('.').map(|at| last + at);
     let (path, begun) = at.map_or(("", typed), |at| (&typed[..at], &typed[at + 1..]));
-    let steps = if path.is_empty() { Vec::new() } else { path::steps(path).unwrap_or_default() };
+    let steps = if path.is_empty() { Ok(Vec::new()) } else { path::steps(path) };
+    let Ok(steps) = steps else { return Vec::new() };
     let names: Vec<&str> = steps.iter().filter_map(path::Step::name).collect();
     let before = if path.is_empty() { String::new() } else { format!("{path}.") };
     let expected =

@@ -51,11 +51,12 @@ impl<'r> Recorder<'r> {
                 Some(url) => url.clone(),
                 None => as_xml(&relative_to(main, uri)),
             };
-            let times = taken.entry(name.clone()).or_insert(0);
-            *times += 1;
-            if *times > 1 {
+            // A number is added to a name that is taken. The result may be the name of another document, and so be taken, too.
+            while let Some(times) = taken.get_mut(&name) {
+                *times += 1;
                 name = format!("{name}#{times}");
             }
+            taken.insert(name.clone(), 1);
             names.insert(uri.clone(), name.clone());
             bundle.add(name, in_utf8(text));
         }

@@ -36,7 +36,7 @@ pub(crate) trait Typed: Send {
     fn set_message(self: Pin<&mut Self>, message: Box<dyn Decoded>);
 
     /// Calls the handler.
-    fn begin(self: Pin<&mut Self>, header: Blocks, attachments: Attachments, request_context: RequestContext);
+    fn call_handler(self: Pin<&mut Self>, header: Blocks, attachments: Attachments, request_context: RequestContext);
 
     /// Polls the answer of the handler, and stores its message or its fault. Returns the rest of a response.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response<()>>;
@@ -83,21 +83,34 @@ where
 
     fn set_message(self: Pin<&mut Self>, message: Box<dyn Decoded>) {
         let message: Box<dyn Any> = message;
-        if let (CallAt::Decoded { message: slot, .. }, Ok(message)) = (self.project(), message.downcast::<Slot<Q>>()) {
-            *slot = *message;
+        match (self.project(), message.downcast::<Slot<Q>>()) {
+            (CallAt::Decoded { message: slot, .. }, Ok(message)) => *slot = *message,
+            _ => debug_assert!(false, "the message that was moved out comes back before the handler is called"),
         }
     }
 
-    fn begin(mut self: Pin<&mut Self>, header: Blocks, attachments: Attachments, request_context: RequestContext) {
-        let CallAt::Decoded { message, handler } = self.as_mut().project() else { return };
-        if let (Some(message), Some(handler)) = (message.0.take(), handler.take()) {
+    fn call_handler(
+        mut self: Pin<&mut Self>,
+        header: Blocks,
+        attachments: Attachments,
+        request_context: RequestContext,
+    ) {
+        let taken = match self.as_mut().project() {
+            CallAt::Decoded { message, handler } => message.0.take().zip(handler.take()),
+            _ => None,
+        };
+        debug_assert!(taken.is_some(), "a handler is called once, with a message");
+        if let Some((message, handler)) = taken {
             let answer = handler(Request::received(message, header, attachments, request_context));
             self.set(Call::Called { answer });
         }
     }
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Response<()>> {
-        let CallAt::Called { answer } = self.as_mut().project() else { return Poll::Ready(Response::default()) };
+        let CallAt::Called { answer } = self.as_mut().project() else {
+            debug_assert!(false, "only a handler that was called has an answer");
+            return Poll::Ready(Response::default());
+        };
         let (answer, rest) = match ready!(answer.poll(context)) {
             Ok(response) => {
                 let (message, rest) = response.split();
@@ -139,7 +152,7 @@ enum State {
     /// The turn to create a large response.
     Waiting(BoxFuture<'static, Turn>),
     /// The handler.
-    Handling,
+    Calling,
     /// The attachments that the handler didn't read.
     Skipping(BoxFuture<'static, Result<(), Error>>),
     /// A response that is written on a worker.
@@ -211,10 +224,10 @@ impl Handling {
                     self.turn = Some(ready!(turn.as_mut().poll(context)));
                     self.responding.reserve_values().map(|values| {
                         self.values = values;
-                        self.begin(call.as_mut())
+                        self.call_handler(call.as_mut())
                     })
                 }
-                State::Handling => {
+                State::Calling => {
                     let rest = call.as_mut().poll(context);
                     // If the handler waits for something else, give up the turn so that it blocks no other answer.
                     if self.turn.is_some() && (rest.is_pending() || self.unread.is_some()) {
@@ -262,15 +275,15 @@ impl Handling {
     fn wait(&mut self, call: Pin<&mut dyn Typed>) -> Result<State, ReplyMessage> {
         match self.responding.turn() {
             Some(turn) => Ok(State::Waiting(turn)),
-            None => Ok(self.begin(call)),
+            None => Ok(self.call_handler(call)),
         }
     }
 
     /// Calls the handler.
-    fn begin(&mut self, call: Pin<&mut dyn Typed>) -> State {
+    fn call_handler(&mut self, call: Pin<&mut dyn Typed>) -> State {
         let attachments = mem::replace(&mut self.attachments, Attachments::none());
-        call.begin(mem::take(&mut self.header), attachments, mem::take(&mut self.request_context));
-        State::Handling
+        call.call_handler(mem::take(&mut self.header), attachments, mem::take(&mut self.request_context));
+        State::Calling
     }
 
     /// Continues with the answer of the handler.

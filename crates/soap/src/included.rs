@@ -65,8 +65,8 @@ impl Included {
         self.lock().by_url.values().all(|requested| requested.content.is_some())
     }
 
-    /// Must be called before the message is read from its beginning.
-    pub(crate) fn begin(&self) {
+    /// Starts the limit on included bytes anew. Must be called each time before the message is read.
+    pub(crate) fn restart_limit(&self) {
         let mut state = self.lock();
         state.bytes_left = state.limit;
     }

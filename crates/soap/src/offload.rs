@@ -83,7 +83,7 @@ impl Offloading {
         let result = Arc::new(Mutex::new(None));
         let told = result.clone();
         let work = Box::new(move || {
-            let _here = WorkerGuard::begin();
+            let _here = WorkerGuard::enter();
             let value = work();
             *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         });
@@ -96,7 +96,7 @@ impl Offloading {
 struct WorkerGuard(bool);
 
 impl WorkerGuard {
-    fn begin() -> Self {
+    fn enter() -> Self {
         WorkerGuard(IS_WORKER.replace(true))
     }
 }

@@ -169,7 +169,7 @@ pub(crate) fn decoder<'a>(
     };
     let decoder = Box::new(decoder.within(allowance));
     let Some(included) = included else { return Ok(decoder) };
-    included.begin();
+    included.restart_limit();
     Ok(Box::new(decoder.with_includes(included)))
 }
 

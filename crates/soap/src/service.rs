@@ -309,14 +309,14 @@ impl Payload<'_> {
         F: Future<Output = Result<Response<R>, Fault<D>>> + Send + 'static,
     {
         let mut message = Slot::new();
-        let handling = self.begin(&mut message)?;
+        let handling = self.decode(&mut message)?;
         let exchange = handling.exchange();
         let guarded = Guarded::new(Call::Decoded { message, handler: Some(handler) }, handling);
         Ok(addressing::delivered(exchange, Box::pin(guarded)))
     }
 
     /// Decodes the payload into `message`, and reads the rest of the message. Returns the steps from there to the reply.
-    fn begin(self, message: &mut dyn Decodes) -> Result<Handling, Error> {
+    fn decode(self, message: &mut dyn Decodes) -> Result<Handling, Error> {
         let Payload { mut decoder, operation, envelope, exchange, first, received, charged_before } = self;
         let ReceivedRequest { request, options, included, .. } = received;
         let (version, charge) = (envelope.version, request.reservation.as_ref());

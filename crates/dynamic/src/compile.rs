@@ -15,6 +15,7 @@ use castile_plan::plan::{self, Item, ParticleKind, Path, Plan};
 use castile_xml::escape;
 use castile_xsd::components::Compositor;
 
+use crate::leak::{leak, leak_all, leak_text};
 use crate::simple::{Declared, FacetedValue, Listed, Member, Restriction, Rule, SimpleType, SimpleTypeKind};
 use crate::types::{
     Accessor, Attribute, Base, Complex, Content, Derived, ElementType, EncodedArray, EncodedStruct, Group, GroupKind,
@@ -106,18 +107,6 @@ pub(crate) enum Planned {
 pub(crate) struct Maker {
     types: &'static Types,
     made: MutexGuard<'static, Made>,
-}
-
-pub(crate) fn leak<T>(value: T) -> &'static T {
-    Box::leak(Box::new(value))
-}
-
-pub(crate) fn leak_all<T>(values: Vec<T>) -> &'static [T] {
-    if values.is_empty() { &[] } else { values.leak() }
-}
-
-pub(crate) fn leaked(text: String) -> &'static str {
-    text.leak()
 }
 
 impl Types {
@@ -433,7 +422,7 @@ impl Maker {
                 // The value is from an XML document, so it has only characters that XML allows.
                 let _ = escape::push_attribute(&mut written, value);
                 written.push(b'"');
-                let written = leaked(String::from_utf8_lossy(&written).into_owned());
+                let written = leak_text(String::from_utf8_lossy(&written).into_owned());
                 Presence::Fixed { written, is_required: *required }
             }
         };
@@ -499,7 +488,7 @@ impl Maker {
                 plan::Term::Any(_) if compositor == Compositor::All => continue,
                 plan::Term::Element { tag, counted, .. } => {
                     elements += 1;
-                    let (start, end) = leaked(format!("<{tag}></{tag}>")).split_at(tag.len() + 2);
+                    let (start, end) = leak_text(format!("<{tag}></{tag}>")).split_at(tag.len() + 2);
                     Term::Element { index: elements - 1, start, end, is_counted: *counted }
                 }
                 plan::Term::Group(_) => match group {
@@ -530,7 +519,7 @@ impl Maker {
             };
             list.push(Particle { min, max, term });
         }
-        let keys = json::keys(table, &list, leaked);
+        let keys = json::keys(table, &list, leak_text);
         Particles { table, list, keys, size, depth }
     }
 
@@ -673,7 +662,7 @@ impl Maker {
         let variants = of.variants.iter().map(|variant| {
             let plan::TypeName { namespace, name } = &variant.name;
             let is_one = counts.get(name.as_str()) == Some(&1);
-            let key = if is_one { name } else { leaked(json::type_text(namespace, name)) };
+            let key = if is_one { name } else { leak_text(json::type_text(namespace, name)) };
             let base = self.base(&variant.base);
             // In a plan from a file a type may be derived from itself.
             let is_concrete = match base {
@@ -711,7 +700,7 @@ impl Maker {
                 is_repeated: *is_repeated,
                 is_optional: *is_optional,
                 start,
-                end: leaked(format!("</{}>", element.name)),
+                end: leak_text(format!("</{}>", element.name)),
             });
         }
         EncodedStruct { name, type_name, is_call, result, table: leak_all(table), accessors }
@@ -727,7 +716,7 @@ impl Maker {
             rank: of.rank.min(MAX_DIMENSIONS),
         });
         let end = format!("</{}>", of.item.name);
-        EncodedArray { array, tag: &of.tag, start: &of.start, end: leaked(end) }
+        EncodedArray { array, tag: &of.tag, start: &of.start, end: leak_text(end) }
     }
 }
 

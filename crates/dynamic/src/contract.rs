@@ -19,8 +19,9 @@ use castile_xsd::{Bundle, Files, Resolver};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
-use crate::compile::{Maker, Types, leak, leak_all, leaked};
+use crate::compile::{Maker, Types};
 use crate::json::{CONTENT, JsonError, escaped_from_json};
+use crate::leak::{leak, leak_all, leak_text};
 use crate::options::Options;
 use crate::plan_cache::{self, StoredPlan};
 use crate::types::Nil;
@@ -291,7 +292,7 @@ impl Contract {
         let summary = plan.summary();
         let left_out = std::mem::take(&mut plan.left_out);
         let plan: &'static Plan = leak(plan);
-        let page = page.map(leaked);
+        let page = page.map(leak_text);
         let types = leak(Types::new(plan, kept));
         // The plan also has services without requested operations, because their header blocks may be used in messages
         // of other services. They are left out here.
@@ -584,8 +585,8 @@ fn elements_from_json<'j>(
 /// Returns the documents in the form that a server serves.
 fn documents(documents: Vec<castile_plan::Document>) -> &'static [Document] {
     let kept = documents.into_iter().map(|castile_plan::Document { query, text, imports, .. }| {
-        let imports = imports.into_iter().map(|(location, query)| (leaked(location), leaked(query)));
-        Document::new(leaked(query), leaked(text), leak_all(imports.collect()))
+        let imports = imports.into_iter().map(|(location, query)| (leak_text(location), leak_text(query)));
+        Document::new(leak_text(query), leak_text(text), leak_all(imports.collect()))
     });
     leak_all(kept.collect())
 }

@@ -6,6 +6,7 @@
 mod compile;
 mod contract;
 mod json;
+mod leak;
 mod members;
 mod options;
 mod plan_cache;

@@ -13,7 +13,7 @@ use flate2::write::ZlibEncoder;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::compile::leak_all;
+use crate::leak::leak_all;
 use crate::{Contract, Options};
 
 /// The program that made a plan. Change the number whenever plans are serialized differently, or whenever a contract
@@ -129,7 +129,8 @@ mod tests {
 
     use super::*;
     use crate::Operation;
-    use crate::compile::{Types, leak};
+    use crate::compile::Types;
+    use crate::leak::leak;
 
     /// Returns contracts that have every construct of schemas and of SOAP encoding.
     fn contracts() -> Vec<PathBuf> {

@@ -156,14 +156,15 @@ impl Measurement {
         let Measurement { loads, participants, placement, interrupt } = self;
         placement.enter_driver()?;
         let answers = self.answers(profile).await?;
-        let names = |(index, load): (usize, &Load)| {
+        let target_count = |(index, load): (usize, &Load)| {
             let is_there = |name: &String| name != FLOOR || answers.as_ref().is_some_and(|answers| answers.has(index));
             participants.names(load).into_iter().filter(is_there).count() as u32
         };
-        let rows: u32 = loads.iter().enumerate().map(names).sum();
-        let runs: Duration = loads.iter().enumerate().map(|(index, load)| load.planned() * names((index, load))).sum();
+        let rows: u32 = loads.iter().enumerate().map(target_count).sum();
+        let run_time: Duration =
+            loads.iter().enumerate().map(|(index, load)| load.planned() * target_count((index, load))).sum();
         let planned =
-            runs + schedule::suites_of(loads).map(|loads| schedule::warming(loads, participants)).sum::<Duration>();
+            run_time + schedule::suites_of(loads).map(|loads| schedule::warming(loads, participants)).sum::<Duration>();
         note!("{rows} row{}, {}; {placement}", if rows == 1 { "" } else { "s" }, schedule::time(planned));
 
         let mut progress = Progress::new(planned);

@@ -54,13 +54,13 @@ mod tests {
     /// A huge number of users once used up all memory.
     #[test]
     fn users_are_limited_by_the_open_files_and_by_a_maximum() {
-        let told = |users, files| check_users("--users", users, files).map_err(|error| error.to_string());
-        assert_eq!((told(1_000, Some(1_032)), told(100_000, None)), (Ok(()), Ok(())));
+        let checked = |users, files| check_users("--users", users, files).map_err(|error| error.to_string());
+        assert_eq!((checked(1_000, Some(1_032)), checked(100_000, None)), (Ok(()), Ok(())));
         assert!(
-            told(1_001, Some(1_032)).unwrap_err().starts_with("found --users 1001, expected at most 1000: each is")
+            checked(1_001, Some(1_032)).unwrap_err().starts_with("found --users 1001, expected at most 1000: each is")
         );
         assert!(
-            told(100_001, Some(u64::MAX)).unwrap_err().starts_with("found --users 100001, expected at most 100000")
+            checked(100_001, Some(u64::MAX)).unwrap_err().starts_with("found --users 100001, expected at most 100000")
         );
     }
 }

@@ -13,15 +13,15 @@ pub(crate) const MARGIN: Style = AnsiColor::Blue.on_default().bold();
 /// error that includes its last cause or is a connection error with a reason.
 pub(crate) fn in_full(error: &anyhow::Error) -> String {
     let last = error.root_cause().to_string();
-    let mut told = String::new();
+    let mut text = String::new();
     for cause in error.chain() {
-        let separator = if told.is_empty() { "" } else { ": " };
-        told += &format!("{separator}{cause}");
-        if told.contains(&last) || has_its_reason(cause) {
+        let separator = if text.is_empty() { "" } else { ": " };
+        text += &format!("{separator}{cause}");
+        if text.contains(&last) || has_its_reason(cause) {
             break;
         }
     }
-    castile_xml::visible_lines(&told).into_owned()
+    castile_xml::visible_lines(&text).into_owned()
 }
 
 /// Returns whether the error is a connection error, which includes its reason.

@@ -76,14 +76,14 @@ impl Expected {
     /// Describes what was expected where an element of namespace `found` is. Namespaces other than `found` are named.
     #[cold]
     pub(crate) fn instead_of(&self, found: &str) -> String {
-        let told = |word: &Word| word.namespace.filter(|namespace| *namespace != found);
+        let other_namespace = |word: &Word| word.namespace.filter(|namespace| *namespace != found);
         match self.0.split_first() {
             // A namespace that all share is named once.
             Some((first, rest)) if rest.iter().all(|word| word.namespace == first.namespace) => {
-                told(first).map_or_else(|| self.to_string(), |namespace| format!("{self}{}", of(namespace)))
+                other_namespace(first).map_or_else(|| self.to_string(), |namespace| format!("{self}{}", of(namespace)))
             }
             _ => {
-                let word = |word: &Word| format!("{}{}", word.text, told(word).map_or_else(String::new, of));
+                let word = |word: &Word| format!("{}{}", word.text, other_namespace(word).map_or_else(String::new, of));
                 joined(&self.0.iter().map(word).collect::<Vec<_>>())
             }
         }

@@ -12,7 +12,7 @@ use crate::Error;
 use crate::change::{Breaks, Changes, Direction, Effect, Reason};
 use crate::kinds;
 use crate::pairs::pairs;
-use crate::policies::Asserted;
+use crate::policies::PolicyPair;
 use crate::types::{NodeId, Types, type_name};
 
 /// Compares bindings, and collects the types to compare.
@@ -47,7 +47,7 @@ impl<'d> Bindings<'d> {
         old: BindingId,
         new: BindingId,
         is_addressed: bool,
-        asserted: &Asserted<'_>,
+        asserted: &PolicyPair<'_>,
         changes: &mut Changes,
     ) {
         let (old, new) = (&self.old[old], &self.new[new]);
@@ -206,9 +206,9 @@ impl<'d> Bindings<'d> {
         };
         let (was, is) = (names(&self.old.schema, old), names(&self.new.schema, new));
         if was != is {
-            let told = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
+            let listed = |names: &[String]| if names.is_empty() { "empty".to_owned() } else { names.join(", ") };
             let why = Effect::both("{r} expect a different element than {w} write").breaks(at.direction);
-            at.add(kinds::BODY, at.operation, (told(&was), told(&is)), why, changes);
+            at.add(kinds::BODY, at.operation, (listed(&was), listed(&is)), why, changes);
         }
         for (old, new) in old.iter().zip(new) {
             self.part(old, new, None, root, at);

@@ -62,15 +62,16 @@ impl Effect {
 
     /// Returns who is broken by this effect in messages of a direction.
     pub(crate) fn breaks(self, direction: Direction) -> Breaks {
-        let told = |why: Option<Reason>, writers: &str, readers: &str| why.map(|why| why.into_broken(writers, readers));
+        let as_broken =
+            |why: Option<Reason>, writers: &str, readers: &str| why.map(|why| why.into_broken(writers, readers));
         match direction {
             Direction::Request => Breaks {
-                old_clients: told(self.old_to_new, "old clients", "new servers"),
-                new_clients: told(self.new_to_old, "new clients", "old servers"),
+                old_clients: as_broken(self.old_to_new, "old clients", "new servers"),
+                new_clients: as_broken(self.new_to_old, "new clients", "old servers"),
             },
             Direction::Response => Breaks {
-                old_clients: told(self.new_to_old, "new servers", "old clients"),
-                new_clients: told(self.old_to_new, "old servers", "new clients"),
+                old_clients: as_broken(self.new_to_old, "new servers", "old clients"),
+                new_clients: as_broken(self.old_to_new, "old servers", "new clients"),
             },
         }
     }

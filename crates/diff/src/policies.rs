@@ -10,14 +10,14 @@ use crate::pairs::pairs;
 use castile_wsdl::{Assertion, Policies};
 
 /// The policies of both contracts.
-pub(crate) struct Asserted<'d> {
+pub(crate) struct PolicyPair<'d> {
     old: Policies<'d>,
     new: Policies<'d>,
 }
 
-impl<'d> Asserted<'d> {
+impl<'d> PolicyPair<'d> {
     pub(crate) fn of(old: &'d Definitions, new: &'d Definitions) -> Self {
-        Asserted { old: Policies::of(old), new: Policies::of(new) }
+        PolicyPair { old: Policies::of(old), new: Policies::of(new) }
     }
 
     /// Compares the assertions of the policies in these extensions. `(group, path)` is the position in the report.
@@ -38,18 +38,18 @@ impl<'d> Asserted<'d> {
             outer.is_some_and(|outer| seen.contains(&outer))
         };
         for pair in pairs((&old, &new), key, |_| None) {
-            let told = |one: &Assertion| if one.is_optional { "optional" } else { "required" };
+            let requirement = |one: &Assertion| if one.is_optional { "optional" } else { "required" };
             let path = |one: &Assertion| format!("{path}: {}", one.path);
             match pair {
                 (Some(old), None) if !is_within(false, &old.path) => {
                     let why = "old servers require it, but new clients don't comply";
                     let breaks = if old.is_optional { Breaks::none() } else { Breaks::new_clients(why) };
-                    changes.add(kinds::ASSERTION_REMOVED, (group, &path(old)), (told(old), "gone"), breaks);
+                    changes.add(kinds::ASSERTION_REMOVED, (group, &path(old)), (requirement(old), "gone"), breaks);
                 }
                 (None, Some(new)) if !is_within(true, &new.path) => {
                     let why = "new servers require it, but old clients don't comply";
                     let breaks = if new.is_optional { Breaks::none() } else { Breaks::old_clients(why) };
-                    changes.add(kinds::ASSERTION_ADDED, (group, &path(new)), ("absent", told(new)), breaks);
+                    changes.add(kinds::ASSERTION_ADDED, (group, &path(new)), ("absent", requirement(new)), breaks);
                 }
                 _ => {}
             }

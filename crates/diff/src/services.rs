@@ -10,7 +10,7 @@ use crate::bindings::Bindings;
 use crate::change::{Breaks, Broken, Changes};
 use crate::kinds;
 use crate::pairs::{paired, pairs};
-use crate::policies::Asserted;
+use crate::policies::PolicyPair;
 
 /// Returns the changes between two contracts.
 ///
@@ -20,7 +20,7 @@ pub(crate) fn changes(old: &Definitions, new: &Definitions) -> Result<Changes, E
     let mut compare = Compare {
         old,
         new,
-        asserted: Asserted::of(old, new),
+        asserted: PolicyPair::of(old, new),
         bindings: Bindings::new(old, new),
         changes: Changes::default(),
     };
@@ -32,7 +32,7 @@ pub(crate) fn changes(old: &Definitions, new: &Definitions) -> Result<Changes, E
 struct Compare<'d> {
     old: &'d Definitions,
     new: &'d Definitions,
-    asserted: Asserted<'d>,
+    asserted: PolicyPair<'d>,
     bindings: Bindings<'d>,
     changes: Changes,
 }

@@ -87,11 +87,11 @@ impl Types<'_> {
             if !is_tighter && !is_looser {
                 continue;
             }
-            let told =
+            let as_text =
                 |value: Option<String>| value.map_or_else(|| format!("no {kind}"), |value| format!("{kind} {value}"));
             let of_change = if is_tighter { kinds::TIGHTENED } else { kinds::LOOSENED };
             let effect = Effect::of(is_tighter, is_looser, "{w} may write a value that {r} reject");
-            self.add(of_change, here, (told(was), told(is)), effect);
+            self.add(of_change, here, (as_text(was), as_text(is)), effect);
         }
     }
 
@@ -131,12 +131,12 @@ impl Types<'_> {
         if was == is {
             return;
         }
-        let told = |patterns: &[Vec<&str>]| match patterns {
+        let as_text = |patterns: &[Vec<&str>]| match patterns {
             [] => "none".to_owned(),
             steps => steps.iter().map(|step| step.join(" or ")).collect::<Vec<_>>().join(" and "),
         };
         let effect = Effect::of(!is.is_empty(), !was.is_empty(), "{w} may write a value that {r} reject");
-        self.add(kinds::PATTERN_FACET, here, (told(&was), told(&is)), effect);
+        self.add(kinds::PATTERN_FACET, here, (as_text(&was), as_text(&is)), effect);
     }
 }
 

@@ -351,14 +351,14 @@ impl<'d> Types<'d> {
             return;
         }
         let is_fixed = |one: Option<&ValueConstraint>| matches!(one, Some(ValueConstraint::Fixed(_)));
-        let told = |one: Option<&ValueConstraint>| match one {
+        let as_text = |one: Option<&ValueConstraint>| match one {
             None => "none".to_owned(),
             Some(ValueConstraint::Default(value)) => format!("default {value:?}"),
             Some(ValueConstraint::Fixed(value)) => format!("fixed {value:?}"),
         };
         let effect = Effect::of(is_fixed(new), is_fixed(old), "{w} may write a different value, but {r} reject it");
         let kind = if is_fixed(old) || is_fixed(new) { kinds::FIXED } else { kinds::DEFAULT };
-        self.add(kind, here, (told(old), told(new)), effect);
+        self.add(kind, here, (as_text(old), as_text(new)), effect);
     }
 
     fn attributes(&mut self, old: TypeId, new: TypeId, here: Position) {
@@ -431,9 +431,9 @@ impl<'d> Types<'d> {
                 self.pair(one, other, node, here.direction);
             }
             _ if old != new => {
-                let told = |one: &ArrayType| format!("{}{}", one.item, one.dimensions);
+                let as_text = |one: &ArrayType| format!("{}{}", one.item, one.dimensions);
                 let effect = Effect::both("{w} write text that is not a valid value for {r}");
-                self.add(kinds::TYPE, here, (told(old), told(new)), effect);
+                self.add(kinds::TYPE, here, (as_text(old), as_text(new)), effect);
             }
             _ => {}
         }

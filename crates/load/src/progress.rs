@@ -126,7 +126,7 @@ impl Progress {
             counter.interrupt();
             std::future::pending::<Infallible>().await
         });
-        let mut told = Duration::ZERO;
+        let mut last_line = Duration::ZERO;
         let outcome = loop {
             tokio::select! {
                 outcome = &mut finish => break outcome,
@@ -140,8 +140,8 @@ impl Progress {
                             let figures = self.figures(&Moment::of(&counter), done);
                             bar.set_message(format!("{figures} · {}", self.label));
                         }
-                        Display::Lines if elapsed >= told + LINE => {
-                            told = elapsed;
+                        Display::Lines if elapsed >= last_line + LINE => {
+                            last_line = elapsed;
                             note(format_args!("{}: {}", self.label, self.figures(&Moment::of(&counter), done)));
                         }
                         Display::Lines | Display::Silent => {}

@@ -5,7 +5,7 @@
 //!
 //! This crate is internal to Castile, so its API may change at any time.
 
-#![allow(missing_docs, reason = "what the parts of a plan are is said where it isn't told by their names")]
+#![allow(missing_docs, reason = "parts of a plan are documented where their names don't say it all")]
 
 mod documents;
 mod indented;

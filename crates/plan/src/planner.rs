@@ -403,11 +403,11 @@ impl Planner<'_> {
         }
         let mut operations: Vec<Operation> = Vec::new();
         for ((operation, label), names) in named {
-            let told = self.diagnostics.len();
+            let reported_before = self.diagnostics.len();
             match self.operation(binding, operation, &label, names) {
                 Some(planned) => operations.push(planned),
                 None => {
-                    let first = self.diagnostics[told..].iter().find(|one| one.severity != Severity::Note);
+                    let first = self.diagnostics[reported_before..].iter().find(|one| one.severity != Severity::Note);
                     // Texts with the reason already state that the operation is left out.
                     let reason =
                         first.map(|one| one.message.strip_suffix(IS_LEFT_OUT).unwrap_or(&one.message).to_owned());

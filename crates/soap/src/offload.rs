@@ -81,11 +81,11 @@ impl Offloading {
     /// Runs `work` on a worker. Returns `None` if the work panicked, or if there was no worker.
     pub async fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Option<T> {
         let result = Arc::new(Mutex::new(None));
-        let told = result.clone();
+        let slot = result.clone();
         let work = Box::new(move || {
             let _here = WorkerGuard::enter();
             let value = work();
-            *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
+            *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         });
         self.to.run(work).await;
         result.lock().unwrap_or_else(PoisonError::into_inner).take()

@@ -127,8 +127,8 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<()> {
         note!("  = note: {advice}");
     }
     if is_defective && bundle.is_some() && !missing.is_empty() {
-        let told = reported.err().unwrap_or_else(|| anyhow!("the bundle lacks documents that the contract needs"));
-        return Err(outcome::incomplete(told));
+        let error = reported.err().unwrap_or_else(|| anyhow!("the bundle lacks documents that the contract needs"));
+        return Err(outcome::incomplete(error));
     }
     reported
 }

@@ -322,8 +322,8 @@ fn blocks(operation: &'static Operation, given: &str) -> anyhow::Result<Vec<AnyH
         let json =
             serde_json::from_str(given).with_context(|| format!("the header blocks {given:?} are not valid JSON"))?;
         let elements = operation.header_from_json(&json).map_err(|first| {
-            let told = several(first, &operation.header_problems(&json));
-            anyhow::anyhow!("the header blocks can't be sent:{told}")
+            let reasons = several(first, &operation.header_problems(&json));
+            anyhow::anyhow!("the header blocks can't be sent:{reasons}")
         })?;
         return elements.iter().map(|element| parsed(element).map(AnyHeader::from)).collect();
     }
@@ -347,8 +347,8 @@ fn value(operation: &'static Operation, arguments: &Arguments) -> anyhow::Result
     };
     arguments::put_all(&mut json, &arguments.values, operation)?;
     operation.request_from_json(&json).map_err(|first| {
-        let told = several(first, &operation.request_problems(&json));
-        anyhow::anyhow!("{} can't be called with this:{told}", operation.name())
+        let reasons = several(first, &operation.request_problems(&json));
+        anyhow::anyhow!("{} can't be called with this:{reasons}", operation.name())
     })
 }
 

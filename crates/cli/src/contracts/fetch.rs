@@ -120,7 +120,7 @@ impl Fetch {
             return Err(format!("found the port {port:?}, expected a number up to 65535"));
         }
         note!("fetching {}", visible(url));
-        let told = |error: Error| match error {
+        let as_reason = |error: Error| match error {
             Error::StatusCode(status) => unexpected(status),
             Error::Timeout(_) if left < limits.timeout => {
                 format!("all documents together took longer than {:?}; --max-time allows more", limits.max_time)
@@ -146,7 +146,7 @@ impl Fetch {
         let request = agent.get(url).config().timeout_global(Some(limits.timeout.min(left)));
         // An https document must not redirect to http.
         let request = request.https_only(url.starts_with("https://")).build();
-        let mut response = request.call().map_err(told)?;
+        let mut response = request.call().map_err(as_reason)?;
         // A partial or empty response isn't a document.
         if response.status() != 200 {
             return Err(unexpected(response.status().as_u16()));
@@ -164,7 +164,7 @@ impl Fetch {
         if bytes.len() as u64 > room {
             return Err(too_large());
         }
-        result.map_err(|error| told(error.into()))?;
+        result.map_err(|error| as_reason(error.into()))?;
         let last = response.get_uri().to_string();
         if last != url {
             state.redirected.insert(url.to_owned(), last);

@@ -167,7 +167,7 @@ mod tests {
         let (_, rules) = page.split_once("## Rules").unwrap();
         let (rules, _) = rules.split_once("\n## JSON").unwrap();
         let is_row = |line: &&str| line.starts_with("| ") && !line.starts_with("| rule");
-        let told: Vec<&str> = rules.lines().filter(is_row).collect();
-        assert_eq!(told, rows, "docs/lint.md is to have these rows:\n{}", rows.join("\n"));
+        let documented: Vec<&str> = rules.lines().filter(is_row).collect();
+        assert_eq!(documented, rows, "docs/lint.md is to have these rows:\n{}", rows.join("\n"));
     }
 }

@@ -195,8 +195,8 @@ mod tests {
         let all = ["A", "B", "B", "C"].map(|name| problem(Some("cos-nonambig"), name));
         let of_one_kind = folded(all.iter());
         assert_eq!(of_one_kind.len(), 1);
-        let told = anstream::adapter::strip_str(&differing(&of_one_kind[0]).unwrap()).to_string();
-        assert_eq!((&*told, differing(&of_one_kind[0][1..3])), ("4 of this kind: A, B, C", None));
+        let printed = anstream::adapter::strip_str(&differing(&of_one_kind[0]).unwrap()).to_string();
+        assert_eq!((&*printed, differing(&of_one_kind[0][1..3])), ("4 of this kind: A, B, C", None));
         let other = ["A", "B"].map(|name| problem(None, name));
         assert_eq!(folded(other.iter()).len(), 2);
     }

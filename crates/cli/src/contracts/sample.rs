@@ -314,10 +314,11 @@ fn listed(schema: &Schema, id: TypeId) -> Option<String> {
     if values.is_empty() || values.len() > MAX_VALUES {
         return None;
     }
-    let told: Vec<&str> = values.iter().map(|facet| facet.value.as_str()).collect();
-    let told = told.join(" | ");
-    let is_told = told.len() <= MAX_LENGTH && !told.contains("--") && !told.contains(char::is_control);
-    is_told.then(|| format!("one of {told}"))
+    let listed_values: Vec<&str> = values.iter().map(|facet| facet.value.as_str()).collect();
+    let listed_values = listed_values.join(" | ");
+    let is_short =
+        listed_values.len() <= MAX_LENGTH && !listed_values.contains("--") && !listed_values.contains(char::is_control);
+    is_short.then(|| format!("one of {listed_values}"))
 }
 
 /// Returns how often an element may occur, or `None` for exactly once.

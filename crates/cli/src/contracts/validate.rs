@@ -211,11 +211,11 @@ fn bytes(file: &Path) -> anyhow::Result<Vec<u8>> {
 }
 
 fn verdict(file: &Path, judged: Judged) -> Verdict {
-    let told = judged.problems.into_iter().map(|problem| {
+    let reported = judged.problems.into_iter().map(|problem| {
         let Problem { rule, path, line, column, message, .. } = problem;
         ReportedProblem { rule, path, line, column, message }
     });
-    let problems: Vec<ReportedProblem> = told.collect();
+    let problems: Vec<ReportedProblem> = reported.collect();
     Verdict {
         file: file.display().to_string(),
         valid: problems.is_empty(),

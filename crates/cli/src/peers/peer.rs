@@ -223,8 +223,8 @@ fn listen(said: PipeReader) -> oneshot::Receiver<Vec<String>> {
 
 /// Returns the packages of a line `PROGRAM is missing: apt-get install PACKAGE…`; none for other lines.
 fn missing(line: &str) -> impl Iterator<Item = &str> {
-    let told = line.split_once(INSTALL).filter(|(what, _)| what.ends_with("is missing"));
-    told.into_iter().flat_map(|(_, packages)| packages.split_whitespace())
+    let after_name = line.split_once(INSTALL).filter(|(what, _)| what.ends_with("is missing"));
+    after_name.into_iter().flat_map(|(_, packages)| packages.split_whitespace())
 }
 
 /// Returns a command whose process gets SIGTERM when this process ends, even if this process is killed. Servers of peers don't watch their

@@ -611,7 +611,7 @@ fn structure(
             (_, found) => found,
         });
     }
-    let (told, count) = (reading.stored(), reading.count());
+    let (stored_before, count) = (reading.stored(), reading.count());
     let content = match &of.content {
         Content::Simple { of: simple_type, facets } => {
             let of_content = At::Member(at, CONTENT);
@@ -629,7 +629,7 @@ fn structure(
         Content::Sequence(particles) | Content::All(particles) => {
             let read = slots(&mut object, particles, reading, at);
             if reading.count() > count {
-                reason.get_or_insert(told);
+                reason.get_or_insert(stored_before);
             }
             ContentValue::Particles(read.map_err(|problem| object.reason(problem, of.names(), at))?)
         }
@@ -769,10 +769,10 @@ fn many<'j>(json: Option<&'j Json>, particle: &Particle, at: &At<'_>) -> Result<
 fn group_object(json: &Json, of: &'static Group, reading: &mut Reading, at: &At<'_>) -> Result<GroupValue, JsonError> {
     let mut object = Object::of(json, at)?;
     let names = || of.members().into_iter().map(str::to_owned);
-    let (told, count) = (reading.stored(), reading.count());
+    let (stored_before, count) = (reading.stored(), reading.count());
     let read = group(&mut object, of, reading, at);
     let group = reading.record(read).map_err(|problem| object.reason(problem, names(), at))?;
-    let reason = (reading.count() > count).then_some(told);
+    let reason = (reading.count() > count).then_some(stored_before);
     object.finish(names(), reason, reading, at)?;
     Ok(group.unwrap_or_else(|| GroupValue { of, content: GroupContent::Text(String::new()) }))
 }

@@ -141,14 +141,14 @@ where
             }
             End::Closed { in_order } if activity.refused() || !in_order => {
                 activity.wait(Duration::ZERO, 0);
-                let told = poll_fn(|cx| match shared.stop.poll_order(orders.as_mut(), cx) {
+                let ordered = poll_fn(|cx| match shared.stop.poll_order(orders.as_mut(), cx) {
                     _ if activity.wait.is_over() => Poll::Ready(()),
                     Order::Close => Poll::Ready(()),
                     Order::Run | Order::Finish => Poll::Pending,
                 });
                 // The connection is closed in either case.
                 return tokio::select! {
-                    () = told => {}
+                    () = ordered => {}
                     _ = timeout(LINGER_TIME, linger(stream)) => {}
                 };
             }

@@ -59,7 +59,7 @@ impl Planner<'_> {
                 break;
             }
             let mut field = self.field(node, ident, owner);
-            field.streams = field.occurrence() == Occurrence::Repeated && self.is_streamed(node, owner);
+            field.streams = field.occurrence() == Occurrence::Repeated && self.take_stream_request(node, owner);
             fields.push(field);
         }
         self.disambiguate(&mut fields, group.compositor, location);
@@ -110,7 +110,7 @@ impl Planner<'_> {
     }
 
     /// Returns true if this element was requested as a stream, and removes the request.
-    fn is_streamed(&mut self, node: &Node, owner: &str) -> bool {
+    fn take_stream_request(&mut self, node: &Node, owner: &str) -> bool {
         let Some(name) = self.element_name(node).filter(|_| !self.streamed.is_empty()) else { return false };
         self.streamed.remove(&format!("{owner}/{name}"))
     }
@@ -357,7 +357,7 @@ impl Planner<'_> {
     /// If the number doesn't determine it either, the schema violates unique particle attribution (XSD Part 1 §3.8.6).
     /// This is reported.
     fn disambiguate(&mut self, fields: &mut [Field], compositor: Compositor, location: Location) {
-        let follows = who_follows(fields, compositor);
+        let follows = same_name_may_follow(fields, compositor);
         for index in 0..fields.len() {
             let Some(element) = fields[index].element() else { continue };
             let (min, max) = (fields[index].min_occurs, fields[index].max_occurs);
@@ -386,7 +386,7 @@ impl Planner<'_> {
 
 /// Returns, for each field, whether another element of its name may follow. In a sequence, a required field between the
 /// two prevents this.
-fn who_follows(fields: &[Field], compositor: Compositor) -> Vec<bool> {
+fn same_name_may_follow(fields: &[Field], compositor: Compositor) -> Vec<bool> {
     let mut follows = vec![false; fields.len()];
     // The next index of each name, and the next required index.
     let mut next: HashMap<(&str, &str), usize> = HashMap::new();

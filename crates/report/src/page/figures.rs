@@ -223,8 +223,8 @@ pub(super) fn distribution_points(case: &str, rows: &[(&Series, &Row)]) -> Optio
             .iter()
             .map(|(_, row)| {
                 // N requests have no quantile above 1 - 1/N.
-                let told = *share >= 1.0 || (1.0 - share) * row.requests as f64 >= 1.0;
-                row.latency_at(*share).filter(|_| told).map_or_else(none, |us| microseconds(us).into())
+                let is_resolved = *share >= 1.0 || (1.0 - share) * row.requests as f64 >= 1.0;
+                row.latency_at(*share).filter(|_| is_resolved).map_or_else(none, |us| microseconds(us).into())
             })
             .collect(),
     });

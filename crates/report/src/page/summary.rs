@@ -261,7 +261,7 @@ fn named(mut all: impl Iterator<Item = String>) -> Vec<String> {
 
 impl Outcome {
     fn of(condition: &Condition) -> Self {
-        let told = |row: &Judged| match condition.rows.len() {
+        let sentence = |row: &Judged| match condition.rows.len() {
             1 => row.text.clone(),
             _ => format!("{} {}", row.case, row.text),
         };
@@ -274,9 +274,9 @@ impl Outcome {
                     true => a.found.partial_cmp(&b.found).unwrap_or(Ordering::Equal),
                     false => b.found.partial_cmp(&a.found).unwrap_or(Ordering::Equal),
                 });
-                nearest.map(told).into_iter().collect()
+                nearest.map(sentence).into_iter().collect()
             }
-            _ => named(condition.failures().map(told)),
+            _ => named(condition.failures().map(sentence)),
         };
         let (fail_if, rows) = (condition.fail_if.clone(), condition.rows.len());
         Outcome { fail_if, failed: condition.failed, rows, failures, found }

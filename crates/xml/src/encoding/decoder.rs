@@ -111,7 +111,7 @@ impl Decoder {
 impl std::fmt::Debug for Decoder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let encoding = match &self.decoding {
-            Decoding::Unknown(_) => "not told yet",
+            Decoding::Unknown(_) => "not known yet",
             Decoding::Ascii => Encoding::Ascii.name(),
             Decoding::Latin1 => Encoding::Latin1.name(),
             Decoding::Utf8(_) => Encoding::Utf8.name(),

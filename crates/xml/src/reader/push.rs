@@ -240,7 +240,7 @@ impl<'p> Chunk<'p> {
         let reader = &mut self.reader;
         let at = reader.at;
         if at == reader.input.len() && reader.more_follows && !reader.end_is_due {
-            return self.told();
+            return self.outcome_so_far();
         }
         let is_in_cdata = reader.is_in_cdata;
         let token = if is_in_cdata { reader.rest_of_cdata(at) } else { reader.next() };
@@ -262,7 +262,7 @@ impl<'p> Chunk<'p> {
                 }
                 let is_nothing =
                     text.is_empty() && self.reader.at == self.reader.input.len() && self.reader.more_follows;
-                if is_nothing { self.told() } else { Ok(Some(Token::Text(text))) }
+                if is_nothing { self.outcome_so_far() } else { Ok(Some(Token::Text(text))) }
             }
             Ok(Token::End) => self.conclude(Ok(())),
             Ok(token) => Ok(Some(token)),
@@ -285,7 +285,7 @@ impl<'p> Chunk<'p> {
 
     /// Returns the result after everything complete was read: the outcome, or `None` if more must arrive.
     #[cold]
-    fn told(&mut self) -> Result<Option<Token<'p>>, Error> {
+    fn outcome_so_far(&mut self) -> Result<Option<Token<'p>>, Error> {
         match (&self.state.outcome, &self.state.refused) {
             (Some(outcome), _) => outcome.clone().map(|()| None),
             (None, Some(refused)) => {

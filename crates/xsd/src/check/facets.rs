@@ -13,7 +13,7 @@ impl Checker<'_> {
             return;
         }
         self.restricts_no_ur_type(id, simple);
-        let told = self.diagnostics.len();
+        let reported_before = self.diagnostics.len();
         let inherited = self.schema.facets(simple.base);
         let all = self.schema.facets(id);
         for facet in &simple.facets {
@@ -25,7 +25,7 @@ impl Checker<'_> {
         self.together(simple, &all);
         self.notations(id, simple);
         // Each value gets at most one error.
-        if self.diagnostics.len() == told {
+        if self.diagnostics.len() == reported_before {
             self.facet_values(id, simple);
         }
     }

@@ -448,12 +448,12 @@ impl Build<'_> {
 }
 
 fn left_out(list: &[LeftOut], definitions: &Definitions) -> Vec<to::LeftOut> {
-    let told = |LeftOut { name, defect }: &LeftOut| to::LeftOut {
+    let described = |LeftOut { name, defect }: &LeftOut| to::LeftOut {
         name: name.clone(),
         reason: defect.message.to_string(),
         place: definitions.sources.describe(defect.location),
     };
-    list.iter().map(told).collect()
+    list.iter().map(described).collect()
 }
 
 fn protocol(protocol: &Protocol) -> to::Protocol {

@@ -198,10 +198,10 @@ impl<'c> Types<'c> {
 
     /// Shows a type at its use. Returns the text after the name, the children, and further lines.
     fn of_type(&mut self, type_id: &'c str, depth: usize) -> (String, Vec<Node>, Vec<String>) {
-        let told = self.describe_type(type_id, depth);
+        let described = self.describe_type(type_id, depth);
         // 40 bytes account for the branches around a line.
-        self.size += 40 + told.0.len();
-        told
+        self.size += 40 + described.0.len();
+        described
     }
 
     fn describe_type(&mut self, type_id: &'c str, depth: usize) -> (String, Vec<Node>, Vec<String>) {
@@ -235,9 +235,9 @@ impl<'c> Types<'c> {
                 self.shown_types.insert(type_id);
                 self.open_types.push(type_id);
                 let depth = if is_named { depth.saturating_sub(1) } else { depth };
-                let told = self.complex(of, complex, depth);
+                let described = self.complex(of, complex, depth);
                 self.open_types.pop();
-                let (text, children, more) = told;
+                let (text, children, more) = described;
                 (format!("{name}{text}"), children, more)
             }
         }

@@ -321,10 +321,11 @@ impl<'d> Bound<'d> {
                 let names: Option<HashSet<&str>> = listed.map(|parts| parts.split_whitespace().collect());
                 let parts = self.parts_of("input").iter();
                 let elements = parts.filter(|part| names.as_ref().is_none_or(|names| names.contains(part.name)));
-                let told = |(namespace, local): &Name| format!("{{{namespace}}}{local}");
-                let told: Vec<String> =
-                    elements.map(|part| part.element.as_ref().map_or_else(|| part.name.to_owned(), told)).collect();
-                if told.is_empty() { "an empty body".to_owned() } else { told.join(", ") }
+                let qualified = |(namespace, local): &Name| format!("{{{namespace}}}{local}");
+                let elements_named: Vec<String> = elements
+                    .map(|part| part.element.as_ref().map_or_else(|| part.name.to_owned(), qualified))
+                    .collect();
+                if elements_named.is_empty() { "an empty body".to_owned() } else { elements_named.join(", ") }
             }
         }
     }

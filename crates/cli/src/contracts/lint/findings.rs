@@ -119,14 +119,14 @@ impl<'s> Findings<'s> {
     /// same place with at least the same severity.
     pub(super) fn finish(&mut self) {
         let place = |one: &Finding| (one.diagnostic.file.clone(), one.diagnostic.line, one.diagnostic.column);
-        let mut told: HashMap<_, Severity> = HashMap::new();
+        let mut worst_of: HashMap<_, Severity> = HashMap::new();
         for one in self.list.iter().filter(|one| rules::find(one.rule).is_some()) {
-            let worst = told.entry(place(one)).or_insert(one.diagnostic.severity);
+            let worst = worst_of.entry(place(one)).or_insert(one.diagnostic.severity);
             *worst = (*worst).max(one.diagnostic.severity);
         }
         let is_listed_before = |one: &Finding| {
             let is_of_front_end = one.rule == rules::CONTRACT && one.diagnostic.line > 0;
-            is_of_front_end && told.get(&place(one)).is_some_and(|worst| *worst >= one.diagnostic.severity)
+            is_of_front_end && worst_of.get(&place(one)).is_some_and(|worst| *worst >= one.diagnostic.severity)
         };
         let (left_out, list): (Vec<_>, Vec<_>) = std::mem::take(&mut self.list).into_iter().partition(is_listed_before);
         self.list = list;

@@ -234,8 +234,8 @@ impl JavaNames {
             if name.is_empty() {
                 continue;
             }
-            let (told, place) = (format!("{kind} {name}"), Location::of(file, component));
-            self.add((target, is_class, &java_name(name)), told, place, findings);
+            let (subject, place) = (format!("{kind} {name}"), Location::of(file, component));
+            self.add((target, is_class, &java_name(name)), subject, place, findings);
             if is_class {
                 self.members(target, component, file, findings);
             }
@@ -253,8 +253,8 @@ impl JavaNames {
             let name = named(member);
             if is("nillable", &["true", "1"]) && is("minOccurs", &["0"]) && !is_repeated(member) && !name.is_empty() {
                 let java = java_name(named(class)) + &java_name(name);
-                let told = format!("element {name} of {}", named(class));
-                self.add((target, false, &java), told, Location::of(file, member), findings);
+                let subject = format!("element {name} of {}", named(class));
+                self.add((target, false, &java), subject, Location::of(file, member), findings);
             }
         }
     }
@@ -262,20 +262,20 @@ impl JavaNames {
     fn add(
         &mut self,
         (target, is_class, java): (&str, bool, &str),
-        told: String,
+        subject: String,
         place: Location,
         findings: &mut Findings<'_>,
     ) {
         match self.known.entry((target.to_owned(), is_class, java.to_owned())) {
             // Duplicate components are reported elsewhere.
-            Entry::Occupied(known) if *known.get() == told => {}
+            Entry::Occupied(known) if *known.get() == subject => {}
             Entry::Occupied(known) => {
                 let what = if is_class { "class" } else { "method of the ObjectFactory" };
-                let message = format!("{told} and {} both get the {what} {java:?}", known.get());
+                let message = format!("{subject} and {} both get the {what} {java:?}", known.get());
                 findings.add(&rules::JAVA_CLASS, place, message);
             }
             Entry::Vacant(entry) => {
-                entry.insert(told);
+                entry.insert(subject);
             }
         }
     }

@@ -58,13 +58,13 @@ pub(super) fn text(findings: &Findings<'_>, contract: &str, all: bool) -> String
     }
     let [errors, warnings, notes] = findings.totals();
     let kinds = [(errors, "error", ERROR), (warnings, "warning", WARNING), (notes, "note", NOTE)];
-    let told: Vec<String> = kinds
+    let summary: Vec<String> = kinds
         .into_iter()
         .filter(|(count, ..)| *count > 0)
         .map(|(count, name, style)| format!("{style}{}{style:#}", counted(count, name)))
         .collect();
-    let told = if told.is_empty() { "nothing found".to_owned() } else { told.join(", ") };
-    let _ = writeln!(out, "{}: {told}", visible(contract));
+    let summary = if summary.is_empty() { "nothing found".to_owned() } else { summary.join(", ") };
+    let _ = writeln!(out, "{}: {summary}", visible(contract));
     out
 }
 

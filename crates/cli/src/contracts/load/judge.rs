@@ -143,8 +143,8 @@ impl Judge {
         if problems.is_empty() {
             return Ok(());
         }
-        let told: Vec<String> = problems.iter().take(MAX_REPORTED).map(ToString::to_string).collect();
-        Err(format!("not valid against the schema: {}", told.join("; ")))
+        let messages: Vec<String> = problems.iter().take(MAX_REPORTED).map(ToString::to_string).collect();
+        Err(format!("not valid against the schema: {}", messages.join("; ")))
     }
 
     fn expressions(

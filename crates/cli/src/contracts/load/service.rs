@@ -185,11 +185,11 @@ fn not_found(
             _ => all().any(|(_, port)| port.name == name),
         };
         let absent = asked.iter().find(|(what, name)| !is_there(what, name));
-        let told: Vec<String> = asked.iter().map(|(what, name)| format!("{what} {name:?}")).collect();
-        let found = match (absent, told.is_empty()) {
+        let options_given: Vec<String> = asked.iter().map(|(what, name)| format!("{what} {name:?}")).collect();
+        let found = match (absent, options_given.is_empty()) {
             (Some((what, name)), _) => format!("found {what} {name:?}, which the contract doesn't have"),
             (None, true) => "found no SOAP port".to_owned(),
-            (None, false) => format!("found {}, which is not a SOAP port", told.join(" with ")),
+            (None, false) => format!("found {}, which is not a SOAP port", options_given.join(" with ")),
         };
         return format!("{found}, expected one of {}", known.collect::<Vec<_>>().join(", "));
     }

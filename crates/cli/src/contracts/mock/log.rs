@@ -387,8 +387,8 @@ mod tests {
         let runtime =
             tokio::runtime::Builder::new_current_thread().enable_all().max_blocking_threads(1).build().unwrap();
         // Rendering a page would wait for this blocking task.
-        let (go_on, told) = std::sync::mpsc::channel::<()>();
-        runtime.spawn_blocking(move || told.recv());
+        let (go_on, released) = std::sync::mpsc::channel::<()>();
+        runtime.spawn_blocking(move || released.recv());
         let mut log = Log::default().charged_to(Budget::new(1_000));
         let refused = runtime.block_on(async { tokio::time::timeout(Duration::from_secs(10), log.call(ask())).await });
         drop(go_on);

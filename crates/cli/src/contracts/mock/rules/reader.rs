@@ -533,12 +533,12 @@ impl<'d> Reader<'d> {
     /// Returns problems for answer files that no operation and no rule uses, because their names may have typos.
     pub(in crate::contracts::mock) fn unused(&self, operations: &[&str]) -> Vec<String> {
         let unused = self.data.answers().filter(|name| !self.used.contains(*name));
-        let told = unused.map(|name| {
+        let messages = unused.map(|name| {
             let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
             let expected = castile_xsd::candidates(stem, operations);
             format!("{} is not used: no rule refers to it, and operations are {expected}", self.data.shown(name))
         });
-        told.collect()
+        messages.collect()
     }
 }
 

@@ -131,9 +131,9 @@ fn changed_requests_have_a_line_each() {
     for written in written {
         // The thread may write more slowly than this test makes requests. Lost lines are reported in a separate line.
         let written = written.text();
-        let told = written.lines().filter(|line| line.contains("lost")).count();
+        let reports = written.lines().filter(|line| line.contains("lost")).count();
         let lines = written.lines().count();
-        assert!(lines == count || (told > 0 && lines < count + told), "{lines} lines of {count} requests");
+        assert!(lines == count || (reports > 0 && lines < count + reports), "{lines} lines of {count} requests");
     }
 }
 

@@ -15,7 +15,7 @@ use castile_datatypes::*;
 use crate::any::AnyType;
 use crate::nillable::{Nillable, NillableWithAttributes};
 use crate::recursive::Recursive;
-use crate::schema::{Attributes, Element, Namespaces, TypeName, XSD_NAMESPACE};
+use crate::schema::{Namespaces, TypeName, XSD_NAMESPACE};
 
 pub use equality::is_same;
 pub use extends::{NotExtended, extends, is_derived_from};
@@ -23,15 +23,15 @@ pub use fits::{
     ExpectedAttribute, ExpectedContent, ExpectedElement, ExpectedName, ExpectedType, ExpectedTypeKind, fits,
 };
 pub use members::{
-    And, AttributeDetails, AttributeUses, Flattened, Members, Of, Optional, Particle, Row, Takes, Types, UNBOUNDED,
-    Wildcard,
+    And, AttributeDetails, AttributeUses, Flattened, Members, Of, Optional, Particle, Parts, Row, Takes, Types,
+    UNBOUNDED, Wildcard,
 };
 
 /// A type that a contract can declare.
 ///
-/// Derived code of a complex type overrides the constants whose defaults don't fit: its name, the types of its members, and
-/// anything unusual. Types and references are used because they are cheaper to compile than other values. The declarations
-/// are built from them when a contract is generated.
+/// Derived code of a complex type overrides the constants whose defaults don't fit: its name, its parts, and anything unusual.
+/// Types and references are used because they are cheaper to compile than other values, and one constant is cheaper than two.
+/// The declarations are built from them when a contract is generated.
 #[diagnostic::on_unimplemented(
     message = "no contract can declare `{Self}`",
     label = "is neither a type of XML Schema nor one that derives `castile::Xml`",
@@ -42,18 +42,16 @@ pub trait Declared: Sized + 'static {
     const IS_NILLABLE: bool = false;
     /// The namespace and the local name of a complex type; both empty for one without.
     const NAME: (&'static str, &'static str) = ("", "");
+    /// The attributes of a complex type, and the members of its content.
+    const PARTS: Parts = Parts::NONE;
     /// The documentation of a complex type. Empty for none.
     const DOCUMENTATION: &'static str = "";
     /// The type that a complex type extends.
     const BASE: Option<&'static Declaration> = None;
-    /// The attributes of a complex type: their types and their names.
-    const ATTRIBUTES: (&'static Row, &'static Attributes) = (<()>::ROW, &Attributes::NONE);
     /// For each attribute: its default, whether that is fixed, and its documentation. Empty if no attribute has any.
     const ATTRIBUTE_DETAILS: &'static [AttributeDetails] = &[];
     /// The namespaces of further attributes of a complex type, if it has an attribute wildcard.
     const ANY_ATTRIBUTES: Option<Namespaces> = None;
-    /// The members of a complex type's content, in order: their types; and names, occurrence and defaults of the elements.
-    const MEMBERS: (&'static Row, &'static [Element]) = (<()>::ROW, &[]);
     /// The documentation of each member. Empty if no member has any.
     const MEMBER_DOCUMENTATION: &'static [&'static str] = &[];
     /// The content of a complex type.

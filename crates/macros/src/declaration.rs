@@ -2,7 +2,7 @@
 
 use castile_plan::plan::Wildcard;
 use proc_macro2::{Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Path, Type};
 
@@ -62,36 +62,21 @@ impl Complex<'_> {
         let content = content.map(|content| {
             quote! { const CONTENT: #declared::ContentDefinition = #declared::ContentDefinition::#content; }
         });
-        let (wildcards, types) = types(members, expansion);
-        let types_of_attributes = self.attributes.iter().map(|attribute| {
-            let of = &attribute.of;
-            match attribute.is_required {
-                true => quote! { castile_codegen_::declared::Of<#of> },
-                false => quote! { castile_codegen_::declared::Optional<#of> },
-            }
-        });
-        let types_of_attributes = row(types_of_attributes.collect());
-        let has_elements = members.iter().any(|member| member.kind == MemberKind::Element);
-        let elements = if has_elements {
-            quote! { #table }
-        } else {
-            quote! { [] }
-        };
-        let members_of = (!members.is_empty()).then(|| {
-            quote! {
-                const MEMBERS: (&'static #declared::Row, &'static [castile_codegen_::Element]) = (#types, &#elements);
-            }
+        let (wildcards, types) = types(self.attributes, members, expansion);
+        let parts = (!self.attributes.is_empty() || !members.is_empty()).then(|| {
+            let attributes = match self.attributes {
+                [] => quote! { castile_codegen_::xs::Attributes::NONE },
+                _ => quote::format_ident!("{ATTRIBUTES}").into_token_stream(),
+            };
+            let elements = match members.iter().any(|member| member.kind == MemberKind::Element) {
+                true => quote! { #table },
+                false => quote! { [] },
+            };
+            quote! { const PARTS: #declared::Parts = #declared::Parts::of::<#types>(&#attributes, &#elements); }
         });
         let said = members.iter().any(|member| !member.documentation.is_empty()).then(|| {
             let said = members.iter().map(|member| &member.documentation);
             quote! { const MEMBER_DOCUMENTATION: &'static [&'static str] = &[#(#said),*]; }
-        });
-        let attributes = (!self.attributes.is_empty()).then(|| {
-            let table = quote::format_ident!("{ATTRIBUTES}");
-            quote! {
-                const ATTRIBUTES: (&'static #declared::Row, &'static castile_codegen_::xs::Attributes) =
-                    (#types_of_attributes, &#table);
-            }
         });
         let is_said = |attribute: &AttributeOf| attribute.default.is_some() || !attribute.documentation.is_empty();
         let said_of_attributes = self.attributes.iter().any(is_said).then(|| {
@@ -123,14 +108,14 @@ impl Complex<'_> {
         let extension = extends.map(|base| extension(ident, base));
         // The compiler reports these errors at the fields.
         let declared_members = members.iter().filter(|member| member.kind != MemberKind::Any).map(|member| &member.of);
-        let types = declared_members.chain(self.attributes.iter().map(|attribute| &attribute.of));
-        let doubtful = types.filter(|of| fields::max_bytes(of).is_none());
+        let types_of_parts = declared_members.chain(self.attributes.iter().map(|attribute| &attribute.of));
+        let doubtful = types_of_parts.filter(|of| fields::max_bytes(of).is_none());
         let doubtful = doubtful.map(|of| quote_spanned! { of.span() => castile_codegen_::can_be_declared::<#of>(); });
         let checks = checked(&quote! { #checks #(#doubtful)* #extension });
         quote! {
             #wildcards
             impl #declared::Declared for #ident {
-                #name #documentation #base #attributes #said_of_attributes #any_attributes #members_of #said #content
+                #name #documentation #base #parts #said_of_attributes #any_attributes #said #content
             }
             #checks
         }
@@ -255,10 +240,15 @@ fn namespaces(any: &Wildcard, expansion: &Expansion) -> TokenStream {
     quote! { castile_codegen_::xs::Namespaces::#namespaces }
 }
 
-/// Generates the types of members, and the namespaces of their wildcards.
-fn types(members: &[Member], expansion: &Expansion) -> (TokenStream, TokenStream) {
+/// Generates the types of attributes and of members, and the namespaces of their wildcards.
+fn types(attributes: &[AttributeOf], members: &[Member], expansion: &Expansion) -> (TokenStream, TokenStream) {
     let mut wildcards = TokenStream::new();
-    let types = members.iter().enumerate().map(|(number, Member { of, kind, min, max, any, .. })| {
+    let types_of_attributes = attributes.iter().map(|AttributeOf { of, is_required, .. }| match is_required {
+        true => quote! { castile_codegen_::declared::Of<#of> },
+        false => quote! { castile_codegen_::declared::Optional<#of> },
+    });
+    let mut types: Vec<TokenStream> = types_of_attributes.collect();
+    types.extend(members.iter().enumerate().map(|(number, Member { of, kind, min, max, any, .. })| {
         let max = match max {
             Some(max) => quote! { #max },
             None => quote! { { castile_codegen_::declared::UNBOUNDED } },
@@ -281,9 +271,8 @@ fn types(members: &[Member], expansion: &Expansion) -> (TokenStream, TokenStream
                 quote! { castile_codegen_::declared::Wildcard<#takes, #min, #max> }
             }
         }
-    });
-    let types = row(types.collect());
-    (wildcards, types)
+    }));
+    (wildcards, row(types))
 }
 
 /// The number of types in the longest tuple that is supported.
@@ -293,8 +282,7 @@ const MAX_TUPLE: usize = 12;
 fn row(types: Vec<TokenStream>) -> TokenStream {
     let tuples = types.chunks(MAX_TUPLE).map(|types| quote! { (#(#types,)*) });
     let together = |rest, first| quote! { castile_codegen_::declared::And<#first, #rest> };
-    let types = tuples.rev().reduce(together).unwrap_or_else(|| quote! { () });
-    quote! { <#types as castile_codegen_::declared::Types>::ROW }
+    tuples.rev().reduce(together).unwrap_or_else(|| quote! { () })
 }
 
 pub(crate) fn option<T: quote::ToTokens>(value: Option<&T>) -> TokenStream {

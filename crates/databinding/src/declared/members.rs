@@ -1,11 +1,11 @@
-//! The attributes and the content of a type: their types, which derived code writes as tuples, and the tables of the decoder.
+//! The attributes and the content of a type: their types, which derived code writes as one tuple, and the tables of the decoder.
 
 use std::marker::PhantomData;
 
 use super::{AttributeDeclaration, Declared, ParticleDeclaration, TermDeclaration};
 use crate::schema::{Attributes, Element, Namespaces, ValueConstraint};
 
-/// The types of attributes or of the members of a content: `()`, a tuple of [`Of`], [`Optional`], [`Flattened`] and
+/// The types of attributes and of the members of a content: `()`, a tuple of [`Of`], [`Optional`], [`Flattened`] and
 /// [`Wildcard`], or an [`And`] of two of them.
 pub trait Types {
     /// The types, as particles.
@@ -116,6 +116,26 @@ impl Row {
     }
 }
 
+/// The attributes of a complex type, and the members of its content.
+#[derive(Clone, Copy, Debug)]
+pub struct Parts {
+    /// The attributes, then the members.
+    row: &'static Row,
+    attributes: &'static Attributes,
+    elements: &'static [Element],
+}
+
+impl Parts {
+    /// Neither attributes nor members.
+    pub const NONE: Parts = Parts::of::<()>(&Attributes::NONE, &[]);
+
+    /// Creates the parts from the types of the attributes, followed by those of the members. The tables have the names of the
+    /// attributes; and names, occurrence and defaults of the elements.
+    pub const fn of<T: Types>(attributes: &'static Attributes, elements: &'static [Element]) -> Self {
+        Parts { row: T::ROW, attributes, elements }
+    }
+}
+
 /// A list of particles. The names, occurrence and defaults of those that are elements are in a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Members {
@@ -124,6 +144,7 @@ pub struct Members {
     pub(super) first: usize,
     /// The table of the elements, from that of the first particle on.
     pub(super) elements: &'static [Element],
+    /// The documentation, from that of the first particle on.
     pub(super) documentation: &'static [&'static str],
 }
 
@@ -132,7 +153,8 @@ impl Members {
     pub const NONE: Members = Members { row: <()>::ROW, first: 0, elements: &[], documentation: &[] };
 
     pub(super) const fn of<T: Declared>() -> Self {
-        Members { row: T::MEMBERS.0, first: 0, elements: T::MEMBERS.1, documentation: T::MEMBER_DOCUMENTATION }
+        let Parts { row, attributes, elements } = T::PARTS;
+        Members { row, first: attributes.declared.len(), elements, documentation: T::MEMBER_DOCUMENTATION }
     }
 
     /// Returns the number of particles.
@@ -159,10 +181,12 @@ impl Members {
     pub const fn split_first(self) -> Option<(ParticleDeclaration, Members)> {
         let Some(first) = self.row.get(self.first) else { return None };
         let (mut first, mut rest) = (*first, Members { first: self.first + 1, ..self });
-        let TermDeclaration::Element(declared) = &mut first.term else { return Some((first, rest)) };
-        if self.first < self.documentation.len() {
-            declared.documentation = self.documentation[self.first];
+        let mut documentation = "";
+        if let [said, others @ ..] = self.documentation {
+            (documentation, rest.documentation) = (said, others);
         }
+        let TermDeclaration::Element(declared) = &mut first.term else { return Some((first, rest)) };
+        declared.documentation = documentation;
         if let [element, others @ ..] = self.elements {
             rest.elements = others;
             (declared.namespace, declared.name) = (element.namespace, element.name);
@@ -188,6 +212,7 @@ pub type AttributeDetails = (Option<&'static str>, bool, &'static str);
 /// The attributes of a type. Their names are in a table.
 #[derive(Clone, Copy, Debug)]
 pub struct AttributeUses {
+    /// The row that begins with the attributes.
     pub(super) row: &'static Row,
     pub(super) names: &'static Attributes,
     pub(super) details: &'static [AttributeDetails],
@@ -195,12 +220,13 @@ pub struct AttributeUses {
 
 impl AttributeUses {
     pub(super) const fn of<T: Declared>() -> Self {
-        AttributeUses { row: T::ATTRIBUTES.0, names: T::ATTRIBUTES.1, details: T::ATTRIBUTE_DETAILS }
+        let Parts { row, attributes, .. } = T::PARTS;
+        AttributeUses { row, names: attributes, details: T::ATTRIBUTE_DETAILS }
     }
 
     /// Returns the number of attributes.
     pub const fn len(&self) -> usize {
-        self.row.len()
+        self.names.declared.len()
     }
 
     /// Whether there are no attributes.
@@ -210,6 +236,9 @@ impl AttributeUses {
 
     /// Returns the attribute with this index.
     pub const fn get(&self, number: usize) -> Option<AttributeDeclaration> {
+        if number >= self.len() {
+            return None;
+        }
         let Some(particle) = self.row.get(number) else { return None };
         let TermDeclaration::Element(of) = &particle.term else { return None };
         let (default, is_fixed, documentation) =

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// The names that generated code imports from the library. Generated items would hide imported ones, so they never have
-/// these names.
+/// these names. They are sorted.
 pub const IMPORTS: [&str; 29] = [
     "Arc",
     "Caller",

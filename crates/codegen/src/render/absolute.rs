@@ -44,19 +44,20 @@ fn changed(tokens: TokenStream, library: &str, meant: &dyn Fn(&str) -> Option<To
                 let name = ident.to_string();
                 // Names of types start with a capital letter. This check skips most names, which matters because macros
                 // are seldom optimized.
-                let may_be_other = name.starts_with(|c: char| c.is_ascii_uppercase()) || name == "xs";
-                let others = if may_be_other { (meant(&name), path(&name)) } else { (None, None) };
-                match others {
-                    (Some(meant), _) => {
-                        out.extend(meant);
-                        is_changed = true;
-                    }
-                    (None, Some(path)) if !is_within && !is_field(tokens.as_slice()) => {
-                        push(path.unwrap_or(library), &mut out);
-                        out.extend([colon(Spacing::Joint), colon(Spacing::Alone), TokenTree::Ident(ident)]);
-                        is_changed = true;
-                    }
-                    _ => out.push(TokenTree::Ident(ident)),
+                let may_be_other = matches!(name.as_bytes(), [b'A'..=b'Z', ..] | b"xs");
+                if let Some(meant) = may_be_other.then(|| meant(&name)).flatten() {
+                    out.extend(meant);
+                    is_changed = true;
+                } else if may_be_other
+                    && !is_within
+                    && let Some(path) = path(&name)
+                    && !is_field(tokens.as_slice())
+                {
+                    push(path.unwrap_or(library), &mut out);
+                    out.extend([colon(Spacing::Joint), colon(Spacing::Alone), TokenTree::Ident(ident)]);
+                    is_changed = true;
+                } else {
+                    out.push(TokenTree::Ident(ident));
                 }
             }
             token => out.push(token),
@@ -108,7 +109,7 @@ fn path(name: &str) -> Option<Option<&'static str>> {
         "Send" | "Sync" => "::core::marker",
         "String" => "::std::string",
         "Vec" => "::std::vec",
-        name if IMPORTS.contains(&name) => return Some(None),
+        name if IMPORTS.binary_search(&name).is_ok() => return Some(None),
         _ => return None,
     }))
 }
@@ -117,6 +118,11 @@ fn path(name: &str) -> Option<Option<&'static str>> {
 mod tests {
     use super::*;
     use quote::quote;
+
+    #[test]
+    fn imports_are_sorted() {
+        assert!(IMPORTS.is_sorted());
+    }
 
     #[test]
     fn names_that_are_no_paths_stay() {

@@ -316,9 +316,9 @@ fn listed(schema: &Schema, id: TypeId) -> Option<String> {
     }
     let listed_values: Vec<&str> = values.iter().map(|facet| facet.value.as_str()).collect();
     let listed_values = listed_values.join(" | ");
-    let is_short =
+    let fits_in_a_comment =
         listed_values.len() <= MAX_LENGTH && !listed_values.contains("--") && !listed_values.contains(char::is_control);
-    is_short.then(|| format!("one of {listed_values}"))
+    fits_in_a_comment.then(|| format!("one of {listed_values}"))
 }
 
 /// Returns how often an element may occur, or `None` for exactly once.

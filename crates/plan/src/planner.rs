@@ -27,7 +27,7 @@ use castile_wsdl::{
     PortTypeId, Protocol, Severity, Version,
 };
 use castile_xsd::components::{Owner, TypeDefinition};
-use castile_xsd::{ElementId, ExpandedName, Location, Schema, SimpleTypes, TypeId};
+use castile_xsd::{ContractValues, ElementId, ExpandedName, Location, Schema, TypeId};
 
 use crate::names::{Ident, Modules, Names, ServiceNames};
 use crate::plan::{self, Base, Item, Module, Operation, Path, Plan, RootType, Service, TypedRoot};
@@ -81,7 +81,7 @@ pub fn plan(definitions: &Definitions, options: &Options, is_broken: bool, diagn
         depth: 0,
         is_full: false,
         reported: [0; 3],
-        simple_types: SimpleTypes::new(schema),
+        values: ContractValues::new(schema),
         headers: Vec::new(),
         documents: Vec::new(),
         header_blocks: HeaderBlocks::default(),
@@ -199,7 +199,7 @@ struct Planner<'a> {
     is_full: bool,
     /// The number of diagnostics of each severity.
     reported: [usize; 3],
-    simple_types: SimpleTypes<'a>,
+    values: ContractValues<'a>,
     /// The header blocks of the current service that no previous service has.
     headers: Vec<TypedRoot>,
     documents: Vec<TypedRoot>,

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::components::{ElementId, TypeDefinition, TypeId};
-use crate::definition::Definitions;
+use crate::definition::ContractValues;
 use crate::parse::Versions;
 use crate::{Builtin, Diagnostics, Schema};
 
@@ -32,7 +32,7 @@ pub(crate) fn check(schema: &Schema, missing: &HashSet<TypeId>, versions: &Versi
         diagnostics,
         steps,
         substitutes: HashMap::new(),
-        definitions: Definitions::default(),
+        values: ContractValues::new(schema),
         has_unchecked: false,
     };
     let depths = depths(schema);
@@ -93,7 +93,7 @@ struct Checker<'c> {
     steps: u64,
     /// A cache of the elements that may replace another one.
     substitutes: HashMap<ElementId, Rc<[ElementId]>>,
-    definitions: Definitions,
+    values: ContractValues<'c>,
     /// Whether unchecked patterns or values were already reported.
     has_unchecked: bool,
 }

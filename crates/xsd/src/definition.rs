@@ -1,6 +1,8 @@
 //! Simple types in the form that reads values.
 
 use std::collections::HashMap;
+use std::str::Chars;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use castile_datatypes::facets::{Constraint, SimpleTypeDefinition};
 use castile_datatypes::{Datatype, Invalid, Scope, Value, quoted};
@@ -13,8 +15,7 @@ use crate::{Builtin, Schema, TypeId};
 const MAX_MEMBERS: usize = 10_000;
 
 /// Maximum cost of all patterns of a contract: the number of compiled characters, classes and repetitions. A character
-/// that may occur up to 500 times costs 500. Contracts of banks, which have the most patterns, use a tenth of this
-/// limit.
+/// that may occur up to 500 times costs 500. The contracts of the corpus use at most a quarter of this limit.
 const MAX_PATTERN_COST: u64 = 500_000;
 
 /// Maximum cost of reading all values of a contract, such as facets and defaults: bytes of text, multiplied by the
@@ -32,59 +33,64 @@ const COST_OF_READER: u64 = 4;
 const VALUES_AT_ONCE: usize = 16;
 
 impl Schema {
-    /// Returns a simple type, with everything that it is derived from, in the form that reads values.
+    /// Returns a simple type, with everything that it is derived from, in the form that reads values. It is made once for
+    /// the schema.
     ///
-    /// A complex type is treated as `xs:anySimpleType`. For many types, [`SimpleTypes`] is faster.
+    /// A complex type is treated as `xs:anySimpleType`.
     ///
     /// # Errors
-    /// A facet has an invalid value, for example a pattern that is not a regular expression or a bound that is not of
-    /// the type.
+    /// A facet of this type, or of a type that it is made of, has an invalid value, for example a pattern that is not a
+    /// regular expression or a bound that is not of the type. Or the patterns or facet values of all types so far exceed a
+    /// cost limit.
     pub fn simple_type_definition(&self, type_id: TypeId) -> Result<SimpleTypeDefinition, Invalid> {
-        SimpleTypes::new(self).definition(type_id)
-    }
-}
-
-/// The simple types of a schema in the form that reads values. Each type is converted once.
-#[derive(Debug)]
-pub struct SimpleTypes<'s> {
-    schema: &'s Schema,
-    definitions: Definitions,
-}
-
-impl<'s> SimpleTypes<'s> {
-    /// Creates a cache without types.
-    #[must_use]
-    pub fn new(schema: &'s Schema) -> Self {
-        Self { schema, definitions: Definitions::default() }
-    }
-
-    /// Returns the definition of a simple type. A complex type is treated as `xs:anySimpleType`.
-    ///
-    /// # Errors
-    /// A facet of this type, or of a type that it is made of, has an invalid value. Or the patterns or facet values of
-    /// all types so far exceed a cost limit.
-    pub fn definition(&mut self, type_id: TypeId) -> Result<SimpleTypeDefinition, Invalid> {
-        let made = self.definitions.of(self.schema, type_id);
+        let made = self.compiled(type_id);
         match &made.any_problem {
             None => Ok(made.definition.clone()),
             Some(problem) => Err(problem.clone()),
         }
     }
 
-    /// Reads a text of the contract as a value of a simple type. Returns `None` if the texts read so far exceed the
-    /// cost limit.
-    pub fn read(&mut self, type_id: TypeId, text: &str, scope: &dyn Scope) -> Option<Result<Value, Invalid>> {
-        self.definitions.read(self.schema, type_id, text, scope)
+    /// Returns a simple type in the form that reads values. A complex type is treated as `xs:anySimpleType`.
+    pub(crate) fn compiled(&self, type_id: TypeId) -> Arc<Compiled> {
+        // A panic leaves complete definitions.
+        self.definitions.0.lock().unwrap_or_else(PoisonError::into_inner).of(self, type_id)
     }
 }
 
-/// A cache of the definitions of simple types.
+/// Reads the values that a contract has, such as defaults, within a cost limit.
+#[derive(Debug)]
+pub struct ContractValues<'s> {
+    schema: &'s Schema,
+    /// The cost of the values read so far.
+    cost: u64,
+}
+
+impl<'s> ContractValues<'s> {
+    /// Creates a reader of values whose types are in `schema`.
+    #[must_use]
+    pub fn new(schema: &'s Schema) -> Self {
+        Self { schema, cost: 0 }
+    }
+
+    /// Reads a text of the contract as a value of a simple type. If a facet of the type has an invalid value, the type's
+    /// own facets are ignored. Returns `None` if the texts read so far exceed the cost limit.
+    pub fn read(&mut self, type_id: TypeId, text: &str, scope: &dyn Scope) -> Option<Result<Value, Invalid>> {
+        let made = self.schema.compiled(type_id);
+        add_reading_cost(&mut self.cost, std::iter::once(text.len()), made.readers)?;
+        Some(made.definition.read(text, scope))
+    }
+}
+
+/// The definitions of the simple types of a schema. They are made on demand, and shared by the copies of a schema.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Definitions(Arc<Mutex<Cache>>);
+
 #[derive(Debug, Default)]
-pub(crate) struct Definitions {
-    cache: HashMap<TypeId, Compiled>,
+struct Cache {
+    definitions: HashMap<TypeId, Arc<Compiled>>,
     /// The cost of the patterns compiled so far.
     pattern_cost: u64,
-    /// The cost of the values read so far.
+    /// The cost of the facets read so far.
     reading_cost: u64,
 }
 
@@ -106,28 +112,29 @@ pub(crate) struct Compiled {
     readers: u64,
 }
 
-impl Definitions {
+impl Cache {
     /// Returns the definition of a type; a complex type is treated as `xs:anySimpleType`. It doesn't recurse, because
     /// derivation chains can be long.
-    pub(crate) fn of(&mut self, schema: &Schema, type_id: TypeId) -> &Compiled {
+    fn of(&mut self, schema: &Schema, type_id: TypeId) -> Arc<Compiled> {
         let mut open = vec![type_id];
         while let Some(&id) = open.last() {
             let before = open.len();
-            if !self.cache.contains_key(&id) {
-                open.extend(parts(schema, id).into_iter().filter(|part| !self.cache.contains_key(part)));
+            if !self.definitions.contains_key(&id) {
+                open.extend(parts(schema, id).into_iter().filter(|part| !self.definitions.contains_key(part)));
             }
             if open.len() == before {
                 open.pop();
-                if !self.cache.contains_key(&id) {
+                if !self.definitions.contains_key(&id) {
                     let mut made = self.make(schema, id);
-                    let of_parts = || parts(schema, id).iter().find_map(|part| self.cache[part].any_problem.clone());
+                    let of_parts =
+                        || parts(schema, id).iter().find_map(|part| self.definitions[part].any_problem.clone());
                     made.any_problem = made.problem.clone().or_else(of_parts);
-                    made.has_unchecked |= parts(schema, id).iter().any(|part| self.cache[part].has_unchecked);
-                    self.cache.insert(id, made);
+                    made.has_unchecked |= parts(schema, id).iter().any(|part| self.definitions[part].has_unchecked);
+                    self.definitions.insert(id, Arc::new(made));
                 }
             }
         }
-        &self.cache[&type_id]
+        self.definitions[&type_id].clone()
     }
 
     /// Creates the definition of a type whose parts are in the cache.
@@ -137,7 +144,7 @@ impl Definitions {
         };
         let name = simple.name.as_ref().map_or("value", |name| name.local());
         if let Err(problem) = self.add_cost(simple, name) {
-            let base = self.cache.get(&simple.base);
+            let base = self.definitions.get(&simple.base).map(|base| &**base);
             let of_base = |base: &Compiled| Compiled {
                 members: base.members,
                 ..Compiled::of(base.definition.clone(), base.readers)
@@ -145,7 +152,7 @@ impl Definitions {
             let made = base.map_or_else(|| Compiled::of(built_in(Builtin::AnySimpleType), 1), of_base);
             return Compiled { problem: Some(Invalid::new(problem)), is_unchecked: true, has_unchecked: true, ..made };
         }
-        let part = |id: &TypeId| &self.cache[id];
+        let part = |id: &TypeId| &self.definitions[id];
         let (made, otherwise, members, readers) = match &simple.variety {
             Variety::List { item } if is_primary(simple) => {
                 let item = part(item);
@@ -196,58 +203,34 @@ impl Definitions {
             return Err(format!("the patterns up to that of {name} cost more than {MAX_PATTERN_COST} to compile"));
         }
         self.pattern_cost += cost;
-        let readers = self.cache.get(&simple.base).map_or(1, |base| base.readers);
+        let readers = self.definitions.get(&simple.base).map_or(1, |base| base.readers);
         let texts = simple.facets.iter().map(|facet| facet.value.len());
-        match self.can_read(texts, readers) {
-            true => Ok(()),
-            false => Err(format!("the values up to those of {name} cost more than {MAX_READING_COST} to read")),
-        }
-    }
-
-    /// Adds the cost of checking texts with these lengths in bytes by `readers`. Returns false if the total exceeds the
-    /// limit.
-    fn can_read(&mut self, texts: impl Iterator<Item = usize>, readers: u64) -> bool {
-        let lengths = texts.map(|length| length as u64 + COST_OF_VALUE).fold(0, u64::saturating_add);
-        let cost = self.reading_cost.saturating_add(lengths.saturating_mul(readers));
-        let can_read = cost <= MAX_READING_COST;
-        if can_read {
-            self.reading_cost = cost;
-        }
-        can_read
-    }
-
-    /// Reads a text of the contract as a value of a type. Returns `None` if the total cost exceeds the limit.
-    pub(crate) fn read(
-        &mut self,
-        schema: &Schema,
-        type_id: TypeId,
-        text: &str,
-        scope: &dyn Scope,
-    ) -> Option<Result<Value, Invalid>> {
-        let readers = self.of(schema, type_id).readers;
-        let can_read = self.can_read(std::iter::once(text.len()), readers);
-        can_read.then(|| self.cache[&type_id].definition.read(text, scope))
-    }
-
-    /// Reads a text of a document as a value of a type. Fails for types whose facets were not checked.
-    pub(crate) fn read_of_document(
-        &mut self,
-        schema: &Schema,
-        type_id: TypeId,
-        text: &str,
-        scope: &dyn Scope,
-    ) -> Result<Value, Invalid> {
-        let made = self.of(schema, type_id);
-        match &made.any_problem {
-            Some(problem) if made.has_unchecked => {
-                Err(Invalid::new(format!("{} can't be validated: {}", quoted(text), problem.message())))
-            }
-            _ => made.definition.read(text, scope),
+        match add_reading_cost(&mut self.reading_cost, texts, readers) {
+            Some(()) => Ok(()),
+            None => Err(format!("the values up to those of {name} cost more than {MAX_READING_COST} to read")),
         }
     }
 }
 
+/// Adds the cost of checking texts with these lengths in bytes by `readers`. Returns `None` if the total exceeds the limit.
+fn add_reading_cost(total: &mut u64, texts: impl Iterator<Item = usize>, readers: u64) -> Option<()> {
+    let lengths = texts.map(|length| length as u64 + COST_OF_VALUE).fold(0, u64::saturating_add);
+    let cost = total.saturating_add(lengths.saturating_mul(readers));
+    (cost <= MAX_READING_COST).then(|| *total = cost)
+}
+
 impl Compiled {
+    /// Reads a text of a document as a value of this type. Fails if its facets, or those of a type that it is made of,
+    /// were not checked.
+    pub(crate) fn read_of_document(&self, text: &str, scope: &dyn Scope) -> Result<Value, Invalid> {
+        match &self.any_problem {
+            Some(problem) if self.has_unchecked => {
+                Err(Invalid::new(format!("{} can't be validated: {}", quoted(text), problem.message())))
+            }
+            _ => self.definition.read(text, scope),
+        }
+    }
+
     fn of(definition: SimpleTypeDefinition, readers: u64) -> Self {
         Compiled {
             definition,
@@ -261,11 +244,12 @@ impl Compiled {
     }
 }
 
+/// The cost of `\p{L}` and similar classes, which expand to hundreds of ranges.
+const COST_OF_CLASS: u64 = 200;
+
 /// Estimates the cost of compiling a pattern: one for each character and more for character classes, multiplied by the
 /// maximum repetitions.
 pub(crate) fn pattern_cost(pattern: &str) -> u64 {
-    /// `\p{L}` and similar classes expand to hundreds of ranges.
-    const CLASS: u64 = 200;
     /// The fixed cost of a pattern.
     const EACH: u64 = 100;
     let mut outside: Vec<u64> = vec![EACH];
@@ -289,19 +273,55 @@ pub(crate) fn pattern_cost(pattern: &str) -> u64 {
             }
             c => {
                 sum = sum.saturating_add(last);
-                let escaped = if c == '\\' { rest.next() } else { None };
-                last = match escaped {
-                    Some('p' | 'P') => {
-                        let _ = rest.by_ref().take_while(|&c| c != '}').count();
-                        CLASS
-                    }
-                    Some('i' | 'I' | 'c' | 'C' | 'w' | 'W' | 'd' | 'D' | 's' | 'S') => CLASS,
+                last = match c {
+                    '[' => class_cost(&mut rest),
+                    '\\' => escape_cost(&mut rest).unwrap_or(1),
                     _ => 1,
                 };
             }
         }
     }
     outside.into_iter().fold(sum.saturating_add(last), u64::saturating_add)
+}
+
+/// Estimates the cost of a character class, and reads from after its `[` to the end of it. A class is compiled to the
+/// sequences of bytes that it has in UTF-8.
+fn class_cost(rest: &mut Chars<'_>) -> u64 {
+    /// The characters that are not in the class.
+    const NEGATED: u64 = 16;
+    /// How many ASCII characters cost as much as one other character.
+    const ASCII: u64 = 8;
+    let (mut cost, mut ascii) = (1, 0);
+    let mut depth = 1;
+    while depth > 0
+        && let Some(c) = rest.next()
+    {
+        match c {
+            '[' => depth += 1,
+            ']' => depth -= 1,
+            '^' => cost += NEGATED,
+            '\\' => match escape_cost(rest) {
+                Some(class) => cost += class,
+                None => ascii += 1,
+            },
+            c if c.is_ascii() => ascii += 1,
+            _ => cost += 1,
+        }
+    }
+    cost + ascii / ASCII
+}
+
+/// Returns the cost of an escape for a class of characters, and reads from after its backslash to the end of it. Returns
+/// `None` for the escape of a single character.
+fn escape_cost(rest: &mut Chars<'_>) -> Option<u64> {
+    match rest.next() {
+        Some('p' | 'P') => {
+            let _ = rest.take_while(|&c| c != '}').count();
+            Some(COST_OF_CLASS)
+        }
+        Some('i' | 'I' | 'c' | 'C' | 'w' | 'W' | 'd' | 'D' | 's' | 'S') => Some(COST_OF_CLASS),
+        _ => None,
+    }
 }
 
 /// Returns how many readers the facets of one step count as. A large pattern counts as several.
@@ -364,13 +384,20 @@ mod tests {
         for (pattern, least, most) in [
             ("", 100, 100),
             ("abc", 103, 103),
-            ("[0-9]{5}", 109, 109),
+            ("[0-9]{5}", 105, 105),
+            ("[-0-9A-Za-z.]{5}", 110, 110),
+            ("[é]{5}", 110, 110),
+            ("[^a]{5}", 185, 185),
+            ("[(a]{5}", 105, 105),
+            (r"[\]a]{5}b", 106, 106),
+            (r"[\p{L}-[\p{Lu}]]{0,1000}", 401_100, 401_100),
             ("(ab){10}", 120, 120),
             ("((a{100}){100}){100}", 1_000_100, 1_000_100),
             ("a{2,30}b{7,}", 137, 137),
-            ("\\p{Lu}{3}", 700, 700),
+            (r"\p{Lu}{3}", 700, 700),
             ("\\{a{2", 103, 104),
             (")(", 101, 102),
+            ("[[a", 101, 101),
             ("a{99999999999999999999999}", u64::MAX, u64::MAX),
         ] {
             let cost = pattern_cost(pattern);

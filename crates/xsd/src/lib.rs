@@ -74,7 +74,7 @@ pub use builtin::{Builtin, XSD_NAMESPACE};
 pub use bundle::{Bundle, Made, Recorder};
 pub use catalog::Catalog;
 pub use components::{AttributeId, ElementId, TypeId};
-pub use definition::SimpleTypes;
+pub use definition::ContractValues;
 pub use diagnostic::{Defect, Diagnostic, Diagnostics, FileId, Location, Reference, Severity, Sources};
 pub use encoding::decode;
 pub use limits::Limits;

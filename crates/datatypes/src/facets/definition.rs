@@ -149,6 +149,11 @@ impl SimpleTypeDefinition {
         &self.name
     }
 
+    /// Returns the patterns of each restriction, from the first to the last. A text must match all of them.
+    pub fn patterns(&self) -> impl DoubleEndedIterator<Item = &Pattern> {
+        self.restrictions.iter().flat_map(|facets| &facets.patterns)
+    }
+
     /// Parses and checks a text.
     ///
     /// # Errors

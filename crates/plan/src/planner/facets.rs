@@ -23,7 +23,7 @@ impl Planner<'_> {
 
     fn restriction(&mut self, type_id: TypeId, simple: &SimpleType) -> Option<Path> {
         let name = self.simple_name(type_id);
-        if let Err(problem) = self.simple_types.definition(type_id) {
+        if let Err(problem) = self.schema.simple_type_definition(type_id) {
             let message = format!("the facets of {name} are not checked: {problem}");
             return self.refuse(simple.location, message);
         }

@@ -52,8 +52,7 @@ impl Planner<'_> {
             if !self.count(1) {
                 break;
             }
-            let is_excluded =
-                has_others && matches!(self.simple_types.read(type_id, &facet.value, facet), Some(Err(_)));
+            let is_excluded = has_others && matches!(self.values.read(type_id, &facet.value, facet), Some(Err(_)));
             if is_excluded || !seen.insert(facet.value.as_str()) {
                 continue;
             }

@@ -20,13 +20,13 @@ impl Checker<'_> {
         if !self.step(simple.facets.len().saturating_mul(1 + of_base / 16)) {
             return;
         }
-        let made = self.definitions.of(self.schema, id);
+        let made = self.schema.compiled(id);
         let (Some(problem), is_unchecked) = (made.problem.clone(), made.is_unchecked) else { return };
         if is_unchecked {
             self.leave_unchecked(simple.location, &problem);
             return;
         }
-        let base = self.definitions.of(self.schema, simple.base).definition.clone();
+        let base = self.schema.compiled(simple.base).definition.clone();
         let mut is_told = false;
         for facet in &simple.facets {
             let alone = base.restriction("value", &constraints(std::slice::from_ref(facet)));
@@ -88,7 +88,7 @@ impl Checker<'_> {
             _ => Builtin::String.into(),
         };
         let scope = Undeclared::default();
-        match self.definitions.read(self.schema, value_type, text, &scope) {
+        match self.values.read(value_type, text, &scope) {
             None => {
                 let location = self.schema[type_id].location();
                 self.leave_unchecked(location, &"values of this type are too expensive to read");

@@ -1,5 +1,7 @@
 //! Generates texts that match a pattern.
 
+use std::ops::Range;
+
 use regex_syntax::Parser;
 use regex_syntax::hir::{Class, Hir, HirKind};
 
@@ -10,14 +12,18 @@ const REPEATED: u32 = 64;
 const MAX_LENGTH: usize = 4096;
 const MAX_PARTS: usize = 65_536;
 
-/// Returns a text that matches `regex`, which is in the syntax of the `regex` crate.
+/// Returns texts that match `regex`, which is in the syntax of the `regex` crate.
 ///
-/// `variant` selects the number of repetitions and the branches. The caller must check the text against other facets.
-pub(super) fn text(regex: &str, variant: u32) -> Option<String> {
-    let hir = Parser::new().parse(regex).ok()?;
-    let (mut text, mut parts) = (String::new(), 0);
-    append(&hir, variant, &mut text, &mut parts);
-    Some(text)
+/// Each variant has another number of repetitions and other branches. The caller must check the texts against other
+/// facets.
+pub(super) fn texts(regex: &str, variants: Range<u32>) -> Vec<String> {
+    let Ok(hir) = Parser::new().parse(regex) else { return Vec::new() };
+    let text = |variant| {
+        let (mut text, mut parts) = (String::new(), 0);
+        append(&hir, variant, &mut text, &mut parts);
+        text
+    };
+    variants.map(text).collect()
 }
 
 /// The recursion is limited by the nesting limit of the `regex` crate.
@@ -81,13 +87,13 @@ mod tests {
             (r"\A(?:[^a-z]+)\z", 2, "AAA"),
             (r"\A(?:x*)\z", 3, "xxx"),
         ] {
-            assert_eq!(text(regex, variant).as_deref(), Some(expected), "{regex}");
+            assert_eq!(texts(regex, variant..variant + 1), [expected], "{regex}");
         }
     }
 
     #[test]
     fn empty_patterns_are_not_repeated_forever() {
         let regex = format!("{}a{{0}}{}", "(?:".repeat(9), "){99}".repeat(9));
-        assert_eq!(text(&regex, 1).as_deref(), Some(""));
+        assert_eq!(texts(&regex, 1..2), [""]);
     }
 }

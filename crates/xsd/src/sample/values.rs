@@ -1,7 +1,7 @@
 //! Generates values of simple types, including the boundaries that the facets set.
 
 use castile_datatypes::Scope;
-use castile_datatypes::facets::{Pattern, SimpleTypeDefinition};
+use castile_datatypes::facets::SimpleTypeDefinition;
 
 use super::pattern;
 use crate::components::{Facet, FacetKind, Variety};
@@ -53,7 +53,7 @@ pub(super) fn values(schema: &Schema, type_id: TypeId) -> (Vec<Text>, usize) {
     let Ok(definition) = schema.simple_type_definition(type_id) else { return (Vec::new(), 0) };
     let mut found: Vec<Text> = Vec::new();
     let mut matching = Matching::new(schema, type_id);
-    for candidate in candidates(schema, type_id, 0).into_iter().take(CANDIDATES) {
+    for candidate in candidates(schema, type_id, &definition, 0).into_iter().take(CANDIDATES) {
         if !matching.may_try(&candidate) {
             continue;
         }
@@ -145,7 +145,7 @@ fn replaced(
 }
 
 /// Returns candidates for values, the most significant first.
-fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
+fn candidates(schema: &Schema, type_id: TypeId, definition: &SimpleTypeDefinition, depth: usize) -> Vec<String> {
     let facets = schema.facets(type_id);
     let of = |kind: FacetKind| facets.iter().filter(move |facet| facet.kind == kind).map(|facet| facet.value.clone());
     let enumeration: Vec<String> = of(FacetKind::Enumeration).collect();
@@ -158,10 +158,8 @@ fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
     let lengths = || [least, most].into_iter().flatten().filter(|&length| length <= MAX_LENGTH);
 
     let mut candidates = Vec::new();
-    for alternatives in schema.patterns(type_id) {
-        if let Ok(pattern) = Pattern::new(&alternatives) {
-            candidates.extend((0..VARIANTS).filter_map(|variant| pattern::text(pattern.regex(), variant)));
-        }
+    for pattern in definition.patterns().rev() {
+        candidates.extend(pattern::texts(pattern.regex(), 0..VARIANTS));
     }
     let of_type = |inner: TypeId| match schema.simple_type_definition(inner) {
         Ok(definition) => candidates_of(schema, inner, &definition, depth + 1),
@@ -193,7 +191,7 @@ fn candidates(schema: &Schema, type_id: TypeId, depth: usize) -> Vec<String> {
 
 /// Returns the valid candidates, to make lists and unions from them.
 fn candidates_of(schema: &Schema, type_id: TypeId, definition: &SimpleTypeDefinition, depth: usize) -> Vec<String> {
-    let mut valid = candidates(schema, type_id, depth);
+    let mut valid = candidates(schema, type_id, definition, depth);
     valid.truncate(CANDIDATES);
     let mut matching = Matching::new(schema, type_id);
     valid.retain(|text| matching.may_try(text) && definition.read(text, &Unprefixed).is_ok());

@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 
 use castile_datatypes::{Invalid, Scope as Declarations, Value};
 
@@ -13,7 +14,7 @@ use crate::components::{
     AttributeId, Content, Derivation, DerivationSet, IdentityConstraintCategory, TypeDefinition, Use, ValueConstraint,
     Wildcard,
 };
-use crate::definition::Definitions;
+use crate::definition::Compiled;
 use crate::{ElementId, ExpandedName, Schema, TypeId};
 
 /// Maximum length of a chain of substitution group heads.
@@ -27,7 +28,8 @@ pub(super) struct Types<'s> {
     elements: Vec<Option<ElementId>>,
     attributes: Vec<Option<AttributeId>>,
     types: HashMap<TypeId, Rc<Type>>,
-    definitions: Definitions,
+    /// Those that read values. The schema has them behind a lock.
+    definitions: HashMap<TypeId, Arc<Compiled>>,
     heads: HashMap<ElementId, Rc<[ElementId]>>,
     constraints: HashMap<ElementId, Rc<[Constraint]>>,
     /// The keys that a keyref refers to.
@@ -112,7 +114,7 @@ impl<'s> Types<'s> {
             attributes,
             names,
             types: HashMap::new(),
-            definitions: Definitions::default(),
+            definitions: HashMap::new(),
             heads: HashMap::new(),
             constraints: HashMap::new(),
             referred: referred.collect(),
@@ -169,7 +171,8 @@ impl<'s> Types<'s> {
 
     /// Reads a value of a simple type.
     pub(super) fn read(&mut self, id: TypeId, text: &str, scope: &dyn Declarations) -> Result<Value, Invalid> {
-        self.definitions.read_of_document(self.schema, id, text, scope)
+        let schema = self.schema;
+        self.definitions.entry(id).or_insert_with(|| schema.compiled(id)).read_of_document(text, scope)
     }
 
     /// Returns the identity constraints of an element.

@@ -250,6 +250,14 @@ pub const SHAPES: &[Shape] = &[
         let elements = each(n, "<xs:element name='e#' type='t:T#'/>");
         types + &complex(&format!("<xs:sequence>{elements}</xs:sequence>"))
     }),
+    schema("patterns_that_repeat_classes_in_brackets", |n| {
+        let types = each(
+            n,
+            "<xs:simpleType name='T#'><xs:restriction base='xs:string'><xs:pattern value='[\\p{L}-[\\p{Lu}]]{0,30#}'/></xs:restriction></xs:simpleType>",
+        );
+        let elements = each(n, "<xs:element name='e#' type='t:T#'/>");
+        types + &complex(&format!("<xs:sequence>{elements}</xs:sequence>"))
+    }),
     schema("patterns_in_parentheses", |n| {
         let pattern = nested(n, "(", "a", ")");
         format!(

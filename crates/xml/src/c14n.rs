@@ -26,7 +26,7 @@ mod uri;
 
 use crate::error::{Error, ErrorKind, shown};
 use crate::token::{StartTag, Token};
-use crate::{DocumentEntity, Limits, Reader, decode};
+use crate::{DocumentEntity, Limits, QName, Reader, decode};
 
 use ancestors::Ancestors;
 use output::Output;
@@ -133,71 +133,128 @@ impl Method {
     /// recommendations reject (Canonical XML 1.0 §2.1); [`ErrorKind::Absent`] if an element of `subset`, or an entity
     /// that is referenced, is not in the document. After an error, discard what was written.
     pub fn write(&self, reader: &mut Reader<'_>, subset: Subset, out: impl FnMut(&str)) -> Result<(), Error> {
-        let mut output = Output::new(self, out);
-        let mut left_out = subset.without;
-        let outside = match subset.apex {
-            Some(offset) => {
-                let (tag, ancestors) = self.find(reader, offset)?;
-                check_namespaces(reader, tag.offset)?;
-                output.apex(reader, tag, &ancestors)?;
-                Some(reader.depth() - 1)
-            }
-            None => None,
-        };
-        loop {
-            match reader.next()? {
-                Token::StartTag(tag) if left_out == Some(tag.offset) => {
-                    left_out = None;
-                    reader.skip_element()?;
-                    output.leave_out();
-                }
-                Token::StartTag(tag) => {
+        write_all(reader, vec![Form { method: self, subset, out }])
+    }
+}
+
+/// A canonical form to be written, of a document or of a part of it.
+#[derive(Debug)]
+pub struct Form<'m, O> {
+    /// The algorithm with its parameters.
+    pub method: &'m Method,
+    /// The part of the document.
+    pub subset: Subset,
+    /// Receives the text in pieces.
+    pub out: O,
+}
+
+/// Writes several canonical forms of one document, which is read once. Parts may be inside each other. `reader` must be
+/// at the beginning. It is read to the end of the last part, and no further.
+///
+/// # Errors
+/// The errors of [`Method::write`]. After an error, discard what was written.
+pub fn write_all<O: FnMut(&str)>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> Result<(), Error> {
+    let has_inherited = forms.iter().any(|form| form.method.algorithm.version != Version::Exclusive10);
+    // The first to begin is the last, and is taken from there.
+    let (mut due, whole): (Vec<_>, Vec<_>) = forms.into_iter().partition(|form| form.subset.apex.is_some());
+    due.sort_by_key(|form| std::cmp::Reverse(form.subset.apex));
+    let mut open: Vec<Open<'_, O>> = whole.into_iter().map(|form| Open::new(form, None)).collect();
+    let mut ancestors = Ancestors::default();
+    while !(due.is_empty() && open.is_empty()) {
+        match reader.next()? {
+            Token::StartTag(tag) => {
+                open.iter_mut().for_each(|form| form.start_tag(reader, tag));
+                if !due.is_empty() || open.iter().any(|form| form.left_out.is_none()) {
                     check_namespaces(reader, tag.offset)?;
-                    output.start_tag(reader, tag);
                 }
-                Token::EndTag(name) => {
-                    output.end_tag(name);
-                    if outside == Some(reader.depth()) {
-                        break;
-                    }
+                while let Some(form) = due.pop_if(|form| form.subset.apex == Some(tag.offset)) {
+                    let mut form = Open::new(form, Some(reader.depth() - 1));
+                    form.output.apex(reader, tag, &ancestors)?;
+                    open.push(form);
                 }
-                Token::Text(text) => output.text(&text),
-                Token::Comment(comment) => output.comment(comment),
-                Token::Instruction { target, data } => output.instruction(target, data),
-                Token::End => break,
+                if has_inherited && !due.is_empty() {
+                    ancestors.open(reader);
+                }
             }
-        }
-        if let Some(offset) = left_out {
-            return Err(absent(offset, "leave out"));
-        }
-        match reader.unread_entity() {
-            None => Ok(()),
-            Some(name) => {
-                let message = format!(
-                    "reference to the entity \"{}\" outside the document, which is not fetched; it would be part of the canonical form",
-                    shown(name)
-                );
-                Err(Error::new(ErrorKind::Absent, reader.offset(), message))
+            Token::EndTag(name) => {
+                let depth = reader.depth();
+                ancestors.close(depth);
+                open.iter_mut().for_each(|form| form.end_tag(name, depth));
+                open.iter().filter(|form| form.outside == Some(depth)).try_for_each(Open::check)?;
+                open.retain(|form| form.outside != Some(depth));
+            }
+            Token::Text(text) => open.iter_mut().for_each(|form| form.with(|output| output.text(&text))),
+            Token::Comment(comment) => open.iter_mut().for_each(|form| form.with(|output| output.comment(comment))),
+            Token::Instruction { target, data } => {
+                open.iter_mut().for_each(|form| form.with(|output| output.instruction(target, data)));
+            }
+            Token::End => {
+                open.iter().try_for_each(Open::check)?;
+                if let Some(apex) = due.pop().and_then(|form| form.subset.apex) {
+                    return Err(absent(apex, "make canonical"));
+                }
+                break;
             }
         }
     }
+    match reader.unread_entity() {
+        None => Ok(()),
+        Some(name) => {
+            let message = format!(
+                "reference to the entity \"{}\" outside the document, which is not fetched; it would be part of the canonical form",
+                shown(name)
+            );
+            Err(Error::new(ErrorKind::Absent, reader.offset(), message))
+        }
+    }
+}
 
-    /// Reads up to the start tag at `apex`, and collects what its element may inherit.
-    fn find<'a>(&self, reader: &mut Reader<'a>, apex: usize) -> Result<(StartTag<'a>, Ancestors), Error> {
-        let mut ancestors = Ancestors::default();
-        loop {
-            match reader.next()? {
-                Token::StartTag(tag) if tag.offset == apex => return Ok((tag, ancestors)),
-                Token::StartTag(tag) => {
-                    check_namespaces(reader, tag.offset)?;
-                    if self.algorithm.version != Version::Exclusive10 {
-                        ancestors.open(reader);
-                    }
-                }
-                Token::EndTag(_) => ancestors.close(reader.depth()),
-                Token::End => return Err(absent(apex, "make canonical")),
-                Token::Text(_) | Token::Comment(_) | Token::Instruction { .. } => {}
-            }
+/// A form whose part has begun and has not ended.
+struct Open<'m, O> {
+    output: Output<'m, O>,
+    /// How many elements are open outside the apex. `None` for the whole document.
+    outside: Option<usize>,
+    /// The offset of the element to be left out, until it begins.
+    without: Option<usize>,
+    /// How many elements are open outside the element that is being left out.
+    left_out: Option<usize>,
+}
+
+impl<'m, O: FnMut(&str)> Open<'m, O> {
+    fn new(form: Form<'m, O>, outside: Option<usize>) -> Self {
+        let Form { method, subset, out } = form;
+        Open { output: Output::new(method, out), outside, without: subset.without, left_out: None }
+    }
+
+    fn start_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) {
+        if self.left_out.is_none() && self.without == Some(tag.offset) {
+            self.without = None;
+            self.left_out = Some(reader.depth() - 1);
+        }
+        self.with(|output| output.start_tag(reader, tag));
+    }
+
+    /// Ends an element, with `depth` elements still open.
+    fn end_tag(&mut self, name: QName<'_>, depth: usize) {
+        self.with(|output| output.end_tag(name));
+        if self.left_out == Some(depth) {
+            self.left_out = None;
+            self.output.leave_out();
+        }
+    }
+
+    /// Writes something, unless it is left out.
+    fn with(&mut self, write: impl FnOnce(&mut Output<'m, O>)) {
+        if self.left_out.is_none() {
+            write(&mut self.output);
+        }
+    }
+
+    /// Checks that the element to be left out was found.
+    fn check(&self) -> Result<(), Error> {
+        match self.without {
+            None => Ok(()),
+            Some(offset) => Err(absent(offset, "leave out")),
         }
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use castile_xml::c14n::{Algorithm, Method, Subset, Version, canonical};
+use castile_xml::c14n::{Algorithm, Form, Method, Subset, Version, canonical, write_all};
 use castile_xml::{DocumentEntity, Error, ErrorKind, Limits, Reader, decode};
 
 const CANONICAL_10: Algorithm = Algorithm { version: Version::Canonical10, with_comments: false };
@@ -105,6 +105,39 @@ fn documents_without_a_canonical_form_are_errors() {
             assert!(error.message().contains(message), "{document}: {error}");
         }
     }
+}
+
+/// Every element of every document is a part, with and without one of its own elements.
+#[test]
+fn forms_written_together_are_those_written_alone() {
+    let methods = [CANONICAL_10, CANONICAL_11, EXCLUSIVE_10].map(Method::new);
+    let mut compared = 0;
+    for case in Case::all() {
+        let input = decode(&fs::read(&case.input).unwrap(), None).unwrap().into_owned();
+        let Ok(document) = DocumentEntity::new(&input, Limits::default()) else { continue };
+        let offsets = input.match_indices('<').map(|(offset, _)| offset);
+        let subsets: Vec<Subset> = std::iter::once(None)
+            .chain(offsets.clone().map(Some))
+            .flat_map(|apex| {
+                [None, offsets.clone().find(|&offset| Some(offset) > apex)].map(|without| Subset { apex, without })
+            })
+            .filter(|&subset| write(&methods[0], &input, subset).is_ok())
+            .collect();
+        let mut texts = vec![String::new(); subsets.len() * methods.len()];
+        let wanted: Vec<_> =
+            subsets.iter().flat_map(|&subset| methods.iter().map(move |method| (method, subset))).collect();
+        let forms = wanted.iter().zip(&mut texts).map(|(&(method, subset), text)| Form {
+            method,
+            subset,
+            out: |piece: &str| text.push_str(piece),
+        });
+        write_all(&mut document.reader(), forms.collect()).unwrap();
+        for ((method, subset), together) in wanted.into_iter().zip(texts) {
+            assert_eq!(write(method, &input, subset), Ok(together), "{} {subset:?}", case.input.display());
+            compared += 1;
+        }
+    }
+    assert!(compared > 500, "{compared} forms are too few to be all");
 }
 
 #[test]

@@ -117,6 +117,13 @@ impl Method {
         self
     }
 
+    /// Returns the method with the variant of its algorithm that leaves out comments.
+    #[must_use]
+    pub fn without_comments(mut self) -> Self {
+        self.algorithm.with_comments = false;
+        self
+    }
+
     /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm

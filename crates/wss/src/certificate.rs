@@ -1,0 +1,198 @@
+//! X.509 certificates, and the ways in which a signature identifies one.
+
+use std::fmt;
+use std::sync::Arc;
+
+use rustls_pki_types::CertificateDer;
+use rustls_pki_types::pem::PemObject;
+use x509_cert::Certificate as Parsed;
+use x509_cert::der::Decode;
+use x509_cert::ext::pkix::SubjectKeyIdentifier;
+
+use crate::crypto::Crypto;
+use crate::key::{self, PublicKey};
+use crate::name::DistinguishedName;
+use crate::{DigestAlgorithm, Error, ErrorKind};
+
+/// An X.509 certificate. Clones share it.
+#[derive(Clone)]
+pub struct Certificate(Arc<Inner>);
+
+struct Inner {
+    der: CertificateDer<'static>,
+    subject: DistinguishedName,
+    issuer: DistinguishedName,
+    /// In network byte order, without leading zeros.
+    serial: Vec<u8>,
+    key_identifier: Option<Vec<u8>>,
+    key: PublicKey,
+    /// Seconds since 1970.
+    validity: (u64, u64),
+}
+
+impl Certificate {
+    /// Reads a certificate in DER.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Key`] if it is not a certificate, or its key is not supported.
+    pub fn from_der(der: &[u8]) -> Result<Self, Error> {
+        let unreadable = |error| Error::new(ErrorKind::Key, format!("a certificate that can't be read: {error}"));
+        let parsed = Parsed::from_der(der).map_err(unreadable)?;
+        let parts = parsed.tbs_certificate();
+        let identifier = parts.get_extension::<SubjectKeyIdentifier>().map_err(unreadable)?;
+        Ok(Certificate(Arc::new(Inner {
+            der: CertificateDer::from(der.to_vec()),
+            subject: DistinguishedName::of(parts.subject()),
+            issuer: DistinguishedName::of(parts.issuer()),
+            serial: without_zeros(parts.serial_number().as_bytes()).to_vec(),
+            key_identifier: identifier.map(|(_, identifier)| identifier.0.as_bytes().to_vec()),
+            key: key::of_certificate(parts.subject_public_key_info())?,
+            validity: (
+                parts.validity().not_before.to_unix_duration().as_secs(),
+                parts.validity().not_after.to_unix_duration().as_secs(),
+            ),
+        })))
+    }
+
+    /// Reads all certificates in a text with PEM sections.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Key`] if there is none, or one of them can't be read.
+    pub fn from_pem(pem: &[u8]) -> Result<Vec<Self>, Error> {
+        let mut certificates = Vec::new();
+        for der in CertificateDer::pem_slice_iter(pem) {
+            let der = der.map_err(|_| Error::new(ErrorKind::Key, "a certificate in PEM that can't be read"))?;
+            certificates.push(Certificate::from_der(&der)?);
+        }
+        match certificates.is_empty() {
+            true => Err(Error::new(ErrorKind::Key, "no certificate in PEM was found")),
+            false => Ok(certificates),
+        }
+    }
+
+    /// Returns the certificate in DER.
+    pub fn der(&self) -> &[u8] {
+        &self.0.der
+    }
+
+    /// Returns the name of its owner, as RFC 4514 writes it.
+    pub fn subject(&self) -> String {
+        self.0.subject.to_string()
+    }
+
+    /// Returns the name of its issuer, as RFC 4514 writes it.
+    pub fn issuer(&self) -> String {
+        self.0.issuer.to_string()
+    }
+
+    /// Returns its key.
+    pub fn public_key(&self) -> &PublicKey {
+        &self.0.key
+    }
+
+    /// Returns the serial number in decimal.
+    pub fn serial_number(&self) -> String {
+        decimal(&self.0.serial)
+    }
+
+    /// Returns when its validity begins and ends, in seconds since 1970.
+    pub fn validity(&self) -> (u64, u64) {
+        self.0.validity
+    }
+
+    pub(crate) fn encoded(&self) -> &CertificateDer<'static> {
+        &self.0.der
+    }
+
+    pub(crate) fn is_issued_by(&self, other: &Certificate) -> bool {
+        self.0.issuer == other.0.subject
+    }
+
+    /// Whether this is the certificate that a signature describes.
+    pub(crate) fn is(&self, description: &CertificateReference, crypto: &dyn Crypto) -> bool {
+        match description {
+            CertificateReference::IssuerSerial { issuer, serial } => {
+                self.serial_number() == *serial && self.0.issuer.is_same(issuer)
+            }
+            CertificateReference::Subject(subject) => self.0.subject.is_same(subject),
+            CertificateReference::KeyIdentifier(identifier) => self.0.key_identifier.as_ref() == Some(identifier),
+            CertificateReference::Digest(algorithm, expected) => {
+                let digest = crypto.digest(*algorithm).map(|mut digest| {
+                    digest.update(&self.0.der);
+                    digest.finish()
+                });
+                digest.as_ref() == Some(expected)
+            }
+        }
+    }
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Certificate({}, serial number {})", self.0.subject, self.serial_number())
+    }
+}
+
+impl PartialEq for Certificate {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.der == other.0.der
+    }
+}
+
+impl Eq for Certificate {}
+
+/// A description of a certificate that is not there itself (XML Signature §4.5.4).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CertificateReference {
+    /// The issuer as text, and the serial number in decimal.
+    IssuerSerial {
+        issuer: String,
+        serial: String,
+    },
+    Subject(String),
+    /// The value of the extension `SubjectKeyIdentifier`.
+    KeyIdentifier(Vec<u8>),
+    /// The digest of the certificate.
+    Digest(DigestAlgorithm, Vec<u8>),
+}
+
+fn without_zeros(bytes: &[u8]) -> &[u8] {
+    &bytes[bytes.iter().take_while(|&&byte| byte == 0).count()..]
+}
+
+/// Converts a number in network byte order to decimal. Serial numbers have at most 20 bytes, and the square of that is
+/// little work.
+fn decimal(bytes: &[u8]) -> String {
+    let mut digits = vec![0_u8];
+    for &byte in bytes {
+        let mut carry = u32::from(byte);
+        for digit in &mut digits {
+            let value = u32::from(*digit) * 256 + carry;
+            *digit = (value % 10) as u8;
+            carry = value / 10;
+        }
+        while carry > 0 {
+            digits.push((carry % 10) as u8);
+            carry /= 10;
+        }
+    }
+    digits.iter().rev().map(|&digit| char::from(b'0' + digit)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_decimal() {
+        for (bytes, expected) in [
+            (&[][..], "0"),
+            (&[7], "7"),
+            (&[1, 0], "256"),
+            (&[0xff; 8], "18446744073709551615"),
+            (&[1, 0, 0, 0, 0, 0, 0, 0, 0], "18446744073709551616"),
+        ] {
+            assert_eq!(decimal(bytes), expected);
+        }
+    }
+}

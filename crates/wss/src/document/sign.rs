@@ -1,0 +1,390 @@
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use castile_xml::c14n::{Algorithm, Method, Subset, Version};
+use castile_xml::{DocumentEntity, Limits, Token, decode, escape};
+
+use crate::certificate::Certificate;
+use crate::crypto::{AwsLc, Crypto, SigningKey};
+use crate::index::{IdAttributes, Index};
+use crate::signature::DSIG;
+use crate::{DigestAlgorithm, Error, ErrorKind};
+
+const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
+
+/// Signs documents. The default is exclusive canonicalization and SHA-256.
+#[derive(Clone, Debug)]
+pub struct Signer {
+    key: Arc<dyn SigningKey>,
+    certificates: Vec<Certificate>,
+    key_name: Option<String>,
+    digest: DigestAlgorithm,
+    canonicalization: Algorithm,
+    prefix: String,
+    place: Place,
+    ids: IdAttributes,
+    crypto: Arc<dyn Crypto>,
+}
+
+/// Where a signature is put in the document that it signs.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Place {
+    /// At the end of the root element.
+    EndOfRoot,
+    /// At the end of the first element with this namespace and local name.
+    EndOf(String, String),
+    /// After the first element with this namespace and local name, such as the `Issuer` of a SAML assertion.
+    After(String, String),
+}
+
+/// What a signature refers to, with its digest.
+struct Reference<'a> {
+    uri: &'a str,
+    transforms: Vec<String>,
+    digest: Vec<u8>,
+}
+
+impl Signer {
+    /// Creates a signer with a private key or a secret. A signature doesn't name its key unless that is asked for.
+    pub fn new(key: impl SigningKey + 'static) -> Self {
+        Signer {
+            key: Arc::new(key),
+            certificates: Vec::new(),
+            key_name: None,
+            digest: DigestAlgorithm::Sha256,
+            canonicalization: Algorithm { version: Version::Exclusive10, with_comments: false },
+            prefix: "ds".to_owned(),
+            place: Place::EndOfRoot,
+            ids: IdAttributes { everywhere: vec!["Id".to_owned()] },
+            crypto: Arc::new(AwsLc),
+        }
+    }
+
+    /// Adds the certificate of the key to each signature. Those of its issuers may follow.
+    #[must_use]
+    pub fn with_certificates(self, certificates: Vec<Certificate>) -> Self {
+        Signer { certificates, ..self }
+    }
+
+    /// Adds a name of the key to each signature.
+    #[must_use]
+    pub fn with_key_name(self, name: impl Into<String>) -> Self {
+        Signer { key_name: Some(name.into()), ..self }
+    }
+
+    /// Sets the hash function of the digests.
+    #[must_use]
+    pub fn with_digest(self, digest: DigestAlgorithm) -> Self {
+        Signer { digest, ..self }
+    }
+
+    /// Sets the canonicalization of the content and of the signature.
+    #[must_use]
+    pub fn with_canonicalization(self, canonicalization: Algorithm) -> Self {
+        Signer { canonicalization, ..self }
+    }
+
+    /// Sets the prefix of the elements of a signature, which must be a name without a colon. Without a prefix, which is
+    /// empty, they are in a default namespace. The default is `ds`.
+    #[must_use]
+    pub fn with_prefix(self, prefix: impl Into<String>) -> Self {
+        Signer { prefix: prefix.into(), ..self }
+    }
+
+    /// Sets where the signature is put in a document.
+    #[must_use]
+    pub fn with_place(self, place: Place) -> Self {
+        Signer { place, ..self }
+    }
+
+    /// Adds an attribute without a namespace that is an id on every element, such as `ID`.
+    #[must_use]
+    pub fn with_id_attribute(mut self, local: impl Into<String>) -> Self {
+        self.ids.everywhere.push(local.into());
+        self
+    }
+
+    /// Uses another cryptographic library for digests. The default is [`AwsLc`].
+    #[must_use]
+    pub fn with_crypto(self, crypto: Arc<dyn Crypto>) -> Self {
+        Signer { crypto, ..self }
+    }
+
+    /// Signs a whole document. Returns it in UTF-8, with the signature in it.
+    ///
+    /// # Errors
+    /// The document is not well-formed, has no element for the [`Place`], or the key fails.
+    pub async fn enveloped(&self, document: &[u8]) -> Result<Vec<u8>, Error> {
+        let text = in_utf8(document)?;
+        let content = self.digest_of(&text, None)?;
+        let transforms = vec![ENVELOPED.to_owned(), self.canonicalization.uri().to_owned()];
+        self.inside(&text, Reference { uri: "", transforms, digest: content }).await
+    }
+
+    /// Signs the element of a document that has this id. Returns the document in UTF-8, with the signature in it. The
+    /// signature may be inside the element.
+    ///
+    /// # Errors
+    /// The document is not well-formed, no element has the id, there is no element for the [`Place`], or the key fails.
+    pub async fn element(&self, document: &[u8], id: &str) -> Result<Vec<u8>, Error> {
+        let text = in_utf8(document)?;
+        let entity = DocumentEntity::new(&text, Limits::default())?;
+        let index = Index::of(&mut entity.reader(), &self.ids, crate::Limits::default())?;
+        let Some(range) = index.element(id) else {
+            return Err(Error::new(ErrorKind::Reference, format!("no element has the id \"{id}\"")));
+        };
+        let content = self.digest_of(&text, Some(range.start))?;
+        let at = self.find_place(&text)?.at;
+        let mut transforms = vec![self.canonicalization.uri().to_owned()];
+        if range.contains(&at) {
+            transforms.insert(0, ENVELOPED.to_owned());
+        }
+        let uri = format!("#{id}");
+        self.inside(&text, Reference { uri: &uri, transforms, digest: content }).await
+    }
+
+    /// Signs an element. Returns a signature in UTF-8 that has the element in its `Object`.
+    ///
+    /// # Errors
+    /// The element is not a well-formed document, or the key fails.
+    pub async fn enveloping(&self, element: &[u8]) -> Result<Vec<u8>, Error> {
+        let text = in_utf8(element)?;
+        let entity = DocumentEntity::new(&text, Limits::default())?;
+        let root = Index::of(&mut entity.reader(), &self.ids, crate::Limits::default())?.root;
+        if entity.doctype().is_some() {
+            let message = "a document type declaration, which can't be in an Object";
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        let object = self.tag("Object");
+        let object = format!("<{object} Id=\"object\">{}</{object}>", &text[root]);
+        // The digest needs the namespaces around the object, which the canonical form may inherit.
+        let around = self.signature("", "", "", &object);
+        let at = around.find("Object Id=\"object\"").map_or(0, |at| around[..at].rfind('<').unwrap_or_default());
+        let digest = self.digest_of(&around, Some(at))?;
+        let transforms = vec![self.canonicalization.uri().to_owned()];
+        let info = self.signed_info(&[Reference { uri: "#object", transforms, digest }]);
+        let place = Insertion { at: 0, tag: 0..0, around: None };
+        self.finish("", place, &info, &object).await
+    }
+
+    /// Signs content outside a document, each with the URI by which the signature refers to it. Returns the signature in
+    /// UTF-8.
+    ///
+    /// # Errors
+    /// The key fails.
+    pub async fn detached(&self, contents: &[(&str, &[u8])]) -> Result<Vec<u8>, Error> {
+        let mut references = Vec::new();
+        for (uri, content) in contents {
+            let mut digest = self.new_digest()?;
+            digest.update(content);
+            references.push(Reference { uri, transforms: Vec::new(), digest: digest.finish() });
+        }
+        let info = self.signed_info(&references);
+        self.finish("", Insertion { at: 0, tag: 0..0, around: None }, &info, "").await
+    }
+
+    /// Puts a signature into the document.
+    async fn inside(&self, text: &str, reference: Reference<'_>) -> Result<Vec<u8>, Error> {
+        let place = self.find_place(text)?;
+        let info = self.signed_info(&[reference]);
+        self.finish(text, place, &info, "").await
+    }
+
+    /// Signs `SignedInfo` where it is in the document, because its canonical form may depend on what is around it.
+    async fn finish(&self, text: &str, place: Insertion, info: &str, object: &str) -> Result<Vec<u8>, Error> {
+        let key_info = self.key_info();
+        let unsigned = self.signature(info, "", &key_info, object);
+        let (document, at) = place.insert(text, &unsigned);
+        let signed_info = at + unsigned.find(info).unwrap_or_default();
+        let mut canonical = Vec::new();
+        let entity = DocumentEntity::new(&document, Limits::default())?;
+        let subset = Subset { apex: Some(signed_info), without: None };
+        Method::new(self.canonicalization)
+            .write(&mut entity.reader(), subset, |piece| canonical.extend(piece.as_bytes()))?;
+        let value = self.key.sign(&canonical).await?;
+        let signed = self.signature(info, &STANDARD.encode(value), &key_info, object);
+        Ok(place.insert(text, &signed).0.into_bytes())
+    }
+
+    fn new_digest(&self) -> Result<Box<dyn crate::Digest>, Error> {
+        let missing = || Error::new(ErrorKind::Unsupported, format!("the cryptographic library lacks {}", self.digest));
+        self.crypto.digest(self.digest).ok_or_else(missing)
+    }
+
+    /// Returns the digest of a document, or of the element at `apex`. The canonical form of a reference has no comments.
+    fn digest_of(&self, text: &str, apex: Option<usize>) -> Result<Vec<u8>, Error> {
+        let mut digest = self.new_digest()?;
+        let entity = DocumentEntity::new(text, Limits::default())?;
+        let method = Method::new(self.canonicalization).without_comments();
+        method.write(&mut entity.reader(), Subset { apex, without: None }, |piece| digest.update(piece.as_bytes()))?;
+        Ok(digest.finish())
+    }
+
+    /// Returns the name of an element with the prefix.
+    fn tag(&self, local: &str) -> String {
+        match self.prefix.as_str() {
+            "" => local.to_owned(),
+            prefix => format!("{prefix}:{local}"),
+        }
+    }
+
+    fn signed_info(&self, references: &[Reference<'_>]) -> String {
+        let tag = |local| self.tag(local);
+        let mut info = format!(
+            "<{}><{} Algorithm=\"{}\"/><{} Algorithm=\"{}\"/>",
+            tag("SignedInfo"),
+            tag("CanonicalizationMethod"),
+            self.canonicalization.uri(),
+            tag("SignatureMethod"),
+            self.key.algorithm().uri(),
+        );
+        for Reference { uri, transforms, digest } in references {
+            let _ = write!(info, "<{} URI=\"{}\">", tag("Reference"), escaped(uri));
+            if !transforms.is_empty() {
+                let _ = write!(info, "<{}>", tag("Transforms"));
+                for transform in transforms {
+                    let _ = write!(info, "<{} Algorithm=\"{transform}\"/>", tag("Transform"));
+                }
+                let _ = write!(info, "</{}>", tag("Transforms"));
+            }
+            let _ = write!(
+                info,
+                "<{method} Algorithm=\"{}\"/><{value}>{}</{value}></{}>",
+                self.digest.uri(),
+                STANDARD.encode(digest),
+                tag("Reference"),
+                method = tag("DigestMethod"),
+                value = tag("DigestValue"),
+            );
+        }
+        let _ = write!(info, "</{}>", tag("SignedInfo"));
+        info
+    }
+
+    fn key_info(&self) -> String {
+        let tag = |local| self.tag(local);
+        let mut info = String::new();
+        if let Some(name) = &self.key_name {
+            let _ = write!(info, "<{tag}>{}</{tag}>", escaped(name), tag = tag("KeyName"));
+        }
+        if !self.certificates.is_empty() {
+            let _ = write!(info, "<{}>", tag("X509Data"));
+            for certificate in &self.certificates {
+                let encoded = STANDARD.encode(certificate.der());
+                let _ = write!(info, "<{tag}>{encoded}</{tag}>", tag = tag("X509Certificate"));
+            }
+            let _ = write!(info, "</{}>", tag("X509Data"));
+        }
+        match info.is_empty() {
+            true => info,
+            false => format!("<{tag}>{info}</{tag}>", tag = tag("KeyInfo")),
+        }
+    }
+
+    fn signature(&self, info: &str, value: &str, key_info: &str, object: &str) -> String {
+        let colon = if self.prefix.is_empty() { "" } else { ":" };
+        format!(
+            "<{signature} xmlns{colon}{prefix}=\"{DSIG}\">{info}<{tag}>{value}</{tag}>{key_info}{object}</{signature}>",
+            signature = self.tag("Signature"),
+            prefix = self.prefix,
+            tag = self.tag("SignatureValue"),
+        )
+    }
+
+    /// Finds where the signature is put.
+    fn find_place(&self, text: &str) -> Result<Insertion, Error> {
+        let entity = DocumentEntity::new(text, Limits::default())?;
+        let mut reader = entity.reader();
+        // The start tag of the element, and how many elements are open outside it.
+        let mut found: Option<(usize, usize)> = None;
+        let absent = || {
+            Error::new(ErrorKind::Reference, "the document has no element of the name that the signature's place has")
+        };
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) if found.is_none() => {
+                    let is_wanted = match &self.place {
+                        Place::EndOfRoot => true,
+                        Place::EndOf(namespace, local) | Place::After(namespace, local) => {
+                            reader.namespace(tag.namespace) == namespace && tag.name.local() == local
+                        }
+                    };
+                    if is_wanted && !text[tag.offset..].starts_with('<') {
+                        let message = "the place of the signature is in an entity, which is not supported";
+                        return Err(Error::new(ErrorKind::Unsupported, message).at(tag.offset));
+                    }
+                    found = is_wanted.then(|| (tag.offset, reader.depth() - 1));
+                }
+                Token::EndTag(name) => {
+                    let Some((start, outside)) = found else { continue };
+                    if outside != reader.depth() {
+                        continue;
+                    }
+                    let end = reader.offset();
+                    if matches!(self.place, Place::After(..)) {
+                        if outside == 0 {
+                            let message =
+                                "the signature's place is after the root element, where only one element may be";
+                            return Err(Error::new(ErrorKind::Reference, message));
+                        }
+                        return Ok(Insertion { at: end, tag: end..end, around: None });
+                    }
+                    let is_empty = text[start..end].ends_with("/>");
+                    let tag = if is_empty { end - 2..end } else { text[..end].rfind('<').unwrap_or(end)..end };
+                    return Ok(match is_empty {
+                        true => Insertion { at: tag.start, tag, around: Some(name.as_str().to_owned()) },
+                        false => Insertion { at: tag.start, tag: tag.start..tag.start, around: None },
+                    });
+                }
+                Token::End => return Err(absent()),
+                _ => {}
+            }
+        }
+    }
+}
+
+/// Where a signature is put into a text.
+struct Insertion {
+    at: usize,
+    /// What it replaces.
+    tag: Range<usize>,
+    /// The name of an empty element, whose tag becomes two.
+    around: Option<String>,
+}
+
+impl Insertion {
+    /// Returns the text with the signature, and the offset of the signature.
+    fn insert(&self, text: &str, signature: &str) -> (String, usize) {
+        let (before, after) = (&text[..self.tag.start], &text[self.tag.end..]);
+        match &self.around {
+            None => (format!("{before}{signature}{after}"), self.at),
+            Some(name) => (format!("{before}>{signature}</{name}>{after}"), self.at + 1),
+        }
+    }
+}
+
+/// Returns a text as it is written in an attribute, and also in content. What XML can't have is left out.
+fn escaped(text: &str) -> String {
+    let mut out = Vec::new();
+    let allowed: String = text.chars().filter(|&c| escape::is_char(c)).collect();
+    // It only fails for characters that XML can't have.
+    let _ = escape::push_attribute(&mut out, &allowed);
+    String::from_utf8(out).unwrap_or_default()
+}
+
+/// Converts a document to UTF-8. Its declaration of another encoding is replaced.
+fn in_utf8(document: &[u8]) -> Result<String, Error> {
+    let text = decode(document, None)?;
+    if text.as_bytes() == document {
+        return Ok(text.into_owned());
+    }
+    let text = text.trim_start_matches('\u{feff}');
+    Ok(match text.strip_prefix("<?xml").and_then(|rest| rest.split_once("?>")) {
+        Some((_, rest)) => format!("<?xml version=\"1.0\" encoding=\"UTF-8\"?>{rest}"),
+        None => text.to_owned(),
+    })
+}

@@ -1,0 +1,93 @@
+use std::borrow::Cow;
+use std::fmt;
+
+/// An error while a signature is made or verified. It never has a key, a password or a nonce in its text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error(Box<Inner>);
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Inner {
+    kind: ErrorKind,
+    message: Cow<'static, str>,
+    offset: Option<usize>,
+}
+
+/// The kind of an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ErrorKind {
+    /// The document is not well-formed, or a signature in it doesn't have the content that XML Signature §4 requires.
+    Malformed,
+    /// An algorithm, a transform or a kind of reference that is not supported.
+    Unsupported,
+    /// An algorithm that is not among the allowed [`Algorithms`](crate::Algorithms), or a key that is too short for it.
+    Disallowed,
+    /// A reference leads to nothing, or two elements have the same id.
+    Reference,
+    /// Referenced content doesn't have the digest that the signature states.
+    Digest,
+    /// The signature value was not made with the key for this content.
+    Signature,
+    /// No key is known that the signature may have been made with.
+    UnknownKey,
+    /// The certificate is not trusted, or it is not valid at the time of verification.
+    Untrusted,
+    /// There is no signature.
+    Unsigned,
+    /// A limit of [`Limits`](crate::Limits) is exceeded.
+    Limit,
+    /// A key or a certificate can't be read, or can't be used for what was asked.
+    Key,
+    /// The cryptographic library or a remote key failed.
+    Crypto,
+}
+
+impl Error {
+    #[cold]
+    pub(crate) fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
+        Error(Box::new(Inner { kind, message: message.into(), offset: None }))
+    }
+
+    /// Returns this error with the byte offset of the element that it is about.
+    pub(crate) fn at(mut self, offset: usize) -> Self {
+        self.0.offset.get_or_insert(offset);
+        self
+    }
+
+    /// Returns the kind.
+    pub fn kind(&self) -> ErrorKind {
+        self.0.kind
+    }
+
+    /// Returns what was found and what was expected.
+    pub fn message(&self) -> &str {
+        &self.0.message
+    }
+
+    /// Returns the byte offset in the document, converted to UTF-8, of the element that the error is about.
+    pub fn offset(&self) -> Option<usize> {
+        self.0.offset
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        match self.0.offset {
+            Some(offset) => write!(f, " (byte {offset})"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<castile_xml::Error> for Error {
+    fn from(error: castile_xml::Error) -> Self {
+        let kind = match error.kind() {
+            castile_xml::ErrorKind::Limit => ErrorKind::Limit,
+            _ => ErrorKind::Malformed,
+        };
+        Error::new(kind, error.message().to_owned()).at(error.offset())
+    }
+}

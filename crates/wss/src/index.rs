@@ -1,0 +1,130 @@
+//! Where the elements of a document are that a signature can refer to, found in one pass.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::ops::Range;
+
+use castile_xml::{Attribute, Reader, Token, XML_NAMESPACE, excerpt};
+
+use crate::limits::Limits;
+use crate::signature::{DSIG, DSIG11};
+use crate::{Error, ErrorKind};
+
+/// The namespace of the attribute `wsu:Id` (WS-Security §4.2).
+const WSU: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd";
+const XMLENC: &str = "http://www.w3.org/2001/04/xmlenc#";
+const SAML1: &str = "urn:oasis:names:tc:SAML:1.0:assertion";
+const SAML2: &str = "urn:oasis:names:tc:SAML:2.0:assertion";
+const SAML2_PROTOCOL: &str = "urn:oasis:names:tc:SAML:2.0:protocol";
+
+/// The attributes that are ids. Ids are registered by the names of their elements, so that an attacker can't give an
+/// element a second id of another kind.
+#[derive(Clone, Debug)]
+pub(crate) struct IdAttributes {
+    /// Local names of attributes without a namespace that are ids on all elements.
+    pub(crate) everywhere: Vec<String>,
+}
+
+impl IdAttributes {
+    fn is_id(&self, namespace: &str, local: &str, attribute: &Attribute<'_>) -> bool {
+        let name = attribute.name.local();
+        match (attribute.namespace, name) {
+            (WSU, "Id") | (XML_NAMESPACE, "id") => true,
+            ("", name) if self.everywhere.iter().any(|known| known == name) => true,
+            ("", "Id") => matches!(namespace, DSIG | DSIG11 | XMLENC),
+            ("", "ID") => matches!(namespace, SAML2 | SAML2_PROTOCOL),
+            ("", "AssertionID") => namespace == SAML1 && local == "Assertion",
+            _ => false,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    /// The byte ranges of the elements with an id.
+    ids: HashMap<String, Range<usize>>,
+    /// The byte ranges of the signatures, in document order.
+    pub(crate) signatures: Vec<Range<usize>>,
+    pub(crate) root: Range<usize>,
+}
+
+/// An element that has begun.
+struct Open {
+    offset: usize,
+    ids: Vec<String>,
+    signature: Option<usize>,
+}
+
+impl Index {
+    /// Reads a document to its end.
+    ///
+    /// # Errors
+    /// It is not well-formed, two elements have the same id, or there are too many signatures.
+    pub(crate) fn of(reader: &mut Reader<'_>, rules: &IdAttributes, limits: Limits) -> Result<Self, Error> {
+        let mut index = Index::default();
+        let mut open: Vec<Open> = Vec::new();
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) => {
+                    let namespace = reader.namespace(tag.namespace);
+                    let local = tag.name.local();
+                    let ids = reader.attributes().filter(|attribute| rules.is_id(namespace, local, attribute));
+                    let ids: Vec<String> = ids.map(|attribute| attribute.value.to_owned()).collect();
+                    let is_signature = namespace == DSIG && local == "Signature";
+                    // The elements of an entity all have the offset of the reference to it.
+                    if (is_signature || !ids.is_empty()) && !reader.input()[tag.offset..].starts_with('<') {
+                        let message = "a signature, or an element with an id, in an entity is not supported";
+                        return Err(Error::new(ErrorKind::Unsupported, message).at(tag.offset));
+                    }
+                    for id in &ids {
+                        index.add(id, tag.offset)?;
+                    }
+                    if is_signature {
+                        if index.signatures.len() == limits.signatures {
+                            let message = format!("more than {} signatures, which is the limit", limits.signatures);
+                            return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+                        }
+                        index.signatures.push(tag.offset..tag.offset);
+                    }
+                    let signature = is_signature.then(|| index.signatures.len() - 1);
+                    open.push(Open { offset: tag.offset, ids, signature });
+                }
+                Token::EndTag(_) => {
+                    let Some(Open { offset, ids, signature }) = open.pop() else { continue };
+                    let end = reader.offset();
+                    for id in ids {
+                        if let Some(range) = index.ids.get_mut(&id) {
+                            range.end = end;
+                        }
+                    }
+                    if let Some(signature) = signature {
+                        index.signatures[signature].end = end;
+                    }
+                    if open.is_empty() {
+                        index.root = offset..end;
+                    }
+                }
+                Token::Text(_) | Token::Comment(_) | Token::Instruction { .. } => {}
+                Token::End => return Ok(index),
+            }
+        }
+    }
+
+    fn add(&mut self, id: &str, offset: usize) -> Result<(), Error> {
+        match self.ids.entry(id.to_owned()) {
+            Entry::Vacant(entry) => {
+                entry.insert(offset..offset);
+                Ok(())
+            }
+            Entry::Occupied(_) => {
+                let message = format!("a second element with the id \"{}\"", excerpt(id, 60));
+                Err(Error::new(ErrorKind::Reference, message).at(offset))
+            }
+        }
+    }
+
+    /// Returns the byte range of the element with this id.
+    pub(crate) fn element(&self, id: &str) -> Option<Range<usize>> {
+        self.ids.get(id).cloned()
+    }
+}

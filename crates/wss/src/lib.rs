@@ -1,0 +1,27 @@
+//! XML Signature and WS-Security on Castile's own reader and canonical forms.
+//!
+//! A signature is verified over the bytes that are read afterwards: what was verified is a byte range of the document, so
+//! that nobody can read another element than the one that was signed. Nothing is ever fetched. What is not supported is
+//! refused with a reason.
+//!
+//! [`document`] signs and verifies documents without SOAP.
+
+mod algorithm;
+mod certificate;
+mod crypto;
+pub mod document;
+mod error;
+mod index;
+mod key;
+mod limits;
+mod name;
+mod signature;
+mod trust;
+
+pub use algorithm::{Algorithms, DigestAlgorithm, SignatureAlgorithm};
+pub use certificate::Certificate;
+pub use crypto::{AwsLc, Crypto, Digest, SigningKey};
+pub use error::{Error, ErrorKind};
+pub use key::{Curve, PrivateKey, PublicKey, Secret};
+pub use limits::Limits;
+pub use trust::{Signer, Trust};

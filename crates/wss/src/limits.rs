@@ -1,0 +1,31 @@
+/// Limits of what a verifier reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// Maximum number of signatures in a document. The default is 8.
+    pub signatures: usize,
+    /// Maximum number of references of a signature. The default is 30.
+    pub references: usize,
+    /// Maximum number of transforms of a reference. The default is 4.
+    pub transforms: usize,
+    /// Maximum number of keys and certificates that describe the key of a signature. The default is 16.
+    pub keys: usize,
+    /// Maximum number of bytes of canonical content, in total for all references of a document. References may overlap. The
+    /// default is 256 MiB.
+    pub content: usize,
+    /// Limits of the document itself.
+    pub document: castile_xml::Limits,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits {
+            signatures: 8,
+            references: 30,
+            transforms: 4,
+            keys: 16,
+            content: 256 << 20,
+            document: castile_xml::Limits::default(),
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! The content of a `Signature` (XML Signature §4).
+
+mod read;
+
+use castile_xml::c14n::Method;
+
+use crate::certificate::{Certificate, CertificateReference};
+use crate::key::PublicKey;
+use crate::{DigestAlgorithm, SignatureAlgorithm};
+
+/// The namespace of XML Signature.
+pub(crate) const DSIG: &str = "http://www.w3.org/2000/09/xmldsig#";
+/// The namespace of what XML Signature 1.1 added.
+pub(crate) const DSIG11: &str = "http://www.w3.org/2009/xmldsig11#";
+
+pub(crate) struct Signature {
+    /// The offset of the start tag of `SignedInfo`.
+    pub(crate) signed_info: usize,
+    /// How `SignedInfo` is made canonical.
+    pub(crate) canonicalization: Method,
+    pub(crate) algorithm: SignatureAlgorithm,
+    pub(crate) references: Vec<Reference>,
+    pub(crate) value: Vec<u8>,
+    pub(crate) hints: Vec<KeyHint>,
+}
+
+pub(crate) struct Reference {
+    /// The offset of its start tag.
+    pub(crate) offset: usize,
+    /// `None` if the application knows what is meant.
+    pub(crate) uri: Option<String>,
+    pub(crate) transforms: Vec<Transform>,
+    pub(crate) algorithm: DigestAlgorithm,
+    pub(crate) digest: Vec<u8>,
+}
+
+pub(crate) enum Transform {
+    /// Leaves out the signature that has the reference (§6.6.4).
+    Enveloped,
+    Canonical(Method),
+}
+
+/// What a signature says about its key (§4.5). It is only a hint: trust decides.
+pub(crate) enum KeyHint {
+    Name(String),
+    Key(PublicKey),
+    /// The certificates of one `X509Data`.
+    Certificates(Vec<Certificate>),
+    Reference(CertificateReference),
+    /// The name of an element that is not supported.
+    Unsupported(String),
+}
+
+impl KeyHint {
+    pub(crate) fn name(&self) -> Option<&str> {
+        match self {
+            KeyHint::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+}

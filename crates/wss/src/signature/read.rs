@@ -1,0 +1,378 @@
+//! Reads a `Signature`. Only white space, comments and instructions may be between its elements.
+
+use base64::Engine;
+use base64::alphabet::STANDARD;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use castile_xml::c14n::{self, Method};
+use castile_xml::{QName, Reader, StartTag, Token, excerpt};
+
+use super::{DSIG, DSIG11, KeyHint, Reference, Signature, Transform};
+use crate::certificate::{Certificate, CertificateReference};
+use crate::key::{Curve, PublicKey};
+use crate::limits::Limits;
+use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
+
+const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
+const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
+
+/// Numbers in `RSAKeyValue` and elsewhere are written with and without padding.
+const BASE64: GeneralPurpose = GeneralPurpose::new(
+    &STANDARD,
+    GeneralPurposeConfig::new().with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
+);
+
+impl Signature {
+    /// Reads the signature whose start tag is at `offset`. `reader` is before it.
+    pub(crate) fn read(reader: &mut Reader<'_>, offset: usize, limits: Limits) -> Result<Self, Error> {
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) if tag.offset == offset => break,
+                Token::End => return Err(Error::new(ErrorKind::Malformed, "no signature begins here").at(offset)),
+                _ => {}
+            }
+        }
+        let mut elements = Elements { reader, limits };
+        let signed_info = elements.required("SignedInfo")?;
+        let info = elements.signed_info()?;
+        let value = elements.required("SignatureValue").and_then(|tag| elements.base64(tag))?;
+        let mut hints = Vec::new();
+        let mut has_key_info = false;
+        while let Some(tag) = elements.next()? {
+            match elements.dsig(tag) {
+                Some("KeyInfo") if !has_key_info => {
+                    has_key_info = true;
+                    elements.key_info(&mut hints)?;
+                }
+                Some("Object") => elements.reader.skip_element()?,
+                _ => return Err(elements.unexpected(tag, "<KeyInfo> or <Object>")),
+            }
+        }
+        let (canonicalization, algorithm, references) = info;
+        Ok(Signature { signed_info: signed_info.offset, canonicalization, algorithm, references, value, hints })
+    }
+}
+
+/// The elements inside an element, one after the other.
+struct Elements<'r, 'a> {
+    reader: &'r mut Reader<'a>,
+    limits: Limits,
+}
+
+impl<'a> Elements<'_, 'a> {
+    /// Returns the start tag of the next element, or `None` after the end tag of the one around.
+    fn next(&mut self) -> Result<Option<StartTag<'a>>, Error> {
+        loop {
+            let offset = self.reader.offset();
+            match self.reader.next()? {
+                Token::StartTag(tag) => return Ok(Some(tag)),
+                Token::EndTag(_) | Token::End => return Ok(None),
+                Token::Text(text) if !text.trim_matches([' ', '\t', '\n', '\r']).is_empty() => {
+                    let message =
+                        format!("text in a signature, where an element was expected: \"{}\"", excerpt(&text, 40));
+                    return Err(Error::new(ErrorKind::Malformed, message).at(offset));
+                }
+                Token::Text(_) | Token::Comment(_) | Token::Instruction { .. } => {}
+            }
+        }
+    }
+
+    /// Returns the local name of an element in the namespace of XML Signature.
+    fn dsig(&self, tag: StartTag<'a>) -> Option<&'a str> {
+        (self.reader.namespace(tag.namespace) == DSIG).then(|| tag.name.local())
+    }
+
+    fn required(&mut self, local: &str) -> Result<StartTag<'a>, Error> {
+        match self.next()? {
+            Some(tag) if self.dsig(tag) == Some(local) => Ok(tag),
+            Some(tag) => Err(self.unexpected(tag, &format!("<{local}>"))),
+            None => {
+                let message = format!("the end of an element in a signature, where <{local}> was expected");
+                Err(Error::new(ErrorKind::Malformed, message).at(self.reader.offset()))
+            }
+        }
+    }
+
+    /// Reads to the end of an element that has no more elements.
+    fn end(&mut self) -> Result<(), Error> {
+        match self.next()? {
+            None => Ok(()),
+            Some(tag) => Err(self.unexpected(tag, "no further element")),
+        }
+    }
+
+    #[cold]
+    fn unexpected(&self, tag: StartTag<'_>, expected: &str) -> Error {
+        let message = format!("{} in a signature, where {expected} was expected", self.shown(tag.name));
+        Error::new(ErrorKind::Malformed, message).at(tag.offset)
+    }
+
+    fn shown(&self, name: QName<'_>) -> String {
+        format!("<{}>", excerpt(name.as_str(), 60))
+    }
+
+    /// Returns the text of an element. Comments in it don't split it.
+    fn text(&mut self) -> Result<String, Error> {
+        let mut all = String::new();
+        loop {
+            match self.reader.next()? {
+                Token::Text(text) => all.push_str(&text),
+                Token::EndTag(_) | Token::End => return Ok(all),
+                Token::StartTag(tag) => return Err(self.unexpected(tag, "text")),
+                Token::Comment(_) | Token::Instruction { .. } => {}
+            }
+        }
+    }
+
+    fn base64(&mut self, tag: StartTag<'_>) -> Result<Vec<u8>, Error> {
+        let mut text = self.text()?;
+        text.retain(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
+        BASE64.decode(&text).map_err(|error| {
+            let message = format!("{} is not base64: {error}", self.shown(tag.name));
+            Error::new(ErrorKind::Malformed, message).at(tag.offset)
+        })
+    }
+
+    fn attribute(&self, tag: StartTag<'_>, local: &str) -> Result<String, Error> {
+        self.optional_attribute(local).ok_or_else(|| {
+            let message = format!("{} without the attribute {local}", self.shown(tag.name));
+            Error::new(ErrorKind::Malformed, message).at(tag.offset)
+        })
+    }
+
+    fn optional_attribute(&self, local: &str) -> Option<String> {
+        let mut attributes = self.reader.attributes();
+        let found = attributes.find(|attribute| attribute.namespace.is_empty() && attribute.name.local() == local);
+        Some(found?.value.to_owned())
+    }
+
+    /// Reads the content of `SignedInfo` (§4.4).
+    fn signed_info(&mut self) -> Result<(Method, SignatureAlgorithm, Vec<Reference>), Error> {
+        let tag = self.required("CanonicalizationMethod")?;
+        let uri = self.attribute(tag, "Algorithm")?;
+        let canonicalization = self
+            .canonicalization(&uri)?
+            .ok_or_else(|| unsupported("the canonicalization algorithm", &uri).at(tag.offset))?;
+        let tag = self.required("SignatureMethod")?;
+        let algorithm = self.signature_method(tag)?;
+        let mut references = Vec::new();
+        while let Some(tag) = self.next()? {
+            if self.dsig(tag) != Some("Reference") {
+                return Err(self.unexpected(tag, "<Reference>"));
+            }
+            if references.len() == self.limits.references {
+                let message = format!("more than {} references, which is the limit", self.limits.references);
+                return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+            }
+            references.push(self.reference(tag)?);
+        }
+        match references.is_empty() {
+            true => Err(Error::new(ErrorKind::Malformed, "a signature without <Reference>").at(tag.offset)),
+            false => Ok((canonicalization, algorithm, references)),
+        }
+    }
+
+    /// Reads the parameters of a canonicalization algorithm, if `uri` identifies one.
+    fn canonicalization(&mut self, uri: &str) -> Result<Option<Method>, Error> {
+        let Some(algorithm) = c14n::Algorithm::from_uri(uri) else { return Ok(None) };
+        let mut method = Method::new(algorithm);
+        let mut has_list = false;
+        while let Some(tag) = self.next()? {
+            let is_list =
+                self.reader.namespace(tag.namespace) == EXCLUSIVE && tag.name.local() == "InclusiveNamespaces";
+            if !is_list || has_list || algorithm.version != c14n::Version::Exclusive10 {
+                return Err(self.unexpected(tag, "at most one <InclusiveNamespaces> of exclusive canonicalization"));
+            }
+            has_list = true;
+            method = method.with_inclusive_namespaces(&self.optional_attribute("PrefixList").unwrap_or_default());
+            self.end()?;
+        }
+        Ok(Some(method))
+    }
+
+    fn signature_method(&mut self, tag: StartTag<'a>) -> Result<SignatureAlgorithm, Error> {
+        let uri = self.attribute(tag, "Algorithm")?;
+        let algorithm = SignatureAlgorithm::from_uri(&uri)
+            .ok_or_else(|| unsupported("the signature algorithm", &uri).at(tag.offset))?;
+        if let Some(parameter) = self.next()? {
+            // A shortened code is easier to guess (CVE-2009-0217), and nobody needs it.
+            return Err(match self.dsig(parameter) {
+                Some("HMACOutputLength") => {
+                    Error::new(ErrorKind::Unsupported, "HMACOutputLength, which shortens a code, is not supported")
+                        .at(parameter.offset)
+                }
+                _ => self.unexpected(parameter, "no parameter"),
+            });
+        }
+        Ok(algorithm)
+    }
+
+    fn reference(&mut self, tag: StartTag<'a>) -> Result<Reference, Error> {
+        let uri = self.optional_attribute("URI");
+        let kind = self.optional_attribute("Type");
+        if kind.as_deref() == Some("http://www.w3.org/2000/09/xmldsig#Manifest") {
+            let message =
+                "a reference to a Manifest, whose references would have to be verified, too, is not supported";
+            return Err(Error::new(ErrorKind::Unsupported, message).at(tag.offset));
+        }
+        let mut transforms = Vec::new();
+        let mut child = self.next()?;
+        if let Some(list) = child
+            && self.dsig(list) == Some("Transforms")
+        {
+            while let Some(transform) = self.next()? {
+                if self.dsig(transform) != Some("Transform") {
+                    return Err(self.unexpected(transform, "<Transform>"));
+                }
+                if transforms.len() == self.limits.transforms {
+                    let message =
+                        format!("more than {} transforms of a reference, which is the limit", self.limits.transforms);
+                    return Err(Error::new(ErrorKind::Limit, message).at(transform.offset));
+                }
+                let uri = self.attribute(transform, "Algorithm")?;
+                if uri == ENVELOPED {
+                    self.end()?;
+                    transforms.push(Transform::Enveloped);
+                } else if let Some(method) = self.canonicalization(&uri)? {
+                    transforms.push(Transform::Canonical(method));
+                } else {
+                    return Err(unsupported("the transform", &uri).at(transform.offset));
+                }
+            }
+            child = self.next()?;
+        }
+        let algorithm = match child {
+            Some(method) if self.dsig(method) == Some("DigestMethod") => {
+                let uri = self.attribute(method, "Algorithm")?;
+                self.end()?;
+                DigestAlgorithm::from_uri(&uri)
+                    .ok_or_else(|| unsupported("the digest algorithm", &uri).at(method.offset))?
+            }
+            Some(other) => return Err(self.unexpected(other, "<DigestMethod>")),
+            None => return Err(Error::new(ErrorKind::Malformed, "a <Reference> without <DigestMethod>").at(tag.offset)),
+        };
+        let digest = self.required("DigestValue").and_then(|tag| self.base64(tag))?;
+        self.end()?;
+        Ok(Reference { offset: tag.offset, uri, transforms, algorithm, digest })
+    }
+
+    /// Reads the content of `KeyInfo` (§4.5).
+    fn key_info(&mut self, hints: &mut Vec<KeyHint>) -> Result<(), Error> {
+        while let Some(tag) = self.next()? {
+            if hints.len() >= self.limits.keys {
+                let message = format!("more than {} descriptions of a key, which is the limit", self.limits.keys);
+                return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+            }
+            match (self.reader.namespace(tag.namespace), tag.name.local()) {
+                (DSIG, "KeyName") => hints.push(KeyHint::Name(self.text()?)),
+                (DSIG, "KeyValue") => {
+                    let hint = self.key_value()?;
+                    hints.push(hint);
+                }
+                (DSIG11, "DEREncodedKeyValue") => {
+                    let der = self.base64(tag)?;
+                    hints.push(PublicKey::from_der(&der).map_or_else(|_| self.not_supported(tag), KeyHint::Key));
+                }
+                (DSIG, "X509Data") => self.x509_data(hints)?,
+                _ => {
+                    hints.push(self.not_supported(tag));
+                    self.reader.skip_element()?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn not_supported(&self, tag: StartTag<'_>) -> KeyHint {
+        KeyHint::Unsupported(self.shown(tag.name))
+    }
+
+    /// Reads the content of `KeyValue` (§4.5.2).
+    fn key_value(&mut self) -> Result<KeyHint, Error> {
+        let Some(tag) = self.next()? else {
+            return Err(Error::new(ErrorKind::Malformed, "an empty <KeyValue>").at(self.reader.offset()));
+        };
+        let hint = match (self.reader.namespace(tag.namespace), tag.name.local()) {
+            (DSIG, "RSAKeyValue") => {
+                let modulus = self.required("Modulus").and_then(|tag| self.base64(tag))?;
+                let exponent = self.required("Exponent").and_then(|tag| self.base64(tag))?;
+                self.end()?;
+                KeyHint::Key(PublicKey::rsa(&modulus, &exponent))
+            }
+            (DSIG11, "ECKeyValue") => self.ec_key_value(tag)?,
+            _ => {
+                self.reader.skip_element()?;
+                self.not_supported(tag)
+            }
+        };
+        self.end()?;
+        Ok(hint)
+    }
+
+    /// Reads the content of `ECKeyValue` (§4.5.2.3) with a named curve.
+    fn ec_key_value(&mut self, value: StartTag<'a>) -> Result<KeyHint, Error> {
+        let (mut curve, mut point) = (None, None);
+        while let Some(tag) = self.next()? {
+            match (self.reader.namespace(tag.namespace), tag.name.local()) {
+                (DSIG11, "NamedCurve") => {
+                    let uri = self.attribute(tag, "URI")?;
+                    self.end()?;
+                    curve = uri.strip_prefix("urn:oid:").and_then(Curve::from_oid);
+                }
+                (DSIG11, "PublicKey") => point = Some(self.base64(tag)?),
+                _ => self.reader.skip_element()?,
+            }
+        }
+        let key = curve.zip(point).and_then(|(curve, point)| PublicKey::ec(curve, &point).ok());
+        Ok(key.map_or_else(|| self.not_supported(value), KeyHint::Key))
+    }
+
+    /// Reads the content of `X509Data` (§4.5.4). All of it describes one key.
+    fn x509_data(&mut self, hints: &mut Vec<KeyHint>) -> Result<(), Error> {
+        let mut certificates = Vec::new();
+        let mut references = Vec::new();
+        while let Some(tag) = self.next()? {
+            if certificates.len() + references.len() == self.limits.keys {
+                let message = format!("more than {} certificates of a signature, which is the limit", self.limits.keys);
+                return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+            }
+            match (self.reader.namespace(tag.namespace), tag.name.local()) {
+                (DSIG, "X509Certificate") => {
+                    let der = self.base64(tag)?;
+                    certificates.push(Certificate::from_der(&der).map_err(|error| error.at(tag.offset))?);
+                }
+                (DSIG, "X509IssuerSerial") => {
+                    self.required("X509IssuerName")?;
+                    let issuer = self.text()?;
+                    self.required("X509SerialNumber")?;
+                    let serial = self.text()?;
+                    self.end()?;
+                    let serial = serial.trim().trim_start_matches('0');
+                    let serial = if serial.is_empty() { "0" } else { serial }.to_owned();
+                    references.push(CertificateReference::IssuerSerial { issuer, serial });
+                }
+                (DSIG, "X509SubjectName") => references.push(CertificateReference::Subject(self.text()?)),
+                (DSIG, "X509SKI") => references.push(CertificateReference::KeyIdentifier(self.base64(tag)?)),
+                (DSIG11, "X509Digest") => {
+                    let uri = self.attribute(tag, "Algorithm")?;
+                    let digest = self.base64(tag)?;
+                    match DigestAlgorithm::from_uri(&uri) {
+                        Some(algorithm) => references.push(CertificateReference::Digest(algorithm, digest)),
+                        None => hints.push(self.not_supported(tag)),
+                    }
+                }
+                // Revocation lists of a signer say nothing that is trusted.
+                _ => self.reader.skip_element()?,
+            }
+        }
+        match certificates.is_empty() {
+            true => hints.extend(references.into_iter().map(KeyHint::Reference)),
+            false => hints.push(KeyHint::Certificates(certificates)),
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn unsupported(what: &str, uri: &str) -> Error {
+    Error::new(ErrorKind::Unsupported, format!("{what} \"{}\" is not supported", excerpt(uri, 100)))
+}

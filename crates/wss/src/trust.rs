@@ -1,0 +1,280 @@
+//! Whose signatures are accepted.
+
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rustls_pki_types::UnixTime;
+use webpki::{EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter};
+
+use crate::certificate::{Certificate, CertificateReference};
+use crate::crypto::Crypto;
+use crate::key::{PublicKey, Secret};
+use crate::signature::KeyHint;
+use crate::{Error, ErrorKind};
+
+/// The keys and certificates whose signatures are accepted. A signature says which key it was made with; it is accepted
+/// only if that key is one of these, or has a certificate of one of the authorities.
+#[derive(Clone, Debug, Default)]
+pub struct Trust {
+    certificates: Vec<Certificate>,
+    authorities: Vec<Certificate>,
+    intermediates: Vec<Certificate>,
+    keys: Vec<(String, PublicKey)>,
+    secrets: Vec<(String, Secret)>,
+    time: Option<SystemTime>,
+    is_anyone: bool,
+}
+
+/// Who made a signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Signer {
+    /// The owner of a certificate.
+    Certificate(Certificate),
+    /// The owner of a public key, by the name that it has in [`Trust`].
+    Key(String),
+    /// Anyone: the signature brought its key, and [`Trust::with_anyone`] accepts that.
+    Anyone,
+    /// Someone who knows a shared secret, by the name that it has in [`Trust`].
+    Secret(String),
+}
+
+/// A key to verify a signature with.
+pub(crate) enum VerifyingKey<'t> {
+    Public(PublicKey),
+    Secret(&'t Secret),
+}
+
+impl Trust {
+    /// Trusts nobody.
+    #[must_use]
+    pub fn new() -> Self {
+        Trust::default()
+    }
+
+    /// Trusts the owner of a certificate, whoever issued it. Its validity is checked.
+    #[must_use]
+    pub fn with_certificate(mut self, certificate: Certificate) -> Self {
+        self.certificates.push(certificate);
+        self
+    }
+
+    /// Trusts an authority, and the owners of all certificates that it issued, directly or through others.
+    #[must_use]
+    pub fn with_authority(mut self, certificate: Certificate) -> Self {
+        self.authorities.push(certificate);
+        self
+    }
+
+    /// Adds a certificate that is not trusted by itself, but may be needed between one that a signature names and an
+    /// authority, or that a signature only describes.
+    #[must_use]
+    pub fn with_intermediate(mut self, certificate: Certificate) -> Self {
+        self.intermediates.push(certificate);
+        self
+    }
+
+    /// Trusts the owner of a public key. A signature refers to it by its `KeyName` or its value.
+    #[must_use]
+    pub fn with_key(mut self, name: impl Into<String>, key: PublicKey) -> Self {
+        self.keys.push((name.into(), key));
+        self
+    }
+
+    /// Trusts everyone who knows a shared secret. A signature refers to it by its `KeyName`, or not at all if it is the only
+    /// one.
+    #[must_use]
+    pub fn with_secret(mut self, name: impl Into<String>, secret: Secret) -> Self {
+        self.secrets.push((name.into(), secret));
+        self
+    }
+
+    /// Accepts every key and certificate that a signature brings with it. That proves only that the content is what was
+    /// signed, by whoever it was. It is for finding out why a signature is not valid.
+    #[must_use]
+    pub fn with_anyone(self) -> Self {
+        Trust { is_anyone: true, ..self }
+    }
+
+    /// Checks certificates at this time, and not at the time of verification.
+    #[must_use]
+    pub fn at_time(mut self, time: SystemTime) -> Self {
+        self.time = Some(time);
+        self
+    }
+
+    /// Returns the secret of a signature with these hints. Public keys are never used as secrets.
+    pub(crate) fn secret(&self, hints: &[KeyHint]) -> Result<(VerifyingKey<'_>, Signer), Error> {
+        let names: Vec<&str> = hints.iter().filter_map(KeyHint::name).collect();
+        let mut found = self.secrets.iter().filter(|(name, _)| names.is_empty() || names.contains(&name.as_str()));
+        match (found.next(), found.next()) {
+            (Some((name, secret)), None) => Ok((VerifyingKey::Secret(secret), Signer::Secret(name.clone()))),
+            (Some(_), Some(_)) => {
+                Err(Error::new(ErrorKind::UnknownKey, "several secrets may have made the signature, which names none"))
+            }
+            (None, _) => Err(Error::new(ErrorKind::UnknownKey, "no secret of the signature is known")),
+        }
+    }
+
+    /// Returns the trusted key of a signature with these hints.
+    pub(crate) fn key(&self, hints: &[KeyHint], crypto: &dyn Crypto) -> Result<(VerifyingKey<'static>, Signer), Error> {
+        let mut refused = None;
+        for hint in hints {
+            match self.key_by(hint, crypto) {
+                Ok(Some((key, signer))) => return Ok((VerifyingKey::Public(key), signer)),
+                Ok(None) => {}
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        if let Some(error) = refused {
+            return Err(error);
+        }
+        if hints.is_empty() {
+            match (self.certificates.as_slice(), self.keys.as_slice()) {
+                ([only], []) => {
+                    self.check_validity(only)?;
+                    return Ok((VerifyingKey::Public(only.public_key().clone()), Signer::Certificate(only.clone())));
+                }
+                ([], [(name, key)]) => return Ok((VerifyingKey::Public(key.clone()), Signer::Key(name.clone()))),
+                _ => {}
+            }
+        }
+        let unsupported = hints.iter().find_map(|hint| match hint {
+            KeyHint::Unsupported(element) => Some(element),
+            _ => None,
+        });
+        Err(match unsupported {
+            Some(element) => {
+                Error::new(ErrorKind::Unsupported, format!("the key is described by {element}, which is not supported"))
+            }
+            None => Error::new(ErrorKind::UnknownKey, "no key of the signature is known"),
+        })
+    }
+
+    fn key_by(&self, hint: &KeyHint, crypto: &dyn Crypto) -> Result<Option<(PublicKey, Signer)>, Error> {
+        match hint {
+            KeyHint::Certificates(certificates) => {
+                let certificate = leaf(certificates)?;
+                if !self.is_anyone {
+                    self.check(certificate, certificates)?;
+                }
+                Ok(Some((certificate.public_key().clone(), Signer::Certificate(certificate.clone()))))
+            }
+            KeyHint::Reference(reference) => self.by_reference(reference, crypto),
+            KeyHint::Key(key) => {
+                if let Some((name, key)) = self.keys.iter().find(|(_, known)| known == key) {
+                    return Ok(Some((key.clone(), Signer::Key(name.clone()))));
+                }
+                if let Some(known) = self.certificates.iter().find(|known| known.public_key() == key) {
+                    self.check_validity(known)?;
+                    return Ok(Some((key.clone(), Signer::Certificate(known.clone()))));
+                }
+                Ok(self.is_anyone.then(|| (key.clone(), Signer::Anyone)))
+            }
+            KeyHint::Name(name) => {
+                let known = self.keys.iter().find(|(known, _)| known == name);
+                Ok(known.map(|(name, key)| (key.clone(), Signer::Key(name.clone()))))
+            }
+            KeyHint::Unsupported(_) => Ok(None),
+        }
+    }
+
+    fn by_reference(
+        &self,
+        reference: &CertificateReference,
+        crypto: &dyn Crypto,
+    ) -> Result<Option<(PublicKey, Signer)>, Error> {
+        let known = self.certificates.iter().chain(&self.intermediates);
+        let Some(certificate) = known.into_iter().find(|known| known.is(reference, crypto)) else { return Ok(None) };
+        self.check(certificate, &[])?;
+        Ok(Some((certificate.public_key().clone(), Signer::Certificate(certificate.clone()))))
+    }
+
+    /// Checks that a certificate is trusted. `others` may be between it and an authority.
+    fn check(&self, certificate: &Certificate, others: &[Certificate]) -> Result<(), Error> {
+        if self.certificates.contains(certificate) || self.authorities.contains(certificate) {
+            return self.check_validity(certificate);
+        }
+        let untrusted = |problem: webpki::Error| {
+            let problem = described(&problem);
+            let message = format!("the certificate of {} is not trusted: {problem}", certificate.subject());
+            Error::new(ErrorKind::Untrusted, message)
+        };
+        let anchors: Vec<_> = self
+            .authorities
+            .iter()
+            .filter_map(|authority| webpki::anchor_from_trusted_cert(authority.encoded()).ok())
+            .collect();
+        let between: Vec<_> = others
+            .iter()
+            .chain(&self.intermediates)
+            .filter(|other| *other != certificate)
+            .map(|other| other.encoded().clone())
+            .collect();
+        let end = EndEntityCert::try_from(certificate.encoded()).map_err(untrusted)?;
+        let time = UnixTime::since_unix_epoch(self.now().duration_since(UNIX_EPOCH).unwrap_or_default());
+        end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, None, None)
+            .map_err(untrusted)?;
+        Ok(())
+    }
+
+    fn check_validity(&self, certificate: &Certificate) -> Result<(), Error> {
+        let now = self.now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let (begins, ends) = certificate.validity();
+        let problem = match now {
+            now if now < begins => "not valid yet",
+            now if now > ends => "expired",
+            _ => return Ok(()),
+        };
+        Err(Error::new(ErrorKind::Untrusted, format!("the certificate of {} is {problem}", certificate.subject())))
+    }
+
+    fn now(&self) -> SystemTime {
+        self.time.unwrap_or_else(SystemTime::now)
+    }
+}
+
+/// Returns why there is no valid path to an authority.
+fn described(problem: &webpki::Error) -> String {
+    use webpki::Error::{
+        CaUsedAsEndEntity, CertExpired, CertNotValidYet, InvalidSignatureForPublicKey, UnknownIssuer,
+        UnsupportedCertVersion, UnsupportedSignatureAlgorithmContext,
+    };
+    match problem {
+        CertExpired { .. } => "it, or one of its issuers, is expired".to_owned(),
+        CertNotValidYet { .. } => "it, or one of its issuers, is not valid yet".to_owned(),
+        UnknownIssuer => "no authority is known that issued it".to_owned(),
+        InvalidSignatureForPublicKey => "the authority that it names did not issue it".to_owned(),
+        CaUsedAsEndEntity => "it is for issuing certificates, and it is not trusted itself".to_owned(),
+        UnsupportedCertVersion => "it, or one of its issuers, is not of version 3".to_owned(),
+        UnsupportedSignatureAlgorithmContext(_) => {
+            "it, or one of its issuers, has a signature by an algorithm that is not supported".to_owned()
+        }
+        other => {
+            let text = format!("{other:?}");
+            text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
+        }
+    }
+}
+
+/// Certificates for signing messages seldom say so: key usages are for TLS, time stamps and mail.
+struct AnyUsage;
+
+impl ExtendedKeyUsageValidator for AnyUsage {
+    fn validate(&self, _: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
+        Ok(())
+    }
+}
+
+/// Returns the certificate that issued none of the others.
+fn leaf(certificates: &[Certificate]) -> Result<&Certificate, Error> {
+    let has_issued = |one: &Certificate| certificates.iter().any(|other| other != one && other.is_issued_by(one));
+    let mut leaves = certificates.iter().filter(|one| !has_issued(one));
+    match (leaves.next(), leaves.next()) {
+        (Some(leaf), None) => Ok(leaf),
+        (Some(leaf), Some(other)) if leaf == other => Ok(leaf),
+        _ => Err(Error::new(
+            ErrorKind::Malformed,
+            "certificates of a signature that don't form one chain, where one certificate and its issuers were expected",
+        )),
+    }
+}

@@ -1,0 +1,346 @@
+//! Signed documents: what is signed verifies, and nothing else does.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+use castile_wss::document::{Place, Signer, VerifiedContent, Verifier};
+use castile_wss::{
+    Algorithms, Certificate, DigestAlgorithm, Error, ErrorKind, PrivateKey, PublicKey, Secret, SignatureAlgorithm,
+    Signer as Who, Trust,
+};
+use castile_xml::c14n::{self, Version};
+use futures_util::FutureExt;
+use rcgen::{CertificateParams, KeyPair, PublicKeyData, SignatureAlgorithm as KeyAlgorithm};
+
+const INVOICE: &str = "<invoice xmlns='urn:invoice' xmlns:x='urn:x' Id='i1'>\n  <!-- draft --><total x:currency='EUR'>12 &lt; 13</total>\n  <issuer/>\n</invoice>";
+
+/// A key with its certificate, which an authority issued.
+struct Owner {
+    key: KeyPair,
+    certificate: Certificate,
+    authority: Certificate,
+}
+
+impl Owner {
+    fn new(algorithm: &'static KeyAlgorithm) -> Self {
+        let mut params = CertificateParams::default();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        params.distinguished_name.push(rcgen::DnType::CommonName, "Authority");
+        let authority_key = KeyPair::generate().unwrap();
+        let authority = params.self_signed(&authority_key).unwrap();
+        let issuer = rcgen::Issuer::new(params, authority_key);
+        let key = KeyPair::generate_for(algorithm).unwrap();
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(rcgen::DnType::CommonName, "Owner");
+        let certificate = params.signed_by(&key, &issuer).unwrap();
+        Owner {
+            key,
+            certificate: Certificate::from_der(certificate.der()).unwrap(),
+            authority: Certificate::from_der(authority.der()).unwrap(),
+        }
+    }
+
+    fn key(&self) -> PrivateKey {
+        PrivateKey::from_pem(self.key.serialize_pem().as_bytes()).unwrap()
+    }
+
+    fn signer(&self) -> Signer {
+        Signer::new(self.key()).with_certificates(vec![self.certificate.clone()])
+    }
+
+    fn trust(&self) -> Trust {
+        Trust::new().with_authority(self.authority.clone())
+    }
+}
+
+fn signed(document: impl Future<Output = Result<Vec<u8>, Error>>) -> String {
+    String::from_utf8(document.now_or_never().unwrap().unwrap()).unwrap()
+}
+
+fn refused(trust: Trust, document: &str) -> (ErrorKind, String) {
+    let error = Verifier::new(trust).verify(document.as_bytes()).expect_err(document);
+    (error.kind(), error.to_string())
+}
+
+#[test]
+fn every_kind_of_key_signs() {
+    use DigestAlgorithm::{Sha256, Sha384, Sha512};
+    use SignatureAlgorithm::{Ecdsa, Ed25519, RsaPkcs1, RsaPss};
+    for (kind, algorithms) in [
+        (
+            &rcgen::PKCS_RSA_SHA256,
+            &[RsaPkcs1(Sha256), RsaPkcs1(Sha384), RsaPkcs1(Sha512), RsaPss(Sha256), RsaPss(Sha384), RsaPss(Sha512)][..],
+        ),
+        (&rcgen::PKCS_ECDSA_P256_SHA256, &[Ecdsa(Sha256)]),
+        (&rcgen::PKCS_ECDSA_P384_SHA384, &[Ecdsa(Sha384)]),
+        (&rcgen::PKCS_ECDSA_P521_SHA512, &[Ecdsa(Sha512)]),
+        (&rcgen::PKCS_ED25519, &[Ed25519]),
+    ] {
+        let owner = Owner::new(kind);
+        for &algorithm in algorithms {
+            let signer = Signer::new(owner.key().with_algorithm(algorithm).unwrap());
+            let document =
+                signed(signer.with_certificates(vec![owner.certificate.clone()]).enveloped(INVOICE.as_bytes()));
+            let verified = Verifier::new(owner.trust()).verify(document.as_bytes()).unwrap();
+            let [signature] = verified.signatures() else { panic!("{document}") };
+            assert_eq!(signature.algorithm, algorithm);
+            assert_eq!(signature.signer, Who::Certificate(owner.certificate.clone()));
+            assert!(verified.covers_document());
+            // The key alone is enough.
+            let key = PublicKey::from_der(&owner.key.subject_public_key_info()).unwrap();
+            assert_eq!(owner.certificate.public_key(), &key);
+            let alone = signed(Signer::new(owner.key()).with_key_name("k").enveloped(INVOICE.as_bytes()));
+            let verified = Verifier::new(Trust::new().with_key("k", key)).verify(alone.as_bytes()).unwrap();
+            assert_eq!(verified.signatures()[0].signer, Who::Key("k".to_owned()));
+        }
+    }
+}
+
+#[test]
+fn a_key_signs_only_with_its_algorithms() {
+    let key = Owner::new(&rcgen::PKCS_ECDSA_P256_SHA256).key();
+    let error = key.with_algorithm(SignatureAlgorithm::RsaPkcs1(DigestAlgorithm::Sha256)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Key);
+    for (pem, expected) in [
+        ("", "no private key in PEM was found"),
+        (
+            "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----",
+            "the private key is encrypted",
+        ),
+        ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "the private key can't be read"),
+    ] {
+        let error = PrivateKey::from_pem(pem.as_bytes()).unwrap_err();
+        assert!(error.to_string().starts_with(expected), "{error}");
+    }
+}
+
+#[test]
+fn every_canonicalization_digest_and_prefix_signs() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    for version in [Version::Canonical10, Version::Canonical11, Version::Exclusive10] {
+        for with_comments in [false, true] {
+            for digest in
+                [DigestAlgorithm::Sha256, DigestAlgorithm::Sha384, DigestAlgorithm::Sha512, DigestAlgorithm::Sha3_256]
+            {
+                for prefix in ["ds", "", "x"] {
+                    let signer = owner
+                        .signer()
+                        .with_canonicalization(c14n::Algorithm { version, with_comments })
+                        .with_digest(digest)
+                        .with_prefix(prefix);
+                    for document in [
+                        signed(signer.enveloped(INVOICE.as_bytes())),
+                        signed(signer.element(INVOICE.as_bytes(), "i1")),
+                        signed(signer.enveloping(INVOICE.as_bytes())),
+                        signed(signer.detached(&[("https://example.com/a", b"a"), ("b", b"b")])),
+                    ] {
+                        let verifier = Verifier::new(owner.trust())
+                            .with_content("https://example.com/a", *b"a")
+                            .with_content("b", *b"b");
+                        let verified = verifier.verify(document.as_bytes());
+                        assert!(
+                            verified.is_ok(),
+                            "{version:?} {with_comments} {digest} {prefix}: {verified:?} {document}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn signatures_are_where_they_are_wanted() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    let place = |local: &str, is_after: bool| {
+        let (namespace, local) = ("urn:invoice".to_owned(), local.to_owned());
+        if is_after { Place::After(namespace, local) } else { Place::EndOf(namespace, local) }
+    };
+    for (place, before, after) in [
+        (Place::EndOfRoot, "<issuer/>\n<", "</ds:Signature></invoice>"),
+        (place("issuer", false), "<issuer><", "</ds:Signature></issuer>\n"),
+        (place("issuer", true), "<issuer/><", "</ds:Signature>\n</invoice>"),
+        (place("total", true), "</total><", "</ds:Signature>\n  <issuer/>"),
+    ] {
+        let document = INVOICE.replace("\n</", "\n</");
+        let document = signed(owner.signer().with_place(place).enveloped(document.as_bytes()));
+        let (start, end) = (document.find("<ds:Signature").unwrap(), document.find("</ds:Signature>").unwrap());
+        assert!(document[..start + 1].ends_with(before), "{document}");
+        assert!(document[end..].starts_with(after), "{document}");
+        assert!(Verifier::new(owner.trust()).verify(document.as_bytes()).unwrap().covers_document());
+    }
+    for (place, kind, message) in [
+        (place("nothing", false), ErrorKind::Reference, "no element of the name"),
+        (place("invoice", true), ErrorKind::Reference, "after the root element"),
+    ] {
+        let error = owner.signer().with_place(place).enveloped(INVOICE.as_bytes()).now_or_never().unwrap().unwrap_err();
+        assert!(error.kind() == kind && error.message().contains(message), "{error}");
+    }
+    let error = owner.signer().element(INVOICE.as_bytes(), "i2").now_or_never().unwrap().unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Reference);
+}
+
+#[test]
+fn documents_are_written_in_utf_8() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    for (document, start) in [
+        (
+            &b"<?xml version='1.0' encoding='ISO-8859-1'?><a>\xe9</a>"[..],
+            "<?xml version=\"1.0\" encoding=\"UTF-8\"?><a>\u{e9}<",
+        ),
+        (b"<?xml version='1.0'?><a>\xc3\xa9</a>", "<?xml version='1.0'?><a>\u{e9}<"),
+        (b"\xef\xbb\xbf<a/>", "\u{feff}<a><"),
+        (b"\xfe\xff\0<\0a\0/\0>", "<a><"),
+        (b"<!DOCTYPE a [<!ENTITY e '1'>]><a>&e;</a>", "<!DOCTYPE a [<!ENTITY e '1'>]><a>&e;<"),
+    ] {
+        let document = signed(owner.signer().enveloped(document));
+        assert!(document.starts_with(start), "{document}");
+        assert!(Verifier::new(owner.trust()).verify(document.as_bytes()).is_ok());
+    }
+}
+
+#[test]
+fn verified_content_is_where_it_is_said_to_be() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    let document = "<r><a Id='a1'>1</a><b Id='b1'>2</b></r>";
+    let once = signed(owner.signer().element(document.as_bytes(), "a1"));
+    let verified = Verifier::new(owner.trust()).verify(once.as_bytes()).unwrap();
+    assert!(!verified.covers_document());
+    let [signature] = verified.signatures() else { panic!("{once}") };
+    let VerifiedContent::Element { range, without: None } = &signature.references[0].content else {
+        panic!("{signature:?}")
+    };
+    assert_eq!(&verified.text()[range.clone()], "<a Id='a1'>1</a>");
+    assert!(verified.text()[signature.range.clone()].starts_with("<ds:Signature"));
+    // A second signature is beside the first.
+    let twice = signed(owner.signer().element(once.as_bytes(), "b1"));
+    let verified = Verifier::new(owner.trust()).verify(twice.as_bytes()).unwrap();
+    let uris: Vec<&str> = verified.signatures().iter().map(|signature| signature.references[0].uri.as_str()).collect();
+    assert_eq!(uris, ["#a1", "#b1"]);
+}
+
+/// Every byte is changed in several ways, left out and doubled. What is accepted still says the same.
+#[test]
+fn changed_documents_are_refused() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    let exclusive = c14n::Method::new(c14n::Algorithm { version: Version::Exclusive10, with_comments: false });
+    let verifier = Verifier::new(owner.trust());
+    let document = signed(owner.signer().enveloped(INVOICE.as_bytes())).into_bytes();
+    // What is signed, as far as the document's canonical form tells.
+    let content = |document: &[u8]| -> Option<String> {
+        let verified = verifier.verify(document).ok()?;
+        assert!(verified.covers_document() && verified.signatures().len() == 1);
+        let mut reader = castile_xml::Reader::new(verified.text().as_bytes(), castile_xml::Limits::default()).unwrap();
+        let mut content = String::new();
+        let without = Some(verified.signatures()[0].range.start);
+        let subset = c14n::Subset { apex: None, without };
+        exclusive.write(&mut reader, subset, |piece| content.push_str(piece)).unwrap();
+        Some(content)
+    };
+    let expected = content(&document).unwrap();
+    let (mut accepted, mut tried) = (0, 0);
+    let mut random = fastrand::Rng::with_seed(7);
+    for at in 0..document.len() {
+        for change in 0..6 {
+            let mut changed = document.clone();
+            match change {
+                0 => drop(changed.remove(at)),
+                1 => changed.insert(at, document[at]),
+                2 => changed[at] ^= 1 << random.u8(0..8),
+                3 => changed[at] = b" <>&\"'/=:aA0-!"[random.usize(0..14)],
+                4 => changed.swap(at, random.usize(0..document.len())),
+                _ => {
+                    let end = (at + random.usize(1..60)).min(document.len());
+                    let piece = document[at..end].to_vec();
+                    let to = random.usize(0..document.len());
+                    drop(changed.splice(to..to, piece));
+                }
+            }
+            tried += 1;
+            if changed != document
+                && let Some(content) = content(&changed)
+            {
+                assert_eq!(content, expected, "{}", String::from_utf8_lossy(&changed));
+                accepted += 1;
+            }
+        }
+    }
+    // White space in tags, comments and line ends in base64 change nothing.
+    assert!(accepted > 10 && accepted < tried / 10, "{accepted} of {tried}");
+}
+
+#[test]
+fn strangers_are_not_trusted() {
+    let (owner, stranger) = (Owner::new(&rcgen::PKCS_ED25519), Owner::new(&rcgen::PKCS_ED25519));
+    let document = signed(stranger.signer().enveloped(INVOICE.as_bytes()));
+    let (kind, message) = refused(owner.trust(), &document);
+    assert!(
+        kind == ErrorKind::Untrusted && message.contains("CN=Owner") && message.contains("did not issue it"),
+        "{message}"
+    );
+    assert_eq!(refused(Trust::new(), &document).0, ErrorKind::Untrusted);
+    assert!(Verifier::new(Trust::new().with_anyone()).verify(document.as_bytes()).is_ok());
+    assert!(
+        Verifier::new(Trust::new().with_certificate(stranger.certificate.clone())).verify(document.as_bytes()).is_ok()
+    );
+    // The owner's certificate on a stranger's signature.
+    let signer = Signer::new(stranger.key()).with_certificates(vec![owner.certificate.clone()]);
+    assert_eq!(refused(owner.trust(), &signed(signer.enveloped(INVOICE.as_bytes()))).0, ErrorKind::Signature);
+    // Without any description of the key.
+    let document = signed(Signer::new(owner.key()).enveloped(INVOICE.as_bytes()));
+    assert_eq!(refused(owner.trust(), &document).0, ErrorKind::UnknownKey);
+    assert!(
+        Verifier::new(Trust::new().with_certificate(owner.certificate.clone())).verify(document.as_bytes()).is_ok()
+    );
+    // Before and after the certificate is valid.
+    let document = signed(owner.signer().enveloped(INVOICE.as_bytes()));
+    for trust in [owner.trust(), Trust::new().with_certificate(owner.certificate.clone())] {
+        for (seconds, expected) in [(0, "not valid yet"), (253_370_764_801, "expired")] {
+            let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
+            let (kind, message) = refused(trust.clone().at_time(time), &document);
+            assert!(kind == ErrorKind::Untrusted && message.contains(expected), "{message}");
+        }
+    }
+}
+
+/// A public key is known to everybody, so it must never be taken for a secret (CVE-2016-10555 is one of many).
+#[test]
+fn public_keys_are_no_secrets() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    for secret in [owner.key.der_bytes(), owner.certificate.der()] {
+        let forged = signed(
+            Signer::new(Secret::new(secret))
+                .with_certificates(vec![owner.certificate.clone()])
+                .enveloped(INVOICE.as_bytes()),
+        );
+        let trust = owner
+            .trust()
+            .with_certificate(owner.certificate.clone())
+            .with_key("k", owner.certificate.public_key().clone());
+        assert_eq!(refused(trust, &forged).0, ErrorKind::UnknownKey);
+    }
+    // And a secret is no public key.
+    let trust = Trust::new().with_secret("s", Secret::new(*b"secret"));
+    assert_eq!(refused(trust, &signed(owner.signer().enveloped(INVOICE.as_bytes()))).0, ErrorKind::Untrusted);
+}
+
+#[test]
+fn secrets_are_chosen_by_name() {
+    let [one, other] = [b"one", b"two"].map(|secret| Secret::new(*secret));
+    let both = Trust::new().with_secret("one", one.clone()).with_secret("two", other);
+    let named = signed(Signer::new(one.clone()).with_key_name("one").enveloped(INVOICE.as_bytes()));
+    let verified = Verifier::new(both.clone()).verify(named.as_bytes()).unwrap();
+    assert_eq!(verified.signatures()[0].signer, Who::Secret("one".to_owned()));
+    let unnamed = signed(Signer::new(one.clone()).enveloped(INVOICE.as_bytes()));
+    assert_eq!(refused(both.clone(), &unnamed).0, ErrorKind::UnknownKey);
+    assert_eq!(refused(both, &named.replace(">one<", ">two<")).0, ErrorKind::Signature);
+    assert_eq!(format!("{one:?}"), "Secret");
+}
+
+#[test]
+fn weak_algorithms_are_refused_by_default() {
+    let secret = Secret::new(*b"secret");
+    let document = signed(Signer::new(secret.clone()).with_digest(DigestAlgorithm::Sha1).enveloped(INVOICE.as_bytes()));
+    let trust = Trust::new().with_secret("s", secret);
+    assert_eq!(refused(trust.clone(), &document).0, ErrorKind::Disallowed);
+    let verifier = Verifier::new(trust).with_algorithms(Algorithms::default().with_sha1());
+    assert!(verifier.verify(document.as_bytes()).is_ok());
+}

@@ -29,7 +29,8 @@ impl Version {
     pub const ALL: [Version; 2] = [Version::Soap11, Version::Soap12];
 
     /// Returns the version whose envelopes are in this namespace.
-    pub(crate) fn of_namespace(namespace: &str) -> Option<Version> {
+    #[doc(hidden)]
+    pub fn of_namespace(namespace: &str) -> Option<Version> {
         Version::ALL.into_iter().find(|version| version.namespace() == namespace)
     }
 
@@ -89,7 +90,8 @@ impl Version {
     }
 
     /// Returns the attribute with the role of a header block (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §5.2.2).
-    pub(crate) const fn role_attribute(self) -> &'static str {
+    #[doc(hidden)]
+    pub const fn role_attribute(self) -> &'static str {
         match self {
             Version::Soap11 => "actor",
             Version::Soap12 => "role",
@@ -97,7 +99,8 @@ impl Version {
     }
 
     /// Returns whether a role is that of the ultimate receiver or of the next node (SOAP 1.1 §4.2.2, SOAP 1.2 Part 1 §2.2).
-    pub(crate) fn is_role_of_recipient(self, role: &str) -> bool {
+    #[doc(hidden)]
+    pub fn is_role_of_recipient(self, role: &str) -> bool {
         let next = match self {
             Version::Soap11 => "http://schemas.xmlsoap.org/soap/actor/next",
             Version::Soap12 => "http://www.w3.org/2003/05/soap-envelope/role/next",

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use x509_cert::Certificate as Parsed;
-use x509_cert::der::Decode;
+use x509_cert::der::{Any, Decode, Encode};
 use x509_cert::ext::pkix::SubjectKeyIdentifier;
 
 use crate::crypto::Crypto;
@@ -70,6 +70,18 @@ impl Certificate {
         }
     }
 
+    /// Reads the certificates of a `PkiPath` (ITU-T X.509): that of an authority is the first, and that of the owner of the
+    /// key the last.
+    pub(crate) fn from_path(der: &[u8], most: usize) -> Result<Vec<Self>, Error> {
+        let unreadable = |error| Error::new(ErrorKind::Key, format!("a certificate path that can't be read: {error}"));
+        let path: Vec<Any> = Decode::from_der(der).map_err(unreadable)?;
+        if path.len() > most {
+            let message = format!("a path of {} certificates, where at most {most} were expected", path.len());
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        path.iter().map(|certificate| Certificate::from_der(&certificate.to_der().map_err(unreadable)?)).collect()
+    }
+
     /// Returns the certificate in DER.
     pub fn der(&self) -> &[u8] {
         &self.0.der
@@ -98,6 +110,10 @@ impl Certificate {
     /// Returns when its validity begins and ends, in seconds since 1970.
     pub fn validity(&self) -> (u64, u64) {
         self.0.validity
+    }
+
+    pub(crate) fn key_identifier(&self) -> Option<&[u8]> {
+        self.0.key_identifier.as_deref()
     }
 
     pub(crate) fn encoded(&self) -> &CertificateDer<'static> {

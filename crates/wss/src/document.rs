@@ -23,4 +23,4 @@ mod sign;
 mod verify;
 
 pub use sign::{Place, Signer};
-pub use verify::{Verified, VerifiedContent, VerifiedReference, VerifiedSignature, Verifier};
+pub use verify::{Verified, Verifier};

@@ -32,8 +32,14 @@ pub enum ErrorKind {
     UnknownKey,
     /// The certificate is not trusted, or it is not valid at the time of verification.
     Untrusted,
-    /// There is no signature.
+    /// There is no signature, or not one of something that must be signed.
     Unsigned,
+    /// A message has no time, or one that is too old or in the future.
+    Expired,
+    /// A message was received before.
+    Replayed,
+    /// A message has no user name, or not with the right password.
+    Unauthenticated,
     /// A limit of [`Limits`](crate::Limits) is exceeded.
     Limit,
     /// A key or a certificate can't be read, or can't be used for what was asked.

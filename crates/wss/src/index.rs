@@ -4,18 +4,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
-use castile_xml::{Attribute, Reader, Token, XML_NAMESPACE, excerpt};
+use castile_xml::{Attribute, Reader, StartTag, Token, XML_NAMESPACE, excerpt};
 
 use crate::limits::Limits;
 use crate::signature::{DSIG, DSIG11};
+use crate::uris::{SAML1, SAML2, SAML2_PROTOCOL, WSU, XMLENC};
 use crate::{Error, ErrorKind};
-
-/// The namespace of the attribute `wsu:Id` (WS-Security §4.2).
-const WSU: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd";
-const XMLENC: &str = "http://www.w3.org/2001/04/xmlenc#";
-const SAML1: &str = "urn:oasis:names:tc:SAML:1.0:assertion";
-const SAML2: &str = "urn:oasis:names:tc:SAML:2.0:assertion";
-const SAML2_PROTOCOL: &str = "urn:oasis:names:tc:SAML:2.0:protocol";
 
 /// The attributes that are ids. Ids are registered by the names of their elements, so that an attacker can't give an
 /// element a second id of another kind.
@@ -48,6 +42,26 @@ pub(crate) struct Index {
     pub(crate) root: Range<usize>,
 }
 
+/// Sees the tags of a document while it is indexed.
+pub(crate) trait Visitor {
+    /// A start tag was read.
+    ///
+    /// # Errors
+    /// The document is not what was expected.
+    fn start(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) -> Result<(), Error>;
+
+    /// An element has ended, with `depth` elements around it.
+    fn end(&mut self, depth: usize, offset: usize);
+}
+
+impl Visitor for () {
+    fn start(&mut self, _: &Reader<'_>, _: StartTag<'_>) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn end(&mut self, _: usize, _: usize) {}
+}
+
 /// An element that has begun.
 struct Open {
     offset: usize,
@@ -61,11 +75,22 @@ impl Index {
     /// # Errors
     /// It is not well-formed, two elements have the same id, or there are too many signatures.
     pub(crate) fn of(reader: &mut Reader<'_>, rules: &IdAttributes, limits: Limits) -> Result<Self, Error> {
+        Self::with(reader, rules, limits, &mut ())
+    }
+
+    /// Reads a document to its end, and shows its tags to a visitor.
+    pub(crate) fn with(
+        reader: &mut Reader<'_>,
+        rules: &IdAttributes,
+        limits: Limits,
+        visitor: &mut impl Visitor,
+    ) -> Result<Self, Error> {
         let mut index = Index::default();
         let mut open: Vec<Open> = Vec::new();
         loop {
             match reader.next()? {
                 Token::StartTag(tag) => {
+                    visitor.start(reader, tag)?;
                     let namespace = reader.namespace(tag.namespace);
                     let local = tag.name.local();
                     let ids = reader.attributes().filter(|attribute| rules.is_id(namespace, local, attribute));
@@ -92,6 +117,7 @@ impl Index {
                 Token::EndTag(_) => {
                     let Some(Open { offset, ids, signature }) = open.pop() else { continue };
                     let end = reader.offset();
+                    visitor.end(open.len(), end);
                     for id in ids {
                         if let Some(range) = index.ids.get_mut(&id) {
                             range.end = end;
@@ -121,6 +147,12 @@ impl Index {
                 Err(Error::new(ErrorKind::Reference, message).at(offset))
             }
         }
+    }
+
+    /// Returns the id of the element that begins at this offset.
+    pub(crate) fn id_at(&self, offset: usize) -> Option<&str> {
+        let (id, _) = self.ids.iter().find(|(_, range)| range.start == offset)?;
+        Some(id)
     }
 
     /// Returns the byte range of the element with this id.

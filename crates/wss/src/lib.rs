@@ -4,7 +4,7 @@
 //! that nobody can read another element than the one that was signed. Nothing is ever fetched. What is not supported is
 //! refused with a reason.
 //!
-//! [`document`] signs and verifies documents without SOAP.
+//! [`message`] secures SOAP messages, and [`document`] signs and verifies documents without SOAP.
 
 mod algorithm;
 mod certificate;
@@ -14,9 +14,12 @@ mod error;
 mod index;
 mod key;
 mod limits;
+pub mod message;
 mod name;
 mod signature;
 mod trust;
+mod uris;
+mod verify;
 
 pub use algorithm::{Algorithms, DigestAlgorithm, SignatureAlgorithm};
 pub use certificate::Certificate;
@@ -25,3 +28,4 @@ pub use error::{Error, ErrorKind};
 pub use key::{Curve, PrivateKey, PublicKey, Secret};
 pub use limits::Limits;
 pub use trust::{Signer, Trust};
+pub use verify::{VerifiedContent, VerifiedReference, VerifiedSignature};

@@ -1,8 +1,12 @@
 //! The content of a `Signature` (XML Signature §4).
 
 mod read;
+mod write;
 
 use castile_xml::c14n::Method;
+
+pub(crate) use read::Elements;
+pub(crate) use write::{Target, Template, TransformText, escaped};
 
 use crate::certificate::{Certificate, CertificateReference};
 use crate::key::PublicKey;
@@ -38,6 +42,8 @@ pub(crate) enum Transform {
     /// Leaves out the signature that has the reference (§6.6.4).
     Enveloped,
     Canonical(Method),
+    /// Replaces a reference to a token with the token (WS-Security §8.3).
+    Token(Method),
 }
 
 /// What a signature says about its key (§4.5). It is only a hint: trust decides.
@@ -47,6 +53,13 @@ pub(crate) enum KeyHint {
     /// The certificates of one `X509Data`.
     Certificates(Vec<Certificate>),
     Reference(CertificateReference),
+    /// A token of the message.
+    Token {
+        /// The id of the reference to it.
+        reference: Option<String>,
+        /// The id of the token.
+        target: String,
+    },
     /// The name of an element that is not supported.
     Unsupported(String),
 }

@@ -102,6 +102,11 @@ impl Trust {
         self
     }
 
+    /// Sets the time at which certificates are checked, unless it is set.
+    pub(crate) fn unless_set_at(self, time: SystemTime) -> Self {
+        Trust { time: self.time.or(Some(time)), ..self }
+    }
+
     /// Returns the secret of a signature with these hints. Public keys are never used as secrets.
     pub(crate) fn secret(&self, hints: &[KeyHint]) -> Result<(VerifyingKey<'_>, Signer), Error> {
         let names: Vec<&str> = hints.iter().filter_map(KeyHint::name).collect();
@@ -174,7 +179,8 @@ impl Trust {
                 let known = self.keys.iter().find(|(known, _)| known == name);
                 Ok(known.map(|(name, key)| (key.clone(), Signer::Key(name.clone()))))
             }
-            KeyHint::Unsupported(_) => Ok(None),
+            // Messages replace references to tokens by the certificates of the tokens before.
+            KeyHint::Token { .. } | KeyHint::Unsupported(_) => Ok(None),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Attacks on signatures, and constructs that are refused because attacks need them.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use castile_wss::document::{Signer, VerifiedContent, Verifier};
-use castile_wss::{Algorithms, ErrorKind, Limits, Secret, Trust};
+use castile_wss::document::{Signer, Verifier};
+use castile_wss::{Algorithms, ErrorKind, Limits, Secret, Trust, VerifiedContent};
 use futures_util::FutureExt;
 
 const TRANSFER: &str = "<t:transfer xmlns:t='urn:t'><t:order Id='o1'><t:to>Alice</t:to></t:order></t:transfer>";

@@ -1,10 +1,10 @@
 //! Signed documents: what is signed verifies, and nothing else does.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use castile_wss::document::{Place, Signer, VerifiedContent, Verifier};
+use castile_wss::document::{Place, Signer, Verifier};
 use castile_wss::{
     Algorithms, Certificate, DigestAlgorithm, Error, ErrorKind, PrivateKey, PublicKey, Secret, SignatureAlgorithm,
-    Signer as Who, Trust,
+    Signer as Who, Trust, VerifiedContent,
 };
 use castile_xml::c14n::{self, Version};
 use futures_util::FutureExt;

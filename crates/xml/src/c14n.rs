@@ -144,6 +144,31 @@ impl Method {
     }
 }
 
+/// Receives a canonical form. Functions that take a text are sinks.
+pub trait Sink {
+    /// Receives the next piece of the text.
+    fn text(&mut self, piece: &str);
+
+    /// Returns whether [`omitted_prefix`](Self::omitted_prefix) is called. Finding these prefixes takes time.
+    fn wants_omitted_prefixes(&self) -> bool {
+        false
+    }
+
+    /// Receives a prefix that a value seems to use, as in `xsi:type="p:t"`, and whose declaration the form doesn't have.
+    /// Exclusive canonicalization omits declarations that only values use, so that a signature doesn't cover what these
+    /// values mean. `#default` stands for a default namespace, which is only noticed for `xsi:type`. `offset` is that of the
+    /// element.
+    fn omitted_prefix(&mut self, prefix: &str, offset: usize) {
+        let _ = (prefix, offset);
+    }
+}
+
+impl<F: FnMut(&str)> Sink for F {
+    fn text(&mut self, piece: &str) {
+        self(piece);
+    }
+}
+
 /// A canonical form to be written, of a document or of a part of it.
 #[derive(Debug)]
 pub struct Form<'m, O> {
@@ -160,7 +185,7 @@ pub struct Form<'m, O> {
 ///
 /// # Errors
 /// The errors of [`Method::write`]. After an error, discard what was written.
-pub fn write_all<O: FnMut(&str)>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> Result<(), Error> {
+pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> Result<(), Error> {
     let has_inherited = forms.iter().any(|form| form.method.algorithm.version != Version::Exclusive10);
     // The first to begin is the last, and is taken from there.
     let (mut due, whole): (Vec<_>, Vec<_>) = forms.into_iter().partition(|form| form.subset.apex.is_some());
@@ -190,7 +215,12 @@ pub fn write_all<O: FnMut(&str)>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>
                 open.iter().filter(|form| form.outside == Some(depth)).try_for_each(Open::check)?;
                 open.retain(|form| form.outside != Some(depth));
             }
-            Token::Text(text) => open.iter_mut().for_each(|form| form.with(|output| output.text(&text))),
+            Token::Text(text) => open.iter_mut().for_each(|form| {
+                form.with(|output| {
+                    output.text(&text);
+                    output.note_value(reader, &text);
+                });
+            }),
             Token::Comment(comment) => open.iter_mut().for_each(|form| form.with(|output| output.comment(comment))),
             Token::Instruction { target, data } => {
                 open.iter_mut().for_each(|form| form.with(|output| output.instruction(target, data)));
@@ -227,7 +257,7 @@ struct Open<'m, O> {
     left_out: Option<usize>,
 }
 
-impl<'m, O: FnMut(&str)> Open<'m, O> {
+impl<'m, O: Sink> Open<'m, O> {
     fn new(form: Form<'m, O>, outside: Option<usize>) -> Self {
         let Form { method, subset, out } = form;
         Open { output: Output::new(method, out), outside, without: subset.without, left_out: None }

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use castile_xml::c14n::{Algorithm, Form, Method, Subset, Version, canonical, write_all};
+use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, canonical, write_all};
 use castile_xml::{DocumentEntity, Error, ErrorKind, Limits, Reader, decode};
 
 const CANONICAL_10: Algorithm = Algorithm { version: Version::Canonical10, with_comments: false };
@@ -104,6 +104,82 @@ fn documents_without_a_canonical_form_are_errors() {
             assert_eq!(error.kind(), kind, "{document}: {error}");
             assert!(error.message().contains(message), "{document}: {error}");
         }
+    }
+}
+
+#[derive(Default)]
+struct Omitted {
+    text: String,
+    prefixes: Vec<String>,
+}
+
+impl Sink for &mut Omitted {
+    fn text(&mut self, piece: &str) {
+        self.text.push_str(piece);
+    }
+
+    fn wants_omitted_prefixes(&self) -> bool {
+        true
+    }
+
+    fn omitted_prefix(&mut self, prefix: &str, offset: usize) {
+        self.prefixes.push(format!("{prefix} {offset}"));
+    }
+}
+
+#[test]
+fn prefixes_that_only_values_use_are_noticed() {
+    let around = |content: &str| {
+        format!("<e xmlns='urn:d' xmlns:p='urn:p' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'>{content}</e>")
+    };
+    let start = around("").find("</e>").unwrap();
+    for (content, list, expected) in [
+        ("<a xmlns=''>p:t</a>", "", &["p 0"][..]),
+        ("<a xmlns=''> p:t </a>", "", &["p 0"]),
+        ("<a xmlns=''>x p:t y:z</a>", "", &["p 0"]),
+        ("<a xmlns=''>/p:a/p:b[1]</a>", "", &["p 0", "p 0"]),
+        ("<a xmlns='' b='p:t'/>", "", &["p 0"]),
+        ("<a xmlns=''><b>p:t</b></a>", "", &["p 12"]),
+        ("<a xmlns=''><b xmlns:q='urn:q'>q:t</b></a>", "", &["q 12"]),
+        // Comments, instructions and sections don't hide it.
+        ("<a xmlns=''>p<!-- -->:t</a>", "", &["p 0"]),
+        ("<a xmlns=''>p<?x?><![CDATA[:]]>t</a>", "", &["p 0"]),
+        ("<a xmlns=''>&#112;:t</a>", "", &["p 0"]),
+        // The form has the declaration.
+        ("<p:a>p:t</p:a>", "", &[]),
+        ("<a xmlns='' p:b='p:t'/>", "", &[]),
+        ("<a xmlns=''>p:t</a>", "p", &[]),
+        ("<a xmlns=''><b xmlns:q='urn:q'>q:t</b></a>", "q", &[]),
+        // It has another one.
+        ("<p:a><b xmlns='' xmlns:p='urn:q'>p:t</b></p:a>", "", &["p 5"]),
+        // No prefix, or not one that is declared.
+        ("<a xmlns=''>q:t 12:00 xp:t p<b/>:t</a>", "", &[]),
+        // A default namespace.
+        ("<p:a xsi:type='t'/>", "", &["#default 0"]),
+        ("<p:a xsi:type='t'/>", "#default", &[]),
+        ("<a xsi:type='t'/>", "", &[]),
+        ("<p:a xmlns='' xsi:type='t'/>", "", &[]),
+        ("<p:a xsi:type='p:t'/>", "", &[]),
+    ] {
+        let document = around(content);
+        let method = Method::new(EXCLUSIVE_10).with_inclusive_namespaces(list);
+        let subset = Subset { apex: Some(start), without: None };
+        let mut omitted = Omitted::default();
+        let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
+        write_all(&mut reader, vec![Form { method: &method, subset, out: &mut omitted }]).unwrap();
+        let relative = |prefix: &String| {
+            let (prefix, offset) = prefix.split_once(' ').unwrap();
+            format!("{prefix} {}", offset.parse::<usize>().unwrap() - start)
+        };
+        let found: Vec<String> = omitted.prefixes.iter().map(relative).collect();
+        assert_eq!(found, expected, "{content} {list}");
+        assert_eq!(write(&method, &document, subset), Ok(omitted.text));
+        // Canonical XML omits no declaration.
+        let mut omitted = Omitted::default();
+        let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
+        let method = Method::new(CANONICAL_10);
+        write_all(&mut reader, vec![Form { method: &method, subset, out: &mut omitted }]).unwrap();
+        assert_eq!(omitted.prefixes, [""; 0]);
     }
 }
 

@@ -1,19 +1,17 @@
-use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_xml::c14n::{Algorithm, Method, Subset, Version};
-use castile_xml::{DocumentEntity, Limits, Token, decode, escape};
+use castile_xml::{DocumentEntity, Limits, Token, decode};
 
 use crate::certificate::Certificate;
 use crate::crypto::{AwsLc, Crypto, SigningKey};
 use crate::index::{IdAttributes, Index};
-use crate::signature::DSIG;
+use crate::signature::{Target, Template, TransformText};
+use crate::uris::ENVELOPED;
 use crate::{DigestAlgorithm, Error, ErrorKind};
-
-const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 
 /// Signs documents. The default is exclusive canonicalization and SHA-256.
 #[derive(Clone, Debug)]
@@ -39,13 +37,6 @@ pub enum Place {
     EndOf(String, String),
     /// After the first element with this namespace and local name, such as the `Issuer` of a SAML assertion.
     After(String, String),
-}
-
-/// What a signature refers to, with its digest.
-struct Reference<'a> {
-    uri: &'a str,
-    transforms: Vec<String>,
-    digest: Vec<u8>,
 }
 
 impl Signer {
@@ -121,8 +112,8 @@ impl Signer {
     pub async fn enveloped(&self, document: &[u8]) -> Result<Vec<u8>, Error> {
         let text = in_utf8(document)?;
         let content = self.digest_of(&text, None)?;
-        let transforms = vec![ENVELOPED.to_owned(), self.canonicalization.uri().to_owned()];
-        self.inside(&text, Reference { uri: "", transforms, digest: content }).await
+        let transforms = vec![TransformText::new(ENVELOPED), TransformText::new(self.canonicalization.uri())];
+        self.inside(&text, Target { uri: "".into(), transforms, digest: content }).await
     }
 
     /// Signs the element of a document that has this id. Returns the document in UTF-8, with the signature in it. The
@@ -139,12 +130,11 @@ impl Signer {
         };
         let content = self.digest_of(&text, Some(range.start))?;
         let at = self.find_place(&text)?.at;
-        let mut transforms = vec![self.canonicalization.uri().to_owned()];
+        let mut transforms = vec![TransformText::new(self.canonicalization.uri())];
         if range.contains(&at) {
-            transforms.insert(0, ENVELOPED.to_owned());
+            transforms.insert(0, TransformText::new(ENVELOPED));
         }
-        let uri = format!("#{id}");
-        self.inside(&text, Reference { uri: &uri, transforms, digest: content }).await
+        self.inside(&text, Target { uri: format!("#{id}").into(), transforms, digest: content }).await
     }
 
     /// Signs an element. Returns a signature in UTF-8 that has the element in its `Object`.
@@ -159,14 +149,14 @@ impl Signer {
             let message = "a document type declaration, which can't be in an Object";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
-        let object = self.tag("Object");
+        let object = self.template().tag("Object");
         let object = format!("<{object} Id=\"object\">{}</{object}>", &text[root]);
         // The digest needs the namespaces around the object, which the canonical form may inherit.
-        let around = self.signature("", "", "", &object);
+        let around = self.template().signature("", "", "", &object);
         let at = around.find("Object Id=\"object\"").map_or(0, |at| around[..at].rfind('<').unwrap_or_default());
         let digest = self.digest_of(&around, Some(at))?;
-        let transforms = vec![self.canonicalization.uri().to_owned()];
-        let info = self.signed_info(&[Reference { uri: "#object", transforms, digest }]);
+        let transforms = vec![TransformText::new(self.canonicalization.uri())];
+        let info = self.template().signed_info(&[Target { uri: "#object".into(), transforms, digest }]);
         let place = Insertion { at: 0, tag: 0..0, around: None };
         self.finish("", place, &info, &object).await
     }
@@ -181,23 +171,23 @@ impl Signer {
         for (uri, content) in contents {
             let mut digest = self.new_digest()?;
             digest.update(content);
-            references.push(Reference { uri, transforms: Vec::new(), digest: digest.finish() });
+            references.push(Target { uri: (*uri).into(), transforms: Vec::new(), digest: digest.finish() });
         }
-        let info = self.signed_info(&references);
+        let info = self.template().signed_info(&references);
         self.finish("", Insertion { at: 0, tag: 0..0, around: None }, &info, "").await
     }
 
     /// Puts a signature into the document.
-    async fn inside(&self, text: &str, reference: Reference<'_>) -> Result<Vec<u8>, Error> {
+    async fn inside(&self, text: &str, reference: Target<'_>) -> Result<Vec<u8>, Error> {
         let place = self.find_place(text)?;
-        let info = self.signed_info(&[reference]);
+        let info = self.template().signed_info(&[reference]);
         self.finish(text, place, &info, "").await
     }
 
     /// Signs `SignedInfo` where it is in the document, because its canonical form may depend on what is around it.
     async fn finish(&self, text: &str, place: Insertion, info: &str, object: &str) -> Result<Vec<u8>, Error> {
         let key_info = self.key_info();
-        let unsigned = self.signature(info, "", &key_info, object);
+        let unsigned = self.template().signature(info, "", &key_info, object);
         let (document, at) = place.insert(text, &unsigned);
         let signed_info = at + unsigned.find(info).unwrap_or_default();
         let mut canonical = Vec::new();
@@ -206,7 +196,7 @@ impl Signer {
         Method::new(self.canonicalization)
             .write(&mut entity.reader(), subset, |piece| canonical.extend(piece.as_bytes()))?;
         let value = self.key.sign(&canonical).await?;
-        let signed = self.signature(info, &STANDARD.encode(value), &key_info, object);
+        let signed = self.template().signature(info, &STANDARD.encode(value), &key_info, object);
         Ok(place.insert(text, &signed).0.into_bytes())
     }
 
@@ -224,75 +214,20 @@ impl Signer {
         Ok(digest.finish())
     }
 
-    /// Returns the name of an element with the prefix.
-    fn tag(&self, local: &str) -> String {
-        match self.prefix.as_str() {
-            "" => local.to_owned(),
-            prefix => format!("{prefix}:{local}"),
+    fn template(&self) -> Template<'_> {
+        Template {
+            prefix: &self.prefix,
+            canonicalization: self.canonicalization,
+            algorithm: self.key.algorithm(),
+            digest: self.digest,
         }
-    }
-
-    fn signed_info(&self, references: &[Reference<'_>]) -> String {
-        let tag = |local| self.tag(local);
-        let mut info = format!(
-            "<{}><{} Algorithm=\"{}\"/><{} Algorithm=\"{}\"/>",
-            tag("SignedInfo"),
-            tag("CanonicalizationMethod"),
-            self.canonicalization.uri(),
-            tag("SignatureMethod"),
-            self.key.algorithm().uri(),
-        );
-        for Reference { uri, transforms, digest } in references {
-            let _ = write!(info, "<{} URI=\"{}\">", tag("Reference"), escaped(uri));
-            if !transforms.is_empty() {
-                let _ = write!(info, "<{}>", tag("Transforms"));
-                for transform in transforms {
-                    let _ = write!(info, "<{} Algorithm=\"{transform}\"/>", tag("Transform"));
-                }
-                let _ = write!(info, "</{}>", tag("Transforms"));
-            }
-            let _ = write!(
-                info,
-                "<{method} Algorithm=\"{}\"/><{value}>{}</{value}></{}>",
-                self.digest.uri(),
-                STANDARD.encode(digest),
-                tag("Reference"),
-                method = tag("DigestMethod"),
-                value = tag("DigestValue"),
-            );
-        }
-        let _ = write!(info, "</{}>", tag("SignedInfo"));
-        info
     }
 
     fn key_info(&self) -> String {
-        let tag = |local| self.tag(local);
-        let mut info = String::new();
-        if let Some(name) = &self.key_name {
-            let _ = write!(info, "<{tag}>{}</{tag}>", escaped(name), tag = tag("KeyName"));
-        }
-        if !self.certificates.is_empty() {
-            let _ = write!(info, "<{}>", tag("X509Data"));
-            for certificate in &self.certificates {
-                let encoded = STANDARD.encode(certificate.der());
-                let _ = write!(info, "<{tag}>{encoded}</{tag}>", tag = tag("X509Certificate"));
-            }
-            let _ = write!(info, "</{}>", tag("X509Data"));
-        }
-        match info.is_empty() {
-            true => info,
-            false => format!("<{tag}>{info}</{tag}>", tag = tag("KeyInfo")),
-        }
-    }
-
-    fn signature(&self, info: &str, value: &str, key_info: &str, object: &str) -> String {
-        let colon = if self.prefix.is_empty() { "" } else { ":" };
-        format!(
-            "<{signature} xmlns{colon}{prefix}=\"{DSIG}\">{info}<{tag}>{value}</{tag}>{key_info}{object}</{signature}>",
-            signature = self.tag("Signature"),
-            prefix = self.prefix,
-            tag = self.tag("SignatureValue"),
-        )
+        let template = self.template();
+        let name = self.key_name.iter().map(|name| template.key_name(name));
+        let info: String = name.chain(template.certificates(&self.certificates)).collect();
+        template.key_info(&info)
     }
 
     /// Finds where the signature is put.
@@ -365,15 +300,6 @@ impl Insertion {
             Some(name) => (format!("{before}>{signature}</{name}>{after}"), self.at + 1),
         }
     }
-}
-
-/// Returns a text as it is written in an attribute, and also in content. What XML can't have is left out.
-fn escaped(text: &str) -> String {
-    let mut out = Vec::new();
-    let allowed: String = text.chars().filter(|&c| escape::is_char(c)).collect();
-    // It only fails for characters that XML can't have.
-    let _ = escape::push_attribute(&mut out, &allowed);
-    String::from_utf8(out).unwrap_or_default()
 }
 
 /// Converts a document to UTF-8. Its declaration of another encoding is replaced.

@@ -10,10 +10,11 @@ use super::{DSIG, DSIG11, KeyHint, Reference, Signature, Transform};
 use crate::certificate::{Certificate, CertificateReference};
 use crate::key::{Curve, PublicKey};
 use crate::limits::Limits;
+use crate::uris::{
+    BASE64_BINARY, ENVELOPED, EXCLUSIVE, SAML1_ID, SAML2_ID, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU,
+    X509_KEY_IDENTIFIER, X509_PATH, X509_V3,
+};
 use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
-
-const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
-const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
 
 /// Numbers in `RSAKeyValue` and elsewhere are written with and without padding.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -23,14 +24,18 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 
 impl Signature {
     /// Reads the signature whose start tag is at `offset`. `reader` is before it.
-    pub(crate) fn read(reader: &mut Reader<'_>, offset: usize, limits: Limits) -> Result<Self, Error> {
+    pub(crate) fn find(reader: &mut Reader<'_>, offset: usize, limits: Limits) -> Result<Self, Error> {
         loop {
             match reader.next()? {
-                Token::StartTag(tag) if tag.offset == offset => break,
+                Token::StartTag(tag) if tag.offset == offset => return Signature::read(reader, limits),
                 Token::End => return Err(Error::new(ErrorKind::Malformed, "no signature begins here").at(offset)),
                 _ => {}
             }
         }
+    }
+
+    /// Reads the content of a signature, whose start tag was read last.
+    pub(crate) fn read(reader: &mut Reader<'_>, limits: Limits) -> Result<Self, Error> {
         let mut elements = Elements { reader, limits };
         let signed_info = elements.required("SignedInfo")?;
         let info = elements.signed_info()?;
@@ -53,14 +58,14 @@ impl Signature {
 }
 
 /// The elements inside an element, one after the other.
-struct Elements<'r, 'a> {
-    reader: &'r mut Reader<'a>,
-    limits: Limits,
+pub(crate) struct Elements<'r, 'a> {
+    pub(crate) reader: &'r mut Reader<'a>,
+    pub(crate) limits: Limits,
 }
 
 impl<'a> Elements<'_, 'a> {
     /// Returns the start tag of the next element, or `None` after the end tag of the one around.
-    fn next(&mut self) -> Result<Option<StartTag<'a>>, Error> {
+    pub(crate) fn next(&mut self) -> Result<Option<StartTag<'a>>, Error> {
         loop {
             let offset = self.reader.offset();
             match self.reader.next()? {
@@ -93,7 +98,7 @@ impl<'a> Elements<'_, 'a> {
     }
 
     /// Reads to the end of an element that has no more elements.
-    fn end(&mut self) -> Result<(), Error> {
+    pub(crate) fn end(&mut self) -> Result<(), Error> {
         match self.next()? {
             None => Ok(()),
             Some(tag) => Err(self.unexpected(tag, "no further element")),
@@ -101,7 +106,7 @@ impl<'a> Elements<'_, 'a> {
     }
 
     #[cold]
-    fn unexpected(&self, tag: StartTag<'_>, expected: &str) -> Error {
+    pub(crate) fn unexpected(&self, tag: StartTag<'_>, expected: &str) -> Error {
         let message = format!("{} in a signature, where {expected} was expected", self.shown(tag.name));
         Error::new(ErrorKind::Malformed, message).at(tag.offset)
     }
@@ -111,7 +116,7 @@ impl<'a> Elements<'_, 'a> {
     }
 
     /// Returns the text of an element. Comments in it don't split it.
-    fn text(&mut self) -> Result<String, Error> {
+    pub(crate) fn text(&mut self) -> Result<String, Error> {
         let mut all = String::new();
         loop {
             match self.reader.next()? {
@@ -123,7 +128,7 @@ impl<'a> Elements<'_, 'a> {
         }
     }
 
-    fn base64(&mut self, tag: StartTag<'_>) -> Result<Vec<u8>, Error> {
+    pub(crate) fn base64(&mut self, tag: StartTag<'_>) -> Result<Vec<u8>, Error> {
         let mut text = self.text()?;
         text.retain(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
         BASE64.decode(&text).map_err(|error| {
@@ -132,14 +137,14 @@ impl<'a> Elements<'_, 'a> {
         })
     }
 
-    fn attribute(&self, tag: StartTag<'_>, local: &str) -> Result<String, Error> {
+    pub(crate) fn attribute(&self, tag: StartTag<'_>, local: &str) -> Result<String, Error> {
         self.optional_attribute(local).ok_or_else(|| {
             let message = format!("{} without the attribute {local}", self.shown(tag.name));
             Error::new(ErrorKind::Malformed, message).at(tag.offset)
         })
     }
 
-    fn optional_attribute(&self, local: &str) -> Option<String> {
+    pub(crate) fn optional_attribute(&self, local: &str) -> Option<String> {
         let mut attributes = self.reader.attributes();
         let found = attributes.find(|attribute| attribute.namespace.is_empty() && attribute.name.local() == local);
         Some(found?.value.to_owned())
@@ -232,6 +237,8 @@ impl<'a> Elements<'_, 'a> {
                 if uri == ENVELOPED {
                     self.end()?;
                     transforms.push(Transform::Enveloped);
+                } else if uri == STR_TRANSFORM {
+                    transforms.push(Transform::Token(self.transformation_parameters(transform)?));
                 } else if let Some(method) = self.canonicalization(&uri)? {
                     transforms.push(Transform::Canonical(method));
                 } else {
@@ -255,6 +262,27 @@ impl<'a> Elements<'_, 'a> {
         Ok(Reference { offset: tag.offset, uri, transforms, algorithm, digest })
     }
 
+    /// Reads the `TransformationParameters` of an STR-Transform (WS-Security §8.3).
+    fn transformation_parameters(&mut self, transform: StartTag<'a>) -> Result<Method, Error> {
+        let missing = || {
+            let message = "an STR-Transform without <TransformationParameters> and a <CanonicalizationMethod> in it";
+            Error::new(ErrorKind::Malformed, message).at(transform.offset)
+        };
+        let parameters = self.next()?.ok_or_else(missing)?;
+        if self.reader.namespace(parameters.namespace) != WSSE || parameters.name.local() != "TransformationParameters"
+        {
+            return Err(self.unexpected(parameters, "<TransformationParameters>"));
+        }
+        let method = self.required("CanonicalizationMethod")?;
+        let uri = self.attribute(method, "Algorithm")?;
+        let canonicalization = self
+            .canonicalization(&uri)?
+            .ok_or_else(|| unsupported("the canonicalization algorithm", &uri).at(method.offset))?;
+        self.end()?;
+        self.end()?;
+        Ok(canonicalization)
+    }
+
     /// Reads the content of `KeyInfo` (§4.5).
     fn key_info(&mut self, hints: &mut Vec<KeyHint>) -> Result<(), Error> {
         while let Some(tag) = self.next()? {
@@ -273,6 +301,7 @@ impl<'a> Elements<'_, 'a> {
                     hints.push(PublicKey::from_der(&der).map_or_else(|_| self.not_supported(tag), KeyHint::Key));
                 }
                 (DSIG, "X509Data") => self.x509_data(hints)?,
+                (WSSE, "SecurityTokenReference") => self.token_reference(tag, hints)?,
                 _ => {
                     hints.push(self.not_supported(tag));
                     self.reader.skip_element()?;
@@ -280,6 +309,86 @@ impl<'a> Elements<'_, 'a> {
             }
         }
         Ok(())
+    }
+
+    /// Reads the content of a `SecurityTokenReference` (WS-Security §7).
+    fn token_reference(&mut self, reference: StartTag<'a>, hints: &mut Vec<KeyHint>) -> Result<(), Error> {
+        let id = self.reader.qualified_attribute(WSU, "Id").map(|attribute| attribute.value.to_owned());
+        let before = hints.len();
+        while let Some(tag) = self.next()? {
+            match (self.reader.namespace(tag.namespace), tag.name.local()) {
+                (WSSE, "Reference") => {
+                    let uri = self.attribute(tag, "URI")?;
+                    self.end()?;
+                    let Some(target) = uri.strip_prefix('#') else {
+                        return Err(unsupported("the token outside the message", &uri).at(tag.offset));
+                    };
+                    hints.push(KeyHint::Token { reference: id.clone(), target: target.to_owned() });
+                }
+                (WSSE, "KeyIdentifier") => {
+                    let kind = self.attribute(tag, "ValueType")?;
+                    let hint = match kind.as_str() {
+                        X509_KEY_IDENTIFIER => {
+                            KeyHint::Reference(CertificateReference::KeyIdentifier(self.base64(tag)?))
+                        }
+                        THUMBPRINT_SHA1 => {
+                            let digest = self.base64(tag)?;
+                            KeyHint::Reference(CertificateReference::Digest(DigestAlgorithm::Sha1, digest))
+                        }
+                        SAML1_ID | SAML2_ID => {
+                            let target = self.text()?.trim().to_owned();
+                            KeyHint::Token { reference: id.clone(), target }
+                        }
+                        _ => {
+                            self.reader.skip_element()?;
+                            self.not_supported(tag)
+                        }
+                    };
+                    hints.push(hint);
+                }
+                (WSSE, "Embedded") => {
+                    while let Some(token) = self.next()? {
+                        match (self.reader.namespace(token.namespace), token.name.local()) {
+                            (WSSE, "BinarySecurityToken") => {
+                                let certificates = self.binary_token(token)?;
+                                hints.push(KeyHint::Certificates(certificates));
+                            }
+                            _ => {
+                                self.reader.skip_element()?;
+                                hints.push(self.not_supported(token));
+                            }
+                        }
+                    }
+                }
+                (DSIG, "X509Data") => self.x509_data(hints)?,
+                _ => {
+                    self.reader.skip_element()?;
+                    hints.push(self.not_supported(tag));
+                }
+            }
+        }
+        match hints.len() - before {
+            1 => Ok(()),
+            count => {
+                let message = format!("a <SecurityTokenReference> to {count} tokens, where one was expected");
+                Err(Error::new(ErrorKind::Malformed, message).at(reference.offset))
+            }
+        }
+    }
+
+    /// Reads the certificates of a `BinarySecurityToken` (X.509 Token Profile §3.1).
+    pub(crate) fn binary_token(&mut self, tag: StartTag<'a>) -> Result<Vec<Certificate>, Error> {
+        let kind = self.attribute(tag, "ValueType")?;
+        if let Some(encoding) = self.optional_attribute("EncodingType").filter(|encoding| encoding != BASE64_BINARY) {
+            return Err(unsupported("the encoding of a token", &encoding).at(tag.offset));
+        }
+        let token = self.base64(tag)?;
+        let certificates = match kind.as_str() {
+            X509_V3 => Certificate::from_der(&token).map(|certificate| vec![certificate]),
+            X509_PATH => Certificate::from_path(&token, self.limits.keys),
+            _ => Err(unsupported("the token", &kind)),
+        };
+        certificates.map_err(|error| error.at(tag.offset))
     }
 
     fn not_supported(&self, tag: StartTag<'_>) -> KeyHint {

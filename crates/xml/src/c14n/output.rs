@@ -3,10 +3,12 @@
 use crate::error::Error;
 use crate::namespaces::Namespaces;
 use crate::token::{Raw, StartTag};
-use crate::{QName, Reader, XML_NAMESPACE, scan};
+use crate::{QName, Reader, XML_NAMESPACE, is_name_char, scan};
 
 use super::ancestors::{Ancestors, Inherited};
-use super::{Method, Version};
+use super::{Method, Sink, Version};
+
+const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 
 pub(super) struct Output<'m, O> {
     method: &'m Method,
@@ -17,6 +19,10 @@ pub(super) struct Output<'m, O> {
     rendered: Namespaces,
     scopes: Vec<usize>,
     position: Position,
+    /// The offset of the start tag that was written last.
+    element: usize,
+    /// The end of the text since the last tag, as far as it may be a prefix. Empty unless omitted prefixes are wanted.
+    tail: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -35,7 +41,7 @@ struct Attribute<'r> {
     value: &'r str,
 }
 
-impl<'m, O: FnMut(&str)> Output<'m, O> {
+impl<'m, O: Sink> Output<'m, O> {
     pub(super) fn new(method: &'m Method, out: O) -> Self {
         Output {
             method,
@@ -44,6 +50,8 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
             rendered: Namespaces::default(),
             scopes: Vec::new(),
             position: Position::BeforeRoot,
+            element: 0,
+            tail: String::new(),
         }
     }
 
@@ -92,7 +100,53 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
             push_value(&mut self.tag, value);
         }
         self.tag.push('>');
-        (self.out)(&self.tag);
+        self.out.text(&self.tag);
+        self.element = tag.offset;
+        self.tail.clear();
+        if self.wants_omitted_prefixes() {
+            for attribute in reader.attributes() {
+                let is_type = attribute.namespace == XSI_NAMESPACE && attribute.name.local() == "type";
+                if is_type && !attribute.value.contains(':') {
+                    self.note_prefix(reader, "");
+                }
+                self.note_value(reader, attribute.value);
+                self.tail.clear();
+            }
+        }
+    }
+
+    fn wants_omitted_prefixes(&self) -> bool {
+        self.method.algorithm.version == Version::Exclusive10 && self.out.wants_omitted_prefixes()
+    }
+
+    /// Notes the prefixes that a value seems to use, if they are wanted. A value may arrive in pieces, because comments split
+    /// it.
+    pub(super) fn note_value(&mut self, reader: &Reader<'_>, value: &str) {
+        if !self.wants_omitted_prefixes() {
+            return;
+        }
+        let mut pieces = value.split(':').peekable();
+        while let Some(piece) = pieces.next() {
+            let start = piece.trim_end_matches(is_name_char).len();
+            if start > 0 {
+                self.tail.clear();
+            }
+            self.tail.push_str(&piece[start..]);
+            if pieces.peek().is_some() {
+                let tail = std::mem::take(&mut self.tail);
+                if !tail.is_empty() {
+                    self.note_prefix(reader, &tail);
+                }
+            }
+        }
+    }
+
+    fn note_prefix(&mut self, reader: &Reader<'_>, prefix: &str) {
+        let is_omitted = reader.resolve(prefix).is_some_and(|name| !name.is_empty() && !self.is_rendered(prefix, name));
+        if is_omitted {
+            let prefix = if prefix.is_empty() { "#default" } else { prefix };
+            self.out.omitted_prefix(prefix, self.element);
+        }
     }
 
     /// Writes the declarations that the canonical form requires and that are not in scope in the output.
@@ -144,11 +198,12 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
             self.rendered.truncate(scope);
         }
         self.leave_out();
+        self.tail.clear();
         self.tag.clear();
         self.tag.push_str("</");
         self.tag.push_str(name.as_str());
         self.tag.push('>');
-        (self.out)(&self.tag);
+        self.out.text(&self.tag);
     }
 
     /// Notes that an element has ended, whether it was written or left out.
@@ -163,11 +218,11 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
         loop {
             let (plain, special) = rest.split_at(scan::end_of_unescaped(rest.as_bytes()));
             if !plain.is_empty() {
-                (self.out)(plain);
+                self.out.text(plain);
             }
             let Some(c) = special.chars().next() else { return };
             let (c, behind) = special.split_at(c.len_utf8());
-            (self.out)(match c {
+            self.out.text(match c {
                 "<" => "&lt;",
                 ">" => "&gt;",
                 "&" => "&amp;",
@@ -181,23 +236,23 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
     pub(super) fn comment(&mut self, comment: Raw<'_>) {
         if self.method.algorithm.with_comments {
             self.before_misc();
-            (self.out)("<!--");
+            self.out.text("<!--");
             self.raw(&comment.text());
-            (self.out)("-->");
+            self.out.text("-->");
             self.after_misc();
         }
     }
 
     pub(super) fn instruction(&mut self, target: &str, data: Raw<'_>) {
         self.before_misc();
-        (self.out)("<?");
-        (self.out)(target);
+        self.out.text("<?");
+        self.out.text(target);
         let data = data.text();
         if !data.is_empty() {
-            (self.out)(" ");
+            self.out.text(" ");
             self.raw(&data);
         }
-        (self.out)("?>");
+        self.out.text("?>");
         self.after_misc();
     }
 
@@ -205,10 +260,10 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
     /// do not define its form. libxml2 and Santuario write it as in text, where a reader preserves it.
     fn raw(&mut self, text: &str) {
         let mut pieces = text.split('\r');
-        (self.out)(pieces.next().unwrap_or_default());
+        self.out.text(pieces.next().unwrap_or_default());
         for piece in pieces {
-            (self.out)("&#xD;");
-            (self.out)(piece);
+            self.out.text("&#xD;");
+            self.out.text(piece);
         }
     }
 
@@ -216,13 +271,13 @@ impl<'m, O: FnMut(&str)> Output<'m, O> {
 
     fn before_misc(&mut self) {
         if self.position == Position::AfterRoot {
-            (self.out)("\n");
+            self.out.text("\n");
         }
     }
 
     fn after_misc(&mut self) {
         if self.position == Position::BeforeRoot {
-            (self.out)("\n");
+            self.out.text("\n");
         }
     }
 }

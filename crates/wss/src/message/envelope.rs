@@ -1,0 +1,168 @@
+//! Where the parts of an envelope are.
+
+use std::ops::Range;
+
+use castile_soap::Version;
+use castile_xml::{Reader, StartTag};
+
+use crate::index::{IdAttributes, Index, Visitor};
+use crate::limits::Limits;
+use crate::{Error, ErrorKind};
+
+/// Maximum number of header blocks, as in `castile-soap`.
+const MAX_BLOCKS: usize = 256;
+
+/// The parts of an envelope, as byte ranges.
+#[derive(Debug)]
+pub(crate) struct Envelope {
+    pub(crate) version: Version,
+    /// The range of the header, if there is one.
+    pub(crate) header: Option<Range<usize>>,
+    pub(crate) blocks: Vec<Block>,
+    pub(crate) body: Range<usize>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Block {
+    pub(crate) namespace: String,
+    pub(crate) local: String,
+    /// The role that the block is for.
+    pub(crate) role: Option<String>,
+    pub(crate) range: Range<usize>,
+}
+
+#[derive(Default)]
+struct Outline {
+    version: Option<Version>,
+    header: Option<Range<usize>>,
+    blocks: Vec<Block>,
+    body: Option<Range<usize>>,
+    /// What the element at depth 2 is.
+    current: Current,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Current {
+    #[default]
+    Other,
+    Header,
+    Body,
+}
+
+impl Envelope {
+    /// Reads a message to its end, and indexes its ids.
+    ///
+    /// # Errors
+    /// It is not an envelope, or has two bodies, or two elements have the same id.
+    pub(crate) fn read(text: &str, limits: Limits) -> Result<(Self, Index), Error> {
+        let mut reader = Reader::new(text.as_bytes(), limits.document)?;
+        let mut outline = Outline::default();
+        let rules = IdAttributes { everywhere: Vec::new() };
+        let index = Index::with(&mut reader, &rules, limits, &mut outline)?;
+        let Outline { version, header, blocks, body, .. } = outline;
+        match (version, body) {
+            (Some(version), Some(body)) => Ok((Envelope { version, header, blocks, body }, index)),
+            _ => Err(Error::new(ErrorKind::Malformed, "an envelope without a body")),
+        }
+    }
+
+    /// Returns the block of WS-Security for a role.
+    ///
+    /// # Errors
+    /// There are several.
+    pub(crate) fn security(&self, namespace: &str, role: Option<&str>) -> Result<Option<&Block>, Error> {
+        let is_for_us = |block: &&Block| match (&block.role, role) {
+            (None, None) => true,
+            (Some(found), Some(role)) => found == role,
+            (Some(found), None) => self.version.is_role_of_recipient(found),
+            (None, Some(_)) => false,
+        };
+        let mut found = self.blocks.iter().filter(|block| block.namespace == namespace && block.local == "Security");
+        let mut found = found.by_ref().filter(is_for_us);
+        match (found.next(), found.next()) {
+            (Some(_), Some(second)) => {
+                let message = "a second <Security> for the same role, where one was expected";
+                Err(Error::new(ErrorKind::Malformed, message).at(second.range.start))
+            }
+            (first, _) => Ok(first),
+        }
+    }
+}
+
+impl Visitor for Outline {
+    fn start(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) -> Result<(), Error> {
+        let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
+        let malformed = |message: &'static str| Err(Error::new(ErrorKind::Malformed, message).at(tag.offset));
+        let range = tag.offset..tag.offset;
+        match reader.depth() {
+            1 => {
+                self.version = Version::of_namespace(namespace).filter(|_| local == "Envelope");
+                if self.version.is_none() {
+                    return malformed("a root element that is not an envelope of SOAP 1.1 or 1.2");
+                }
+            }
+            2 => {
+                self.current = match local {
+                    _ if self.version.is_none_or(|version| version.namespace() != namespace) => Current::Other,
+                    "Header" => Current::Header,
+                    "Body" => Current::Body,
+                    _ => Current::Other,
+                };
+                // What reads the message afterwards takes the first of each, in this order.
+                match self.current {
+                    Current::Header if self.header.is_some() || self.body.is_some() => {
+                        return malformed("a second <Header>, or one after the <Body>");
+                    }
+                    Current::Body if self.body.is_some() => return malformed("a second <Body>"),
+                    Current::Other if self.body.is_none() => {
+                        return malformed("an element before the <Body> that is not the <Header>");
+                    }
+                    Current::Header => self.header = Some(range),
+                    Current::Body => self.body = Some(range),
+                    Current::Other => {}
+                }
+            }
+            3 if self.current == Current::Header => {
+                if self.blocks.len() == MAX_BLOCKS {
+                    let message = format!("more than {MAX_BLOCKS} header blocks, which is the limit");
+                    return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+                }
+                let version = self.version.unwrap_or(Version::Soap11);
+                let role = reader.attributes().find(|attribute| {
+                    attribute.namespace == version.namespace() && attribute.name.local() == version.role_attribute()
+                });
+                self.blocks.push(Block {
+                    namespace: namespace.to_owned(),
+                    local: local.to_owned(),
+                    role: role.map(|role| role.value.trim().to_owned()),
+                    range,
+                });
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, depth: usize, offset: usize) {
+        match depth {
+            1 => {
+                let part = match self.current {
+                    Current::Header => self.header.as_mut(),
+                    Current::Body => self.body.as_mut(),
+                    Current::Other => None,
+                };
+                // Only the element that has just ended is still empty.
+                if let Some(part) = part.filter(|part| part.start == part.end) {
+                    part.end = offset;
+                }
+                self.current = Current::Other;
+            }
+            2 if self.current == Current::Header => {
+                if let Some(block) = self.blocks.last_mut() {
+                    block.range.end = offset;
+                }
+            }
+            _ => {}
+        }
+    }
+}

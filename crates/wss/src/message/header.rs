@@ -1,0 +1,182 @@
+//! Reads the header block `Security`.
+
+use std::ops::Range;
+
+use castile_datatypes::DateTime;
+use castile_xml::{Reader, StartTag, Token, excerpt};
+
+use super::envelope::Block;
+use super::username::UsernameToken;
+use crate::certificate::Certificate;
+use crate::index::Index;
+use crate::limits::Limits;
+use crate::signature::{DSIG, Elements, KeyHint, Signature};
+use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT, WSSE, WSU};
+use crate::{Error, ErrorKind};
+
+/// Maximum number of tokens of a message.
+const MAX_TOKENS: usize = 8;
+
+/// The content of a `Security`. What is not known in it is an error, because it may change the meaning of the rest.
+#[derive(Default)]
+pub(crate) struct SecurityHeader {
+    pub(crate) timestamp: Option<Timestamp>,
+    pub(crate) username: Option<(UsernameToken, Range<usize>)>,
+    /// The certificates of tokens, with their ids.
+    tokens: Vec<(Option<String>, Vec<Certificate>)>,
+    pub(crate) signatures: Vec<(Signature, Range<usize>)>,
+}
+
+pub(crate) struct Timestamp {
+    pub(crate) created: Option<DateTime>,
+    pub(crate) expires: Option<DateTime>,
+    pub(crate) range: Range<usize>,
+}
+
+impl SecurityHeader {
+    /// Reads the block of a message.
+    pub(crate) fn read(text: &str, block: &Block, limits: Limits) -> Result<Self, Error> {
+        let mut reader = Reader::new(text.as_bytes(), limits.document)?;
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) if tag.offset == block.range.start => break,
+                Token::End => return Err(Error::new(ErrorKind::Malformed, "no <Security> begins here")),
+                _ => {}
+            }
+        }
+        let mut elements = Elements { reader: &mut reader, limits };
+        let mut header = SecurityHeader::default();
+        while let Some(tag) = elements.next()? {
+            header.child(&mut elements, tag)?;
+        }
+        Ok(header)
+    }
+
+    fn child<'a>(&mut self, elements: &mut Elements<'_, 'a>, tag: StartTag<'a>) -> Result<(), Error> {
+        let twice = |local| Error::new(ErrorKind::Malformed, format!("a second <{local}>")).at(tag.offset);
+        let range = |elements: &Elements<'_, 'a>| tag.offset..elements.reader.offset();
+        match (elements.reader.namespace(tag.namespace), tag.name.local()) {
+            (WSU, "Timestamp") => {
+                let (created, expires) = timestamp(elements)?;
+                let timestamp = Timestamp { created, expires, range: range(elements) };
+                match self.timestamp.replace(timestamp) {
+                    None => Ok(()),
+                    Some(_) => Err(twice("Timestamp")),
+                }
+            }
+            (WSSE, "UsernameToken") => {
+                let token = username_token(elements, tag)?;
+                match self.username.replace((token, range(elements))) {
+                    None => Ok(()),
+                    Some(_) => Err(twice("UsernameToken")),
+                }
+            }
+            (WSSE, "BinarySecurityToken") => {
+                if self.tokens.len() == MAX_TOKENS {
+                    let message = format!("more than {MAX_TOKENS} tokens, which is the limit");
+                    return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+                }
+                let id = elements.reader.qualified_attribute(WSU, "Id").map(|id| id.value.to_owned());
+                self.tokens.push((id, elements.binary_token(tag)?));
+                Ok(())
+            }
+            (DSIG, "Signature") => {
+                let signature = Signature::read(elements.reader, elements.limits)?;
+                self.signatures.push((signature, range(elements)));
+                Ok(())
+            }
+            // It only announces a token.
+            (WSSE, "SecurityTokenReference") => Ok(elements.reader.skip_element()?),
+            (_, local) => {
+                let message = format!("<{}> in <Security>, which is not supported", excerpt(local, 60));
+                Err(Error::new(ErrorKind::Unsupported, message).at(tag.offset))
+            }
+        }
+    }
+
+    /// Replaces the references to tokens of the message, in the signatures, by the certificates of the tokens. Returns where
+    /// the token is that each of these references leads to, by the id of the reference.
+    pub(crate) fn resolve_tokens(&mut self, index: &Index) -> Result<Vec<(String, Range<usize>)>, Error> {
+        let mut by_reference = Vec::new();
+        for (signature, range) in &mut self.signatures {
+            for hint in &mut signature.hints {
+                let KeyHint::Token { reference, target } = hint else { continue };
+                let token = self.tokens.iter().find(|(id, _)| id.as_ref() == Some(target));
+                let (Some((_, certificates)), Some(element)) = (token, index.element(target)) else {
+                    let message = format!("no token of the message has the id \"{}\"", excerpt(target, 60));
+                    return Err(Error::new(ErrorKind::Reference, message).at(range.start));
+                };
+                by_reference.extend(reference.take().map(|reference| (reference, element)));
+                *hint = KeyHint::Certificates(certificates.clone());
+            }
+        }
+        Ok(by_reference)
+    }
+}
+
+/// Reads the content of a `Timestamp` (§10).
+fn timestamp(elements: &mut Elements<'_, '_>) -> Result<(Option<DateTime>, Option<DateTime>), Error> {
+    let (mut created, mut expires) = (None, None);
+    while let Some(tag) = elements.next()? {
+        let slot = match (elements.reader.namespace(tag.namespace), tag.name.local()) {
+            (WSU, "Created") => &mut created,
+            (WSU, "Expires") => &mut expires,
+            _ => return Err(elements.unexpected(tag, "<Created> or <Expires>")),
+        };
+        let text = elements.text()?;
+        if slot.replace(moment(&text).map_err(|error| error.at(tag.offset))?).is_some() {
+            return Err(elements.unexpected(tag, "one of each"));
+        }
+    }
+    Ok((created, expires))
+}
+
+/// Parses a moment, which must have a time zone: without one it would mean another time to everybody.
+fn moment(text: &str) -> Result<DateTime, Error> {
+    match text.parse::<DateTime>() {
+        Ok(moment) if moment.offset_minutes.is_some() => Ok(moment),
+        _ => {
+            let message = format!("\"{}\", where a date and time with a zone was expected", excerpt(text, 60));
+            Err(Error::new(ErrorKind::Malformed, message))
+        }
+    }
+}
+
+/// Reads the content of a `UsernameToken` (Username Token Profile §3.1).
+fn username_token<'a>(elements: &mut Elements<'_, 'a>, token: StartTag<'a>) -> Result<UsernameToken, Error> {
+    let mut found = UsernameToken::default();
+    let mut name = None;
+    while let Some(tag) = elements.next()? {
+        let is_second = match (elements.reader.namespace(tag.namespace), tag.name.local()) {
+            (WSSE, "Username") => name.replace(elements.text()?).is_some(),
+            (WSSE, "Password") => {
+                let kind = elements.optional_attribute("Type");
+                found.is_digest = match kind.as_deref() {
+                    None | Some(PASSWORD_TEXT) => false,
+                    Some(PASSWORD_DIGEST) => true,
+                    Some(_) => {
+                        let message = "a type of password that is not supported";
+                        return Err(Error::new(ErrorKind::Unsupported, message).at(tag.offset));
+                    }
+                };
+                found.password.replace(zeroize::Zeroizing::new(elements.text()?)).is_some()
+            }
+            (WSSE, "Nonce") => found.nonce.replace(elements.base64(tag)?).is_some(),
+            (WSU, "Created") => {
+                let text = elements.text()?;
+                let created = moment(&text).map_err(|error| error.at(tag.offset))?;
+                found.created.replace((text, created)).is_some()
+            }
+            _ => {
+                let message = format!("<{}> in <UsernameToken>, which is not supported", excerpt(tag.name.local(), 60));
+                return Err(Error::new(ErrorKind::Unsupported, message).at(tag.offset));
+            }
+        };
+        if is_second {
+            return Err(elements.unexpected(tag, "one of each"));
+        }
+    }
+    found.username =
+        name.ok_or_else(|| Error::new(ErrorKind::Malformed, "a <UsernameToken> without <Username>").at(token.offset))?;
+    Ok(found)
+}

@@ -1,0 +1,124 @@
+//! Security of a service.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use castile_datatypes::QName;
+use castile_soap::{Description, Fault, FaultCode, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
+use tower_layer::Layer;
+
+use super::policy::Policy;
+use super::sign::Security;
+use crate::Error;
+use crate::uris::WSSE;
+
+/// Applies a [`Policy`] to the requests of a service. Handlers find the [`Verified`](super::Verified) in the request's
+/// extensions.
+///
+/// Every request that doesn't fulfil the policy gets the same fault, so that its sender learns nothing. The reason is passed
+/// to an observer.
+#[derive(Clone)]
+pub struct SecurityLayer {
+    policy: Arc<Policy>,
+    reply: Option<Arc<Security>>,
+    observer: Option<Arc<dyn Fn(&Error) + Send + Sync>>,
+}
+
+/// A service with a [`SecurityLayer`] around it.
+#[derive(Clone, Debug)]
+pub struct Secured<S> {
+    service: S,
+    layer: SecurityLayer,
+}
+
+impl SecurityLayer {
+    /// Creates a layer that applies this policy.
+    #[must_use]
+    pub fn new(policy: Policy) -> Self {
+        SecurityLayer { policy: Arc::new(policy), reply: None, observer: None }
+    }
+
+    /// Also adds security to replies, faults included.
+    #[must_use]
+    pub fn with_reply(self, reply: Security) -> Self {
+        SecurityLayer { reply: Some(Arc::new(reply)), ..self }
+    }
+
+    /// Calls a function with the reason for which a request is refused, or a reply can't be secured, for a log.
+    #[must_use]
+    pub fn with_observer(self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        SecurityLayer { observer: Some(Arc::new(observer)), ..self }
+    }
+
+    fn observe(&self, error: &Error) {
+        if let Some(observer) = &self.observer {
+            observer(error);
+        }
+    }
+
+    /// Returns the reply with security, or a fault without it, if it can't be secured.
+    async fn secure(&self, mut reply: ReplyMessage) -> ReplyMessage {
+        let Some(security) = &self.reply else { return reply };
+        let Some(message) = reply.message.bytes().filter(|message| !message.is_empty()) else { return reply };
+        match security.secure(message).await {
+            Ok(secured) => reply.message = Bytes::from(secured).into(),
+            Err(error) => {
+                self.observe(&error);
+                let fault = Fault::<castile_soap::NoDetail>::receiver("the reply could not be secured");
+                return ReplyMessage::from_fault(reply.version, &fault);
+            }
+        }
+        reply
+    }
+}
+
+impl<S: Service> Layer<S> for SecurityLayer {
+    type Service = Secured<S>;
+
+    fn layer(&self, service: S) -> Secured<S> {
+        Secured { service, layer: self.clone() }
+    }
+}
+
+impl<S: Service> Service for Secured<S> {
+    fn description(&self) -> &'static Description {
+        self.service.description()
+    }
+
+    fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
+        let pending = match self.layer.policy.verify_in(&request.message, request.charset) {
+            Ok(verified) => {
+                request.understand(WSSE, "Security");
+                request.extensions.insert(verified);
+                self.service.call(request, options)
+            }
+            Err(error) => {
+                self.layer.observe(&error);
+                request.refuse(options, &refusal(request.version))
+            }
+        };
+        if self.layer.reply.is_none() {
+            return pending;
+        }
+        let layer = self.layer.clone();
+        Box::pin(async move { layer.secure(pending.await).await })
+    }
+}
+
+/// The fault for every failure (WS-Security §12).
+fn refusal(version: Version) -> Fault {
+    let name = QName { namespace: WSSE.into(), local: "InvalidSecurity".into(), prefix: "wsse".into() };
+    let reason = "An error was discovered processing the <wsse:Security> header.";
+    match version {
+        Version::Soap11 => Fault::new(FaultCode::Other(name.into()), reason).about_header(),
+        _ => Fault::sender(reason).with_subcode(name),
+    }
+}
+
+impl fmt::Debug for SecurityLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let SecurityLayer { policy, reply, observer: _ } = self;
+        f.debug_struct("SecurityLayer").field("policy", policy).field("reply", reply).finish_non_exhaustive()
+    }
+}

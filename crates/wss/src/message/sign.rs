@@ -1,0 +1,493 @@
+//! Adds security to messages that are sent.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use aws_lc_rs::rand;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use castile_datatypes::DateTime;
+use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
+use castile_xml::{Charset, Reader, decode};
+
+use super::envelope::Envelope;
+use super::policy::Part;
+use super::username::Username;
+use crate::certificate::Certificate;
+use crate::crypto::{AwsLc, Crypto, Digest, SigningKey};
+use crate::index::Index;
+use crate::limits::Limits;
+use crate::signature::{Target, Template, TransformText, escaped};
+use crate::uris::{BASE64_BINARY, EXCLUSIVE, THUMBPRINT_SHA1, WSA, WSA_2004, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
+use crate::{DigestAlgorithm, Error, ErrorKind};
+
+/// What is added to messages that are sent: a time stamp, a user name, a signature.
+#[derive(Clone)]
+pub struct Security {
+    lifetime: Option<Duration>,
+    username: Option<Username>,
+    key: Option<Arc<dyn SigningKey>>,
+    certificate: Option<Certificate>,
+    form: TokenForm,
+    signed: Vec<Part>,
+    digest: DigestAlgorithm,
+    role: Option<String>,
+    must_understand: bool,
+    clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
+    crypto: Arc<dyn Crypto>,
+}
+
+/// How a signature in a message says which certificate it was made with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TokenForm {
+    /// The certificate is in the message, as a `BinarySecurityToken`.
+    #[default]
+    Binary,
+    /// By the name of its issuer and its serial number.
+    IssuerSerial,
+    /// By its extension `SubjectKeyIdentifier`.
+    KeyIdentifier,
+    /// By its SHA-1 digest.
+    Thumbprint,
+}
+
+/// A change of a text: what is inserted at an offset, instead of what is in the range.
+struct Edit {
+    range: Range<usize>,
+    text: String,
+}
+
+impl Security {
+    /// Adds nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Security {
+            lifetime: None,
+            username: None,
+            key: None,
+            certificate: None,
+            form: TokenForm::Binary,
+            signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing],
+            digest: DigestAlgorithm::Sha256,
+            role: None,
+            must_understand: true,
+            clock: Arc::new(SystemTime::now),
+            crypto: Arc::new(AwsLc),
+        }
+    }
+
+    /// Adds a time stamp. Messages expire after 300 s.
+    #[must_use]
+    pub fn with_timestamp(self) -> Self {
+        self.with_lifetime(Duration::from_secs(300))
+    }
+
+    /// Adds a time stamp. Messages expire after this time.
+    #[must_use]
+    pub fn with_lifetime(self, lifetime: Duration) -> Self {
+        Security { lifetime: Some(lifetime), ..self }
+    }
+
+    /// Adds a user name.
+    #[must_use]
+    pub fn with_username(self, username: Username) -> Self {
+        Security { username: Some(username), ..self }
+    }
+
+    /// Adds a signature with a private key or a secret.
+    #[must_use]
+    pub fn with_signature(self, key: impl SigningKey + 'static) -> Self {
+        Security { key: Some(Arc::new(key)), ..self }
+    }
+
+    /// Sets the certificate of the key, and how a signature refers to it.
+    #[must_use]
+    pub fn with_certificate(self, certificate: Certificate, form: TokenForm) -> Self {
+        Security { certificate: Some(certificate), form, ..self }
+    }
+
+    /// Sets the parts that are signed. The default is the body, the time stamp, the user name and the header blocks of
+    /// WS-Addressing.
+    #[must_use]
+    pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
+        Security { signed: parts.into_iter().collect(), ..self }
+    }
+
+    /// Sets the hash function of the digests. The default is SHA-256.
+    #[must_use]
+    pub fn with_digest(self, digest: DigestAlgorithm) -> Self {
+        Security { digest, ..self }
+    }
+
+    /// Sets the role that the header block is for, a URI. The default is the ultimate receiver.
+    #[must_use]
+    pub fn with_role(self, role: impl Into<String>) -> Self {
+        Security { role: Some(role.into()), ..self }
+    }
+
+    /// Sets whether a receiver must understand the header block. The default is that it must.
+    #[must_use]
+    pub fn with_must_understand(self, must_understand: bool) -> Self {
+        Security { must_understand, ..self }
+    }
+
+    /// Sets the clock, for receivers whose clock is wrong, and for tests.
+    #[must_use]
+    pub fn with_clock(self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
+        Security { clock: Arc::new(clock), ..self }
+    }
+
+    /// Uses another cryptographic library for digests. The default is [`AwsLc`].
+    #[must_use]
+    pub fn with_crypto(self, crypto: Arc<dyn Crypto>) -> Self {
+        Security { crypto, ..self }
+    }
+
+    /// Returns a message in UTF-8 with what is to be added.
+    ///
+    /// # Errors
+    /// The message is not an envelope, it has a `Security` for the same role, or the key fails.
+    pub async fn secure(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
+        let text = decode(message, Some(Charset::UTF_8))?;
+        let limits = Limits::default();
+        let (envelope, index) = Envelope::read(&text, limits)?;
+        if let Some(block) = envelope.security(WSSE, self.role.as_deref())? {
+            let message = "the message has a <Security> for this role";
+            return Err(Error::new(ErrorKind::Unsupported, message).at(block.range.start));
+        }
+        let mut ids = Ids { index: &index, used: BTreeSet::new() };
+        let mut block = self.block(&text, &envelope, &mut ids)?;
+        let signed: Vec<(String, Vec<Edit>)> = match self.key {
+            Some(_) => self.parts_with_ids(&text, &envelope, &mut ids),
+            None => Vec::new(),
+        };
+        let (targets, edits): (Vec<String>, Vec<Vec<Edit>>) = signed.into_iter().unzip();
+        block.targets.extend(targets);
+        let edits: Vec<Edit> = edits.into_iter().flatten().collect();
+        let unsigned = block.insert(&text, &envelope, &edits, "");
+        let Some(key) = &self.key else { return Ok(unsigned.0.into_bytes()) };
+        let template = Template {
+            prefix: "ds",
+            canonicalization: Algorithm { version: Version::Exclusive10, with_comments: false },
+            algorithm: key.algorithm(),
+            digest: self.digest,
+        };
+        let targets = self.digests(&unsigned.0, &block.targets, limits)?;
+        let info = template.signed_info(&targets);
+        let key_info = template.key_info(&block.key_info);
+        let without_value = template.signature(&info, "", &key_info, "");
+        let (document, at) = block.insert(&text, &envelope, &edits, &without_value);
+        let signed_info = at + without_value.find(&info).unwrap_or_default();
+        let mut canonical = Vec::new();
+        let mut reader = Reader::new(document.as_bytes(), limits.document)?;
+        let subset = Subset { apex: Some(signed_info), without: None };
+        Method::new(template.canonicalization)
+            .write(&mut reader, subset, |piece| canonical.extend(piece.as_bytes()))?;
+        let value = STANDARD.encode(key.sign(&canonical).await?);
+        let signature = template.signature(&info, &value, &key_info, "");
+        Ok(block.insert(&text, &envelope, &edits, &signature).0.into_bytes())
+    }
+
+    /// Writes what is in the header block before the signature.
+    fn block(&self, text: &str, envelope: &Envelope, ids: &mut Ids<'_>) -> Result<SecurityBlock, Error> {
+        let now = (self.clock)();
+        let mut content = String::new();
+        let mut targets = Vec::new();
+        if let Some(lifetime) = self.lifetime {
+            let id = ids.fresh("time");
+            let expires = now.checked_add(lifetime).unwrap_or(now);
+            let _ = write!(
+                content,
+                "<wsu:Timestamp wsu:Id=\"{id}\"><wsu:Created>{}</wsu:Created><wsu:Expires>{}</wsu:Expires></wsu:Timestamp>",
+                in_milliseconds(now),
+                in_milliseconds(expires)
+            );
+            targets.extend(self.signed.contains(&Part::Timestamp).then_some(id));
+        }
+        let mut key_info = String::new();
+        if let (Some(certificate), Some(_)) = (&self.certificate, &self.key) {
+            key_info = self.token_reference(certificate, ids, &mut content)?;
+        }
+        if let Some(username) = &self.username {
+            let id = ids.fresh("user");
+            let mut nonce = [0; 16];
+            rand::fill(&mut nonce).map_err(|_| Error::new(ErrorKind::Crypto, "the system has no random numbers"))?;
+            content.push_str(&username.write(&id, in_milliseconds(now), &nonce, &*self.crypto)?);
+            targets.extend(self.signed.contains(&Part::Username).then_some(id));
+        }
+        let namespace = envelope.version.namespace();
+        let mut start = format!("<wsse:Security xmlns:wsse=\"{WSSE}\" xmlns:wsu=\"{WSU}\"");
+        if self.must_understand || self.role.is_some() {
+            let _ = write!(start, " xmlns:env=\"{namespace}\"");
+        }
+        if self.must_understand {
+            start.push_str(" env:mustUnderstand=\"1\"");
+        }
+        if let Some(role) = &self.role {
+            let _ = write!(start, " env:{}=\"{}\"", envelope.version.role_attribute(), escaped(role));
+        }
+        start.push('>');
+        Ok(SecurityBlock { start, content, key_info, targets, header: header_name(text) })
+    }
+
+    /// Writes the reference to the certificate, and the token, if it is in the message.
+    fn token_reference(
+        &self,
+        certificate: &Certificate,
+        ids: &mut Ids<'_>,
+        content: &mut String,
+    ) -> Result<String, Error> {
+        let reference = match self.form {
+            TokenForm::Binary => {
+                let id = ids.fresh("token");
+                let _ = write!(
+                    content,
+                    "<wsse:BinarySecurityToken EncodingType=\"{BASE64_BINARY}\" ValueType=\"{X509_V3}\" wsu:Id=\"{id}\">{}</wsse:BinarySecurityToken>",
+                    STANDARD.encode(certificate.der())
+                );
+                format!("<wsse:Reference URI=\"#{id}\" ValueType=\"{X509_V3}\"/>")
+            }
+            TokenForm::IssuerSerial => format!(
+                "<ds:X509Data><ds:X509IssuerSerial><ds:X509IssuerName>{}</ds:X509IssuerName><ds:X509SerialNumber>{}</ds:X509SerialNumber></ds:X509IssuerSerial></ds:X509Data>",
+                escaped(&certificate.issuer()),
+                certificate.serial_number()
+            ),
+            TokenForm::KeyIdentifier => {
+                let identifier = certificate.key_identifier().ok_or_else(|| {
+                    Error::new(
+                        ErrorKind::Key,
+                        "the certificate has no SubjectKeyIdentifier, by which it is to be named",
+                    )
+                })?;
+                format!(
+                    "<wsse:KeyIdentifier EncodingType=\"{BASE64_BINARY}\" ValueType=\"{X509_KEY_IDENTIFIER}\">{}</wsse:KeyIdentifier>",
+                    STANDARD.encode(identifier)
+                )
+            }
+            TokenForm::Thumbprint => {
+                let mut digest = new_digest(&*self.crypto, DigestAlgorithm::Sha1)?;
+                digest.update(certificate.der());
+                format!(
+                    "<wsse:KeyIdentifier EncodingType=\"{BASE64_BINARY}\" ValueType=\"{THUMBPRINT_SHA1}\">{}</wsse:KeyIdentifier>",
+                    STANDARD.encode(digest.finish())
+                )
+            }
+        };
+        Ok(format!("<wsse:SecurityTokenReference>{reference}</wsse:SecurityTokenReference>"))
+    }
+
+    /// Returns the ids of the parts of the message that are signed, and the changes that give them ids.
+    fn parts_with_ids(&self, text: &str, envelope: &Envelope, ids: &mut Ids<'_>) -> Vec<(String, Vec<Edit>)> {
+        let mut ranges: Vec<(&str, &Range<usize>)> = Vec::new();
+        for part in &self.signed {
+            match part {
+                Part::Body => ranges.push(("body", &envelope.body)),
+                Part::Addressing => {
+                    let blocks = envelope.blocks.iter();
+                    let blocks = blocks.filter(|block| [WSA, WSA_2004].contains(&block.namespace.as_str()));
+                    ranges.extend(blocks.map(|block| ("block", &block.range)));
+                }
+                Part::Header(namespace, local) => {
+                    let blocks = envelope.blocks.iter();
+                    let blocks = blocks.filter(|block| block.namespace == *namespace && block.local == *local);
+                    ranges.extend(blocks.map(|block| ("block", &block.range)));
+                }
+                // They are in the block that is added.
+                Part::Timestamp | Part::Username => {}
+            }
+        }
+        ranges.sort_by_key(|(_, range)| range.start);
+        ranges.dedup();
+        let prefix = unused_prefix(text);
+        let named = ranges.into_iter().map(|(kind, range)| match ids.index.id_at(range.start) {
+            Some(id) => (id.to_owned(), Vec::new()),
+            None => {
+                let id = ids.fresh(kind);
+                let name = text[range.start..].find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or_default();
+                let at = range.start + name;
+                let text = format!(" xmlns:{prefix}=\"{WSU}\" {prefix}:Id=\"{id}\"");
+                (id, vec![Edit { range: at..at, text }])
+            }
+        });
+        named.collect()
+    }
+
+    /// Computes the digests of elements. Prefixes that only values use are in the canonical forms, too.
+    fn digests<'t>(&self, text: &str, ids: &'t [String], limits: Limits) -> Result<Vec<Target<'t>>, Error> {
+        let (_, index) = Envelope::read(text, limits)?;
+        let exclusive = Method::new(Algorithm { version: Version::Exclusive10, with_comments: false });
+        let mut targets = Vec::new();
+        for id in ids {
+            let apex = index.element(id).map(|range| range.start);
+            let subset = Subset { apex, without: None };
+            let mut content = Content::new(new_digest(&*self.crypto, self.digest)?);
+            let mut reader = Reader::new(text.as_bytes(), limits.document)?;
+            write_all(&mut reader, vec![Form { method: &exclusive, subset, out: &mut content }])?;
+            let mut list = String::new();
+            if !content.omitted.is_empty() {
+                list = content.omitted.into_iter().collect::<Vec<_>>().join(" ");
+                content = Content::new(new_digest(&*self.crypto, self.digest)?);
+                let method = exclusive.clone().with_inclusive_namespaces(&list);
+                let mut reader = Reader::new(text.as_bytes(), limits.document)?;
+                write_all(&mut reader, vec![Form { method: &method, subset, out: &mut content }])?;
+            }
+            targets.push(Target {
+                uri: format!("#{id}").into(),
+                transforms: vec![TransformText { uri: EXCLUSIVE, prefixes: list }],
+                digest: content.digest.finish(),
+            });
+        }
+        Ok(targets)
+    }
+}
+
+/// The header block that is added.
+struct SecurityBlock {
+    start: String,
+    content: String,
+    /// The content of the signature's `KeyInfo`.
+    key_info: String,
+    /// The ids of what is signed.
+    targets: Vec<String>,
+    /// The qualified name of a header of the envelope.
+    header: String,
+}
+
+impl SecurityBlock {
+    /// Inserts the block and the other changes into a message. Returns the offset of the signature, too.
+    fn insert(&self, text: &str, envelope: &Envelope, edits: &[Edit], signature: &str) -> (String, usize) {
+        let SecurityBlock { start, content, header, .. } = self;
+        let block = |before: &str, after: &str| format!("{before}{start}{content}{signature}</wsse:Security>{after}");
+        let place = match &envelope.header {
+            None => {
+                let at = envelope.body.start;
+                Edit { range: at..at, text: block(&format!("<{header}>"), &format!("</{header}>")) }
+            }
+            Some(range) if text[range.clone()].ends_with("/>") => {
+                let name = text[range.start + 1..].split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default();
+                Edit { range: range.end - 2..range.end, text: block(">", &format!("</{name}>")) }
+            }
+            Some(range) => {
+                let at = text[..range.end].rfind("</").unwrap_or(range.end);
+                Edit { range: at..at, text: block("", "") }
+            }
+        };
+        let signature_in_edit = place.text.find(content.as_str()).unwrap_or_default() + content.len();
+        let mut all: Vec<&Edit> = edits.iter().chain([&place]).collect();
+        all.sort_by_key(|edit| edit.range.start);
+        let (mut out, mut copied, mut at) = (String::with_capacity(text.len() + place.text.len()), 0, 0);
+        for edit in all {
+            out.push_str(&text[copied..edit.range.start]);
+            if std::ptr::eq(edit, &raw const place) {
+                at = out.len() + signature_in_edit;
+            }
+            out.push_str(&edit.text);
+            copied = edit.range.end;
+        }
+        out.push_str(&text[copied..]);
+        (out, at)
+    }
+}
+
+/// Ids that the message doesn't have.
+struct Ids<'i> {
+    index: &'i Index,
+    used: BTreeSet<String>,
+}
+
+impl Ids<'_> {
+    fn fresh(&mut self, kind: &str) -> String {
+        let mut number = 1;
+        loop {
+            let id = format!("{kind}-{number}");
+            if self.index.element(&id).is_none() && self.used.insert(id.clone()) {
+                return id;
+            }
+            number += 1;
+        }
+    }
+}
+
+/// Content whose digest is computed.
+struct Content {
+    digest: Box<dyn Digest>,
+    omitted: BTreeSet<String>,
+}
+
+impl Content {
+    fn new(digest: Box<dyn Digest>) -> Self {
+        Content { digest, omitted: BTreeSet::new() }
+    }
+}
+
+impl Sink for &mut Content {
+    fn text(&mut self, piece: &str) {
+        self.digest.update(piece.as_bytes());
+    }
+
+    fn wants_omitted_prefixes(&self) -> bool {
+        true
+    }
+
+    fn omitted_prefix(&mut self, prefix: &str, _: usize) {
+        if !self.omitted.contains(prefix) {
+            self.omitted.insert(prefix.to_owned());
+        }
+    }
+}
+
+fn new_digest(crypto: &dyn Crypto, algorithm: DigestAlgorithm) -> Result<Box<dyn Digest>, Error> {
+    let missing = || Error::new(ErrorKind::Unsupported, format!("the cryptographic library lacks {algorithm}"));
+    crypto.digest(algorithm).ok_or_else(missing)
+}
+
+/// Many receivers read no more than milliseconds.
+fn in_milliseconds(time: SystemTime) -> DateTime {
+    let moment = DateTime::from(time);
+    DateTime { nanosecond: moment.nanosecond / 1_000_000 * 1_000_000, ..moment }
+}
+
+/// Returns the qualified name of a header, with the prefix of the envelope.
+fn header_name(text: &str) -> String {
+    let name = text.split(['<']).find(|part| part.starts_with(|c: char| c != '?' && c != '!')).unwrap_or_default();
+    let name = name.split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default();
+    match name.split_once(':') {
+        Some((prefix, _)) => format!("{prefix}:Header"),
+        None => "Header".to_owned(),
+    }
+}
+
+/// Returns a prefix that the message declares nowhere, or only for the namespace of ids.
+fn unused_prefix(text: &str) -> String {
+    let is_free = |prefix: &String| {
+        let declaration = format!("xmlns:{prefix}");
+        !text.contains(&declaration)
+    };
+    let mut prefixes = std::iter::once("wsu".to_owned()).chain((1..).map(|number| format!("wsu{number}")));
+    prefixes.find(is_free).unwrap_or_default()
+}
+
+impl Default for Security {
+    fn default() -> Self {
+        Security::new()
+    }
+}
+
+impl fmt::Debug for Security {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Security")
+            .field("lifetime", &self.lifetime)
+            .field("username", &self.username)
+            .field("key", &self.key)
+            .field("certificate", &self.certificate)
+            .field("form", &self.form)
+            .field("signed", &self.signed)
+            .field("role", &self.role)
+            .finish_non_exhaustive()
+    }
+}

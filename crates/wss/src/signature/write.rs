@@ -1,0 +1,133 @@
+//! Writes signatures.
+
+use std::borrow::Cow;
+use std::fmt::Write;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use castile_xml::{c14n, escape};
+
+use super::DSIG;
+use crate::certificate::Certificate;
+use crate::uris::EXCLUSIVE;
+use crate::{DigestAlgorithm, SignatureAlgorithm};
+
+/// How signatures are written.
+#[derive(Clone, Copy)]
+pub(crate) struct Template<'t> {
+    /// The prefix of the elements, which is empty for a default namespace.
+    pub(crate) prefix: &'t str,
+    pub(crate) canonicalization: c14n::Algorithm,
+    pub(crate) algorithm: SignatureAlgorithm,
+    pub(crate) digest: DigestAlgorithm,
+}
+
+/// What a signature refers to, with its digest.
+pub(crate) struct Target<'a> {
+    pub(crate) uri: Cow<'a, str>,
+    pub(crate) transforms: Vec<TransformText>,
+    pub(crate) digest: Vec<u8>,
+}
+
+/// A transform to be written.
+pub(crate) struct TransformText {
+    pub(crate) uri: &'static str,
+    /// The `PrefixList` of exclusive canonicalization.
+    pub(crate) prefixes: String,
+}
+
+impl TransformText {
+    pub(crate) fn new(uri: &'static str) -> Self {
+        TransformText { uri, prefixes: String::new() }
+    }
+}
+
+impl Template<'_> {
+    /// Returns the name of an element with the prefix.
+    pub(crate) fn tag(&self, local: &str) -> String {
+        match self.prefix {
+            "" => local.to_owned(),
+            prefix => format!("{prefix}:{local}"),
+        }
+    }
+
+    pub(crate) fn signed_info(&self, targets: &[Target<'_>]) -> String {
+        let tag = |local| self.tag(local);
+        let mut info = format!(
+            "<{}><{} Algorithm=\"{}\"/><{} Algorithm=\"{}\"/>",
+            tag("SignedInfo"),
+            tag("CanonicalizationMethod"),
+            self.canonicalization.uri(),
+            tag("SignatureMethod"),
+            self.algorithm.uri(),
+        );
+        for Target { uri, transforms, digest } in targets {
+            let _ = write!(info, "<{} URI=\"{}\">", tag("Reference"), escaped(uri));
+            if !transforms.is_empty() {
+                let _ = write!(info, "<{}>", tag("Transforms"));
+                for TransformText { uri, prefixes } in transforms {
+                    let tag = tag("Transform");
+                    let _ = match prefixes.as_str() {
+                        "" => write!(info, "<{tag} Algorithm=\"{uri}\"/>"),
+                        list => write!(
+                            info,
+                            "<{tag} Algorithm=\"{uri}\"><ec:InclusiveNamespaces xmlns:ec=\"{EXCLUSIVE}\" PrefixList=\"{}\"/></{tag}>",
+                            escaped(list)
+                        ),
+                    };
+                }
+                let _ = write!(info, "</{}>", tag("Transforms"));
+            }
+            let _ = write!(
+                info,
+                "<{method} Algorithm=\"{}\"/><{value}>{}</{value}></{}>",
+                self.digest.uri(),
+                STANDARD.encode(digest),
+                tag("Reference"),
+                method = tag("DigestMethod"),
+                value = tag("DigestValue"),
+            );
+        }
+        let _ = write!(info, "</{}>", tag("SignedInfo"));
+        info
+    }
+
+    /// Returns a `KeyInfo` with this content, or nothing without content.
+    pub(crate) fn key_info(&self, content: &str) -> String {
+        match content.is_empty() {
+            true => String::new(),
+            false => format!("<{tag}>{content}</{tag}>", tag = self.tag("KeyInfo")),
+        }
+    }
+
+    pub(crate) fn key_name(&self, name: &str) -> String {
+        format!("<{tag}>{}</{tag}>", escaped(name), tag = self.tag("KeyName"))
+    }
+
+    /// Returns an `X509Data` with these certificates, unless there are none.
+    pub(crate) fn certificates(&self, certificates: &[Certificate]) -> Option<String> {
+        let tag = self.tag("X509Certificate");
+        let encoded = certificates.iter().map(|certificate| STANDARD.encode(certificate.der()));
+        let encoded: String = encoded.map(|encoded| format!("<{tag}>{encoded}</{tag}>")).collect();
+        (!encoded.is_empty()).then(|| format!("<{tag}>{encoded}</{tag}>", tag = self.tag("X509Data")))
+    }
+
+    pub(crate) fn signature(&self, info: &str, value: &str, key_info: &str, object: &str) -> String {
+        let colon = if self.prefix.is_empty() { "" } else { ":" };
+        format!(
+            "<{signature} xmlns{colon}{prefix}=\"{DSIG}\">{info}<{tag}>{value}</{tag}>{key_info}{object}</{signature}>",
+            signature = self.tag("Signature"),
+            prefix = self.prefix,
+            tag = self.tag("SignatureValue"),
+        )
+    }
+}
+
+/// Returns a text as it is written in an attribute, and also in content. What XML can't have is left out.
+pub(crate) fn escaped(text: &str) -> String {
+    let mut out = Vec::new();
+    let allowed: String = text.chars().filter(|&c| escape::is_char(c)).collect();
+    // It only fails for characters that XML can't have.
+    let _ = escape::push_attribute(&mut out, &allowed);
+    String::from_utf8(out).unwrap_or_default()
+}

@@ -1,0 +1,418 @@
+//! Verifies signatures over the bytes that are read afterwards.
+
+use std::ops::Range;
+
+use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
+use castile_xml::{DocumentEntity, Reader, decode, excerpt};
+use subtle::ConstantTimeEq;
+
+use crate::algorithm::Algorithms;
+use crate::crypto::{Crypto, Digest};
+use crate::index::Index;
+use crate::limits::Limits;
+use crate::signature::{Reference, Signature, Transform};
+use crate::trust::{Signer, Trust, VerifyingKey};
+use crate::{Error, ErrorKind, SignatureAlgorithm};
+
+/// A valid signature.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifiedSignature {
+    /// Who made it.
+    pub signer: Signer,
+    /// The algorithm.
+    pub algorithm: SignatureAlgorithm,
+    /// What it signs.
+    pub references: Vec<VerifiedReference>,
+    /// The byte range of the signature itself.
+    pub range: Range<usize>,
+}
+
+impl VerifiedSignature {
+    /// Returns whether the whole element with this byte range is signed, without any exception.
+    pub fn covers(&self, range: &Range<usize>) -> bool {
+        self.references.iter().any(|reference| match &reference.content {
+            VerifiedContent::Element { range: signed, without } => {
+                let is_inside = signed.start <= range.start && range.end <= signed.end;
+                is_inside
+                    && without.as_ref().is_none_or(|without| without.end <= range.start || range.end <= without.start)
+            }
+            VerifiedContent::Document { without } => {
+                without.as_ref().is_none_or(|without| without.end <= range.start || range.end <= without.start)
+            }
+            VerifiedContent::External => false,
+        })
+    }
+}
+
+/// Content that is signed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct VerifiedReference {
+    /// The URI of the reference.
+    pub uri: String,
+    /// The content.
+    pub content: VerifiedContent,
+}
+
+/// Where signed content is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum VerifiedContent {
+    /// The whole document, without the byte range of an enveloped signature.
+    Document {
+        /// The enveloped signature.
+        without: Option<Range<usize>>,
+    },
+    /// An element of the document.
+    Element {
+        /// Its byte range, from its start tag to its end tag.
+        range: Range<usize>,
+        /// The byte range in it of an enveloped signature, which is not signed.
+        without: Option<Range<usize>>,
+    },
+    /// Content outside the document, which was given to the verifier.
+    External,
+}
+
+/// What a signature is verified against.
+pub(crate) struct Verification<'v> {
+    pub(crate) algorithms: Algorithms,
+    pub(crate) limits: Limits,
+    pub(crate) crypto: &'v dyn Crypto,
+    pub(crate) source: Source<'v>,
+    pub(crate) index: &'v Index,
+    /// What signatures may refer to.
+    pub(crate) scope: Scope<'v>,
+}
+
+/// Where a document is read from.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'v> {
+    Document(&'v DocumentEntity<'v>),
+    /// A message, which has no document type declaration.
+    Message(&'v str, castile_xml::Limits),
+}
+
+/// What signatures may refer to.
+#[derive(Clone, Copy)]
+pub(crate) enum Scope<'v> {
+    /// Elements with ids, the whole document, and content outside it, by its URIs.
+    Document(&'v [(String, Vec<u8>)]),
+    /// Elements with ids; and tokens, by the ids of references to them.
+    Message {
+        tokens: &'v [(String, Range<usize>)],
+        /// Whether values may use prefixes whose declarations are not signed.
+        allows_unsigned_prefixes: bool,
+    },
+}
+
+impl Source<'_> {
+    pub(crate) fn reader(&self) -> Result<Reader<'_>, Error> {
+        match self {
+            Source::Document(document) => Ok(document.reader()),
+            Source::Message(text, limits) => Ok(Reader::new(text.as_bytes(), *limits)?),
+        }
+    }
+}
+
+impl Verification<'_> {
+    /// Verifies a signature: first that it was made by somebody who is trusted, so that strangers cause little work.
+    pub(crate) fn signature(
+        &self,
+        range: &Range<usize>,
+        signature: &Signature,
+        trust: &Trust,
+    ) -> Result<VerifiedSignature, Error> {
+        let algorithm = signature.algorithm;
+        if !self.algorithms.allow_signature(algorithm) {
+            return Err(
+                Error::new(ErrorKind::Disallowed, format!("a signature by {algorithm} is not allowed")).at(range.start)
+            );
+        }
+        let (key, signer) = match algorithm {
+            SignatureAlgorithm::Hmac(_) => trust.secret(&signature.hints),
+            _ => trust.key(&signature.hints, self.crypto),
+        }
+        .map_err(|error| error.at(range.start))?;
+        let mut signed_info = Vec::new();
+        let subset = Subset { apex: Some(signature.signed_info), without: None };
+        signature
+            .canonicalization
+            .write(&mut self.source.reader()?, subset, |piece| signed_info.extend(piece.as_bytes()))?;
+        self.check_value(&key, signature, &signed_info).map_err(|error| error.at(range.start))?;
+        let references = self.references(range, signature)?;
+        Ok(VerifiedSignature { signer, algorithm, references, range: range.clone() })
+    }
+
+    fn check_value(&self, key: &VerifyingKey<'_>, signature: &Signature, signed_info: &[u8]) -> Result<(), Error> {
+        let algorithm = signature.algorithm;
+        let is_valid = match (key, algorithm) {
+            (VerifyingKey::Secret(secret), SignatureAlgorithm::Hmac(digest)) => {
+                let code = self.crypto.hmac(digest, secret.bytes(), signed_info);
+                code.map(|code| code.ct_eq(&signature.value).into())
+            }
+            (VerifyingKey::Public(key), algorithm) => {
+                let least = self.algorithms.least_rsa_bits();
+                if let Some(bits) = key.rsa_bits().filter(|bits| *bits < least) {
+                    let message = format!("an RSA key of {bits} bits, where {least} are the least that is allowed");
+                    return Err(Error::new(ErrorKind::Disallowed, message));
+                }
+                self.crypto.verify(algorithm, key, signed_info, &signature.value)
+            }
+            (VerifyingKey::Secret(_), _) => None,
+        };
+        match is_valid {
+            Some(true) => Ok(()),
+            Some(false) => {
+                Err(Error::new(ErrorKind::Signature, "the signature was not made with this key for this content"))
+            }
+            None => {
+                let message = format!(
+                    "a signature by {algorithm} with a key that is not for it, or that the cryptographic library lacks"
+                );
+                Err(Error::new(ErrorKind::Unsupported, message))
+            }
+        }
+    }
+
+    /// Compares the digests of all references. Those inside the document are computed in one pass over it.
+    fn references(
+        &self,
+        signature_range: &Range<usize>,
+        signature: &Signature,
+    ) -> Result<Vec<VerifiedReference>, Error> {
+        let mut resolved = Vec::new();
+        let mut length = 0_usize;
+        for reference in &signature.references {
+            let content = self.resolve(reference, signature_range)?;
+            length = length.saturating_add(content.length);
+            if length > self.limits.content {
+                let message = format!("references to more than {} bytes, which is the limit", self.limits.content);
+                return Err(Error::new(ErrorKind::Limit, message).at(reference.offset));
+            }
+            resolved.push(content);
+        }
+        let inside = resolved.iter_mut().filter_map(|resolved| {
+            let Resolved { method, subset, sink, .. } = resolved;
+            Some(Form { method, subset: (*subset)?, out: sink })
+        });
+        write_all(&mut self.source.reader()?, inside.collect())?;
+        let mut verified = Vec::new();
+        for (resolved, reference) in resolved.into_iter().zip(&signature.references) {
+            let uri = reference.uri.clone().unwrap_or_default();
+            if let Some((prefix, offset)) = resolved.sink.omitted {
+                let message = format!(
+                    "a value uses the prefix \"{}\", whose declaration the signature doesn't cover, so that it may mean something else than was signed",
+                    excerpt(&prefix, 60)
+                );
+                return Err(Error::new(ErrorKind::Unsigned, message).at(offset));
+            }
+            if resolved.sink.digest.finish() != reference.digest {
+                let message = format!(
+                    "the content of the reference \"{}\" was changed: it has another digest",
+                    excerpt(&uri, 60)
+                );
+                return Err(Error::new(ErrorKind::Digest, message).at(reference.offset));
+            }
+            verified.push(VerifiedReference { uri, content: resolved.content });
+        }
+        Ok(verified)
+    }
+
+    /// Finds the content of a reference, and how its digest is computed.
+    fn resolve(&self, reference: &Reference, signature: &Range<usize>) -> Result<Resolved, Error> {
+        let failed = |kind, message: String| Err(Error::new(kind, message).at(reference.offset));
+        if !self.algorithms.allow_digest(reference.algorithm) {
+            return failed(ErrorKind::Disallowed, format!("a digest by {} is not allowed", reference.algorithm));
+        }
+        let Some(digest) = self.crypto.digest(reference.algorithm) else {
+            return failed(ErrorKind::Unsupported, format!("the cryptographic library lacks {}", reference.algorithm));
+        };
+        let Some(steps) = Steps::of(&reference.transforms) else {
+            let message =
+                "transforms other than one that leaves out the signature, and one that makes canonical after it";
+            return failed(ErrorKind::Unsupported, format!("{message}, are not supported"));
+        };
+        let Some(uri) = &reference.uri else {
+            return failed(ErrorKind::Unsupported, "a reference without URI is not supported".to_owned());
+        };
+        let resolved = match (uri.strip_prefix('#'), self.scope) {
+            (Some(id), _) => self.element(id, &steps, digest, signature),
+            (None, Scope::Document(_)) if uri.is_empty() => {
+                let range = 0..self.source.reader()?.length();
+                Ok(steps.inside(None, range, digest, signature, self.scope))
+            }
+            (None, Scope::Document(contents)) => self.external(uri, contents, &steps, digest),
+            (None, Scope::Message { .. }) => {
+                let message = format!(
+                    "the reference \"{}\" in a message is not supported, only those to elements with ids",
+                    excerpt(uri, 100)
+                );
+                Err(Error::new(ErrorKind::Unsupported, message))
+            }
+        };
+        resolved.map_err(|error| error.at(reference.offset))
+    }
+
+    fn element(
+        &self,
+        id: &str,
+        steps: &Steps<'_>,
+        digest: Box<dyn Digest>,
+        signature: &Range<usize>,
+    ) -> Result<Resolved, Error> {
+        if steps.is_token {
+            let Scope::Message { tokens, .. } = self.scope else {
+                return Err(Error::new(ErrorKind::Unsupported, "a reference to a token outside a message"));
+            };
+            let Some((_, range)) = tokens.iter().find(|(reference, _)| reference == id) else {
+                let message = format!("no reference to a token of the message has the id \"{}\"", excerpt(id, 60));
+                return Err(Error::new(ErrorKind::Reference, message));
+            };
+            return Ok(steps.inside(Some(range.start), range.clone(), digest, signature, self.scope));
+        }
+        match self.index.element(id) {
+            Some(range) => Ok(steps.inside(Some(range.start), range, digest, signature, self.scope)),
+            None if id.contains('(') => {
+                let message = format!("the XPointer \"{}\" is not supported", excerpt(id, 60));
+                Err(Error::new(ErrorKind::Unsupported, message))
+            }
+            None => {
+                let message = format!("no element has the id \"{}\"", excerpt(id, 60));
+                Err(Error::new(ErrorKind::Reference, message))
+            }
+        }
+    }
+
+    /// Computes the digest of content that was given to the verifier.
+    fn external(
+        &self,
+        uri: &str,
+        contents: &[(String, Vec<u8>)],
+        steps: &Steps<'_>,
+        mut digest: Box<dyn Digest>,
+    ) -> Result<Resolved, Error> {
+        let Some((_, content)) = contents.iter().find(|(known, _)| known == uri) else {
+            let message =
+                format!("the content \"{}\" was not given to the verifier, and nothing is fetched", excerpt(uri, 100));
+            return Err(Error::new(ErrorKind::Reference, message));
+        };
+        if steps.is_enveloped || steps.is_token {
+            let message = "a transform of the document, on content outside it";
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
+        match steps.method {
+            None => digest.update(content),
+            Some(method) => {
+                let text = decode(content, None)?;
+                let document = DocumentEntity::new(&text, self.limits.document)?;
+                method.write(&mut document.reader(), Subset::default(), |piece| digest.update(piece.as_bytes()))?;
+            }
+        }
+        Ok(Resolved {
+            method: Method::new(DEFAULT),
+            subset: None,
+            sink: DigestSink { digest, is_token: false, omitted: None, wants_omitted: false },
+            content: VerifiedContent::External,
+            length: content.len(),
+        })
+    }
+}
+
+/// The transforms of a reference, in the orders that are supported.
+struct Steps<'r> {
+    is_enveloped: bool,
+    is_token: bool,
+    method: Option<&'r Method>,
+}
+
+impl<'r> Steps<'r> {
+    fn of(transforms: &'r [Transform]) -> Option<Self> {
+        let (is_enveloped, rest) = match transforms {
+            [Transform::Enveloped, rest @ ..] => (true, rest),
+            rest => (false, rest),
+        };
+        let (is_token, method) = match rest {
+            [] => (false, None),
+            [Transform::Canonical(method)] => (false, Some(method)),
+            [Transform::Token(method)] if !is_enveloped => (true, Some(method)),
+            _ => return None,
+        };
+        Some(Steps { is_enveloped, is_token, method })
+    }
+
+    /// Returns the content in the document with this range. `apex` is the start of its element, if it is not all.
+    fn inside(
+        &self,
+        apex: Option<usize>,
+        range: Range<usize>,
+        digest: Box<dyn Digest>,
+        signature: &Range<usize>,
+        scope: Scope<'_>,
+    ) -> Resolved {
+        let wants_omitted = matches!(scope, Scope::Message { allows_unsigned_prefixes: false, .. });
+        let without = Some(signature)
+            .filter(|signature| self.is_enveloped && range.start < signature.start && signature.end <= range.end)
+            .cloned();
+        Resolved {
+            // Such a reference selects no comments, whatever its transform (§4.4.3.3).
+            method: self.method.cloned().unwrap_or_else(|| Method::new(DEFAULT)).without_comments(),
+            subset: Some(Subset { apex, without: without.as_ref().map(|range| range.start) }),
+            sink: DigestSink { digest, is_token: self.is_token, omitted: None, wants_omitted },
+            length: range.len(),
+            content: match apex {
+                Some(_) => VerifiedContent::Element { range, without },
+                None => VerifiedContent::Document { without },
+            },
+        }
+    }
+}
+
+/// The canonicalization of a part of a document without a transform that makes it canonical (§4.4.3.2).
+const DEFAULT: Algorithm = Algorithm { version: Version::Canonical10, with_comments: false };
+
+/// The content of a reference, whose digest is computed.
+struct Resolved {
+    method: Method,
+    /// The part of the document. `None` for other content, whose digest is complete.
+    subset: Option<Subset>,
+    sink: DigestSink,
+    content: VerifiedContent,
+    /// In bytes.
+    length: usize,
+}
+
+/// Receives canonical text.
+struct DigestSink {
+    digest: Box<dyn Digest>,
+    /// Whether the next text is the start tag of a token that replaces a reference to it.
+    is_token: bool,
+    wants_omitted: bool,
+    /// The first prefix that a value uses and whose declaration is not in the text, with the offset of the element.
+    omitted: Option<(String, usize)>,
+}
+
+impl Sink for &mut DigestSink {
+    fn text(&mut self, text: &str) {
+        if !std::mem::take(&mut self.is_token) {
+            return self.digest.update(text.as_bytes());
+        }
+        // Such a token declares that it has no default namespace, unless it has one (WS-Security §8.3).
+        let end = text.find([' ', '>']).unwrap_or(text.len());
+        let (name, rest) = text.split_at(end);
+        self.digest.update(name.as_bytes());
+        if !rest.starts_with(" xmlns=") {
+            self.digest.update(b" xmlns=\"\"");
+        }
+        self.digest.update(rest.as_bytes());
+    }
+
+    fn wants_omitted_prefixes(&self) -> bool {
+        self.wants_omitted && self.omitted.is_none()
+    }
+
+    fn omitted_prefix(&mut self, prefix: &str, offset: usize) {
+        self.omitted.get_or_insert_with(|| (prefix.to_owned(), offset));
+    }
+}

@@ -1,14 +1,26 @@
 //! Secured messages: what is secured is accepted, and nothing else is.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use castile_wss::message::{Part, PasswordForm, Policy, Security, TokenForm, Username, Verified};
-use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Secret, Signer, Trust};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use castile_databinding::schema::Element;
+use castile_soap::{
+    Description, Dispatch, Fault, Layer, NoDetail, Operation, Options, Payload, Pending, Request, RequestMessage, Root,
+    Service, Version,
+};
+use castile_wss::message::{Part, PasswordForm, Policy, Security, SecurityLayer, TokenForm, Username, Verified};
+use castile_wss::{
+    AwsLc, Certificate, Crypto, DigestAlgorithm, Error, ErrorKind, PrivateKey, Secret, Signer, SigningKey, Trust,
+};
+use castile_xml::c14n::{Algorithm, Method, Subset};
 use futures_util::FutureExt;
 use rcgen::{CertificateParams, KeyPair};
 
+const EXCLUSIVE: Algorithm = Algorithm { version: castile_xml::c14n::Version::Exclusive10, with_comments: false };
 const SOAP11: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 const SOAP12: &str = "http://www.w3.org/2003/05/soap-envelope";
 const NOW: u64 = 1_800_000_000;
@@ -299,13 +311,176 @@ fn wrapped_bodies_are_refused() {
 #[test]
 fn unsigned_prefixes_are_refused() {
     let message = secured(&security(), &order(SOAP11, ""));
-    let rebound = message.replace("xmlns:xsd='http://www.w3.org/2001/XMLSchema'", "xmlns:xsd='urn:evil'");
+    let rebound = message.replace("'http://www.w3.org/2001/XMLSchema'", "'urn:evil'");
     assert_eq!(verify(&policy(), &rebound).unwrap_err().kind(), ErrorKind::Digest);
-    // A sender that omits the list signs what it signs.
-    let with_list = "<ec:InclusiveNamespaces xmlns:ec=\"http://www.w3.org/2001/10/xml-exc-c14n#\" PrefixList=\"xsd\"/>";
-    assert!(message.contains(with_list));
-    let plain = order(SOAP11, "").replace("xsi:type='xsd:string'", "xsi:type='o:t'");
-    assert!(verify(&policy(), &secured(&security(), &plain)).is_ok());
+    // A sender that omits the list.
+    let list = "><ec:InclusiveNamespaces xmlns:ec=\"http://www.w3.org/2001/10/xml-exc-c14n#\" PrefixList=\"xsd\"/></ds:Transform>";
+    let without = signed_again(&message.replace(list, "/>"));
+    let rebound = without.replace("'http://www.w3.org/2001/XMLSchema'", "'urn:evil'");
+    assert_ne!(without, rebound);
+    for message in [&without, &rebound] {
+        let error = verify(&policy(), message).unwrap_err();
+        assert!(error.kind() == ErrorKind::Unsigned && error.message().contains("the prefix \"xsd\""), "{error}");
+        // This is why: both have the same signature.
+        assert!(verify(&policy().with_unsigned_prefixes(), message).is_ok());
+    }
+}
+
+/// A reference to a token, with the STR-Transform, signs the token.
+#[test]
+fn references_to_tokens_sign_the_tokens() {
+    let key = KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+    let certificate = CertificateParams::default().self_signed(&key).unwrap();
+    let certificate = Certificate::from_der(certificate.der()).unwrap();
+    let private = || PrivateKey::from_pem(key.serialize_pem().as_bytes()).unwrap();
+    let security = Security::new()
+        .with_timestamp()
+        .with_clock(now)
+        .with_signature(private())
+        .with_certificate(certificate.clone(), TokenForm::Binary);
+    let policy = || Policy::signed_by(Trust::new().with_certificate(certificate.clone())).with_clock(now);
+    let message = secured(&security, &order(SOAP11, ""));
+    let transform = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-soap-message-security-1.0#STR-Transform";
+    let reference = format!(
+        "<ds:Reference URI=\"#str\"><ds:Transforms><ds:Transform Algorithm=\"{transform}\"><wsse:TransformationParameters><ds:CanonicalizationMethod Algorithm=\"http://www.w3.org/2001/10/xml-exc-c14n#\"/></wsse:TransformationParameters></ds:Transform></ds:Transforms><ds:DigestMethod Algorithm=\"http://www.w3.org/2001/04/xmlenc#sha256\"/><ds:DigestValue>DIGEST</ds:DigestValue></ds:Reference></ds:SignedInfo>"
+    );
+    // The token's canonical form, with the empty default namespace that the transform adds.
+    let start = message.find("<wsse:BinarySecurityToken").unwrap();
+    let end = message.find("</wsse:BinarySecurityToken>").unwrap() + "</wsse:BinarySecurityToken>".len();
+    let subset = Subset { apex: Some(start), without: None };
+    let token =
+        canonical(&message, subset).replacen("<wsse:BinarySecurityToken", "<wsse:BinarySecurityToken xmlns=\"\"", 1);
+    let with_reference = message
+        .replace("</ds:SignedInfo>", &reference.replace("DIGEST", &digest(&token)))
+        .replace("<wsse:SecurityTokenReference>", "<wsse:SecurityTokenReference wsu:Id=\"str\">");
+    let signed = signed_with(&with_reference, &private());
+    let verified = verify(&policy(), &signed).unwrap_or_else(|error| panic!("{error}: {signed}"));
+    let token = signed.find("<wsse:BinarySecurityToken").unwrap();
+    assert!(verified.is_signed(&(token..token + (end - start))));
+    // Another certificate, of the same key.
+    let mut params = CertificateParams::default();
+    params.distinguished_name.push(rcgen::DnType::CommonName, "other");
+    let other = Certificate::from_der(params.self_signed(&key).unwrap().der()).unwrap();
+    let exchange = |message: &str| message.replace(&STANDARD.encode(certificate.der()), &STANDARD.encode(other.der()));
+    let both = || {
+        let trust = Trust::new().with_certificate(certificate.clone()).with_certificate(other.clone());
+        Policy::signed_by(trust).with_clock(now)
+    };
+    assert_eq!(verify(&both(), &exchange(&signed)).unwrap_err().kind(), ErrorKind::Digest);
+    // Without the transform another token can be put there.
+    assert!(verify(&both(), &exchange(&message)).is_ok());
+    for (from, to, kind) in [
+        ("URI=\"#str\"", "URI=\"#body-1\"", ErrorKind::Reference),
+        ("<wsse:TransformationParameters>", "<wsse:TransformationParameters><x/>", ErrorKind::Malformed),
+        ("<wsse:Reference URI=\"#token-1\"", "<wsse:Reference URI=\"#body-1\"", ErrorKind::Reference),
+        ("<wsse:Reference URI=\"#token-1\"", "<wsse:Reference URI=\"http://127.0.0.1/\"", ErrorKind::Unsupported),
+    ] {
+        let changed = signed_with(&with_reference.replacen(from, to, 1), &private());
+        assert_eq!(verify(&policy(), &changed).unwrap_err().kind(), kind, "{from}");
+    }
+}
+
+/// Returns the message with the digest of its body and the signature made again, with exclusive canonicalization.
+fn signed_again(message: &str) -> String {
+    let body = canonical(message, Subset { apex: message.find("<s:Body"), without: None });
+    let at = message.rfind("<ds:DigestValue>").unwrap() + "<ds:DigestValue>".len();
+    let end = at + message[at..].find('<').unwrap();
+    signed_with(&format!("{}{}{}", &message[..at], digest(&body), &message[end..]), &secret())
+}
+
+/// Returns the message with another value of its signature.
+fn signed_with(message: &str, key: &dyn SigningKey) -> String {
+    let info = canonical(message, Subset { apex: message.find("<ds:SignedInfo"), without: None });
+    let value = STANDARD.encode(key.sign(info.as_bytes()).now_or_never().unwrap().unwrap());
+    let at = message.find("<ds:SignatureValue>").unwrap() + "<ds:SignatureValue>".len();
+    let end = at + message[at..].find('<').unwrap();
+    format!("{}{value}{}", &message[..at], &message[end..])
+}
+
+fn canonical(message: &str, subset: Subset) -> String {
+    let mut out = String::new();
+    let mut reader = castile_xml::Reader::new(message.as_bytes(), castile_xml::Limits::default()).unwrap();
+    Method::new(EXCLUSIVE).write(&mut reader, subset, |piece| out.push_str(piece)).unwrap();
+    out
+}
+
+fn digest(text: &str) -> String {
+    let mut digest = AwsLc.digest(DigestAlgorithm::Sha256).unwrap();
+    digest.update(text.as_bytes());
+    STANDARD.encode(digest.finish())
+}
+
+/// A service that says who signed.
+struct Orders;
+
+const ORDER: Root = Root::new(Element::new("urn:o", "order", 1), "<order xmlns=\"urn:o\">", "</order>");
+
+static OPERATIONS: [Operation; 1] = [Operation::new("order", "order", ORDER).with_response(ORDER)];
+
+impl Dispatch for Orders {
+    fn description(&self) -> &'static Description {
+        const { &Description::new("Orders", "urn:o", &OPERATIONS) }
+    }
+
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
+        payload.handle(|request: Request<String>| async move {
+            let verified = request.extensions().get::<Verified>().unwrap();
+            let signer = format!("{:?}", verified.signer().unwrap());
+            let reply = format!("{} for {signer}", request.into_inner());
+            Ok::<_, Fault<NoDetail>>(reply.into())
+        })
+    }
+}
+
+#[test]
+fn a_layer_secures_a_service() {
+    let refused = Arc::new(Mutex::new(Vec::new()));
+    let log = refused.clone();
+    let reply_secret = Secret::new(*b"of the service");
+    let layer = SecurityLayer::new(policy())
+        .with_observer(move |error| log.lock().unwrap().push(error.kind()))
+        .with_reply(Security::new().with_timestamp().with_signature(reply_secret.clone()).with_clock(now));
+    let service = layer.layer(Orders);
+    let trust = Trust::new().with_secret("service", reply_secret);
+    let reply_policy = Policy::signed_by(trust).with_clock(now).with_replay_cache(None);
+    for version in Version::ALL {
+        let namespace = version.namespace();
+        let order =
+            format!("<s:Envelope xmlns:s='{namespace}'><s:Body><order xmlns='urn:o'>Tea</order></s:Body></s:Envelope>");
+        let call = |message: &str| {
+            let request = RequestMessage::new(version, message.to_owned());
+            let reply = service.call(request, &Options::default()).now_or_never().unwrap();
+            let message = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
+            // Every reply is signed, faults included.
+            assert!(verify(&reply_policy, &message).is_ok(), "{message}");
+            (reply.fault.is_some(), message)
+        };
+        let message = secured(&security(), &order);
+        let (is_fault, reply) = call(&message);
+        assert!(!is_fault && reply.contains("Tea for Secret(\"s\")</order>"), "{reply}");
+        // All that is refused gets the same answer.
+        let faults: BTreeSet<String> = [
+            order.clone(),
+            message.clone(),
+            message.replace("Tea", "Gold"),
+            secured(&security().with_signed([Part::Body]), &order),
+            secured(&security().with_clock(|| at(-1000)), &order),
+            secured(&Security::new().with_timestamp().with_clock(now).with_signature(Secret::new(*b"x")), &order),
+        ]
+        .iter()
+        .map(|message| {
+            let (is_fault, reply) = call(message);
+            assert!(is_fault);
+            reply[reply.find("Fault>").unwrap()..].to_owned()
+        })
+        .collect();
+        assert_eq!(faults.len(), 1, "{faults:?}");
+        let fault = faults.first().unwrap();
+        assert!(fault.contains("InvalidSecurity") && !fault.contains("igned"), "{fault}");
+        use ErrorKind::{Digest, Expired, Replayed, Signature, Unsigned};
+        let reasons = std::mem::take(&mut *refused.lock().unwrap());
+        assert_eq!(reasons, [Unsigned, Replayed, Digest, Unsigned, Expired, Signature]);
+    }
 }
 
 /// Every byte is changed in several ways. What is accepted has the same body.
@@ -315,8 +490,6 @@ fn changed_messages_are_refused() {
     let message = secured(&security(), &order(SOAP12, "")).into_bytes();
     let (mut accepted, mut tried) = (0, 0);
     let mut random = fastrand::Rng::with_seed(11);
-    let exclusive =
-        castile_xml::c14n::Algorithm { version: castile_xml::c14n::Version::Exclusive10, with_comments: false };
     let canonical_body = |message: &[u8]| {
         let text = std::str::from_utf8(message).unwrap();
         let mut found = None;
@@ -332,8 +505,8 @@ fn changed_messages_are_refused() {
         }
         let mut body = String::new();
         let mut reader = castile_xml::Reader::new(message, castile_xml::Limits::default()).unwrap();
-        let subset = castile_xml::c14n::Subset { apex: found, without: None };
-        let method = castile_xml::c14n::Method::new(exclusive).with_inclusive_namespaces("xsd");
+        let subset = Subset { apex: found, without: None };
+        let method = Method::new(EXCLUSIVE).with_inclusive_namespaces("xsd");
         method.write(&mut reader, subset, |piece| body.push_str(piece)).unwrap();
         body
     };

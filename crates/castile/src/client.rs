@@ -2,6 +2,7 @@
 
 mod items;
 mod options;
+mod secured;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -405,6 +406,9 @@ impl<'a> Settings<'a> {
             // The HTTP action must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
             action = operation.actions.request;
         }
+        if let Some(security) = &options.security {
+            reading.to_mut().understood.extend(security.understood());
+        }
         if let Some(ItemSift { element, .. }) = sift {
             reading = Cow::Owned(reading.into_owned().with_cut_out(element));
         }
@@ -454,13 +458,23 @@ async fn exchange_now<S: HttpService>(
     slot: AnswerSlot<'_>,
 ) -> Result<Answered, Failure> {
     let Caller { url, transport, options, description } = caller;
+    let security = options.security.as_ref();
     let operation = settings.operation;
     let call = settings.write(url, options, description, request, sift.as_ref()).map_err(Failure::of_message)?;
-    let WrittenCall { reading, version, action, written, options } = call;
+    let WrittenCall { reading, version, action, mut written, options } = call;
     let is_sifted = sift.is_some();
+    if let Some(security) = security {
+        secured::secure(&**security, &mut written, is_sifted).await.map_err(Failure::of_message)?;
+    }
     let sifts = sift.as_mut().map(|sift| sift as &mut dyn Sift);
     let reply = client::exchange_sifted(transport.service(), url, version, action, written, options, sifts).await;
     let reply = reply.map_err(Failure::Transport)?;
+    if let Some(security) = security
+        && let Err(error) = secured::verify(&**security, &reply.received, answer_options.has_response)
+    {
+        let ClientReply { status, http_headers, .. } = reply;
+        return Err(Failure::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) });
+    }
     read_answer(operation, &reading, answer_options, is_sifted, reply, slot).await
 }
 

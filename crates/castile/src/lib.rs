@@ -291,9 +291,9 @@ pub mod mime {
 /// Messages as layers see them, between the network and the methods of a service.
 pub mod soap {
     pub use castile_soap::{
-        Description, Direction, Document, Error, ErrorKind, FromFn, Layer, MessageLog, Mtom, Next, Offloading,
-        Operation, Options, Page, Pending, Reason, ReasonText, Redaction, ReplyMessage, RequestMessage, Service, Step,
-        Trace, Version, from_fn, layer_fn,
+        Description, Direction, Document, Error, ErrorKind, FromFn, Layer, MessageLog, MessageSecurity, Mtom, Next,
+        Offloading, Operation, Options, Page, Pending, Reason, ReasonText, Redaction, ReplyMessage, RequestMessage,
+        Service, Step, Trace, Version, from_fn, layer_fn,
     };
 
     /// WS-Addressing: endpoint references, message properties, and where replies are sent.
@@ -302,6 +302,13 @@ pub mod soap {
             EndpointReference, FaultKind, Policy, Problem, Properties, RelatesTo, Replies, Usage, Version,
         };
     }
+}
+
+/// WS-Security and signatures of documents.
+#[cfg(feature = "wss")]
+pub mod wss {
+    #[doc(no_inline)]
+    pub use castile_wss::*;
 }
 
 /// XML as tokens, for programs that parse messages themselves.

@@ -57,6 +57,10 @@ pub enum ErrorKind {
     Unwritable,
     /// The memory budget doesn't allow the message or its values now. It may allow them later.
     Exhausted,
+    /// An answer doesn't have the security that the client requires, or a request can't be secured.
+    Security,
+    /// An answer is a fault without the security that the client requires. Anybody may have made it.
+    UnsecuredFault,
 }
 
 impl Error {
@@ -74,6 +78,17 @@ impl Error {
     /// Creates an error without a place in the message.
     pub(crate) fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
         Error(Box::new(Inner::new(kind, message.into())))
+    }
+
+    /// Creates an error about the security of a message, for implementations of [`MessageSecurity`](crate::MessageSecurity).
+    pub fn of_security(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::Security, message)
+    }
+
+    /// Creates an error about a fault without security, for implementations of
+    /// [`MessageSecurity`](crate::MessageSecurity).
+    pub fn of_unsecured_fault(message: impl Into<String>) -> Self {
+        Error::new(ErrorKind::UnsecuredFault, message)
     }
 
     /// Creates an error about the message as a whole.

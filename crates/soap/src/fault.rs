@@ -341,7 +341,9 @@ impl<D> From<Error> for Fault<D> {
             ErrorKind::UnknownOperation | ErrorKind::Document | ErrorKind::Addressing | ErrorKind::Package => {
                 FaultCode::Sender
             }
-            ErrorKind::Unwritable | ErrorKind::System => FaultCode::Receiver,
+            ErrorKind::Unwritable | ErrorKind::System | ErrorKind::Security | ErrorKind::UnsecuredFault => {
+                FaultCode::Receiver
+            }
             // The client must not learn how much memory there is or is in use.
             ErrorKind::Exhausted => return Fault::new(FaultCode::Receiver, TOO_LITTLE_MEMORY),
         };

@@ -2,7 +2,8 @@
 //!
 //! A [`Policy`] says what a received message must have: a signature by somebody who is trusted, a password, a time stamp.
 //! [`SecurityLayer`] applies it to a service: a handler is called only if a request fulfils it, and finds the [`Verified`] in
-//! the request's extensions. [`Security`] adds tokens and signatures to messages that are sent.
+//! the request's extensions. [`Security`] adds tokens and signatures to messages that are sent. [`ClientSecurity`] applies both
+//! to the messages of a client.
 //!
 //! ```
 //! use castile_wss::message::{Policy, Security};
@@ -22,6 +23,7 @@
 //! # futures_util::FutureExt::now_or_never(run()).unwrap().unwrap();
 //! ```
 
+mod client;
 mod envelope;
 mod header;
 mod layer;
@@ -30,6 +32,7 @@ mod replay;
 mod sign;
 mod username;
 
+pub use client::ClientSecurity;
 pub use layer::{Secured, SecurityLayer};
 pub use policy::{Part, Policy, Verified};
 pub use replay::{ReplayCache, ReplayMemory};

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use castile_http::{DEFAULT_OFFLOAD_ABOVE, Workers};
-use castile_soap::{Options, Version, WriteHeader, addressing};
+use castile_soap::{MessageSecurity, Options, Version, WriteHeader, addressing};
 use http::HeaderMap;
 
 /// The options of a client.
@@ -39,6 +39,9 @@ pub struct ClientOptions {
     /// The size in bytes above which requests are compressed with gzip. If it is set, streamed requests are always compressed.
     /// `None`, the default, compresses no request, because a client can't know whether the server accepts gzip.
     pub gzip_above: Option<usize>,
+    /// Security that is added to requests and required of answers, such as `castile::wss::message::ClientSecurity`. Answers that
+    /// are read item by item, and MTOM, can't be secured. `None` by default.
+    pub security: Option<Arc<dyn MessageSecurity>>,
     pub(super) headers: Vec<Arc<dyn WriteHeader>>,
 }
 
@@ -54,6 +57,7 @@ impl Default for ClientOptions {
             http_headers: HeaderMap::new(),
             accept_gzip: false,
             gzip_above: None,
+            security: None,
             headers: Vec::new(),
         }
     }
@@ -69,8 +73,17 @@ impl ClientOptions {
 
 impl fmt::Debug for ClientOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ClientOptions { messages, version, addressing, timeout, http_headers, accept_gzip, gzip_above, headers } =
-            self;
+        let ClientOptions {
+            messages,
+            version,
+            addressing,
+            timeout,
+            http_headers,
+            accept_gzip,
+            gzip_above,
+            security,
+            headers,
+        } = self;
         f.debug_struct("ClientOptions")
             .field("messages", messages)
             .field("version", version)
@@ -79,6 +92,7 @@ impl fmt::Debug for ClientOptions {
             .field("http_headers", http_headers)
             .field("accept_gzip", accept_gzip)
             .field("gzip_above", gzip_above)
+            .field("security", security)
             .field("headers", &headers.len())
             .finish()
     }

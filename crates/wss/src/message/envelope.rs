@@ -20,6 +20,8 @@ pub(crate) struct Envelope {
     pub(crate) header: Option<Range<usize>>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) body: Range<usize>,
+    /// Whether the first element of the body is a fault.
+    pub(crate) is_fault: bool,
 }
 
 #[derive(Debug)]
@@ -37,6 +39,8 @@ struct Outline {
     header: Option<Range<usize>>,
     blocks: Vec<Block>,
     body: Option<Range<usize>>,
+    /// Whether the first element of the body is a fault, if it has one.
+    is_fault: Option<bool>,
     /// What the element at depth 2 is.
     current: Current,
 }
@@ -59,9 +63,12 @@ impl Envelope {
         let mut outline = Outline::default();
         let rules = IdAttributes { everywhere: Vec::new() };
         let index = Index::with(&mut reader, &rules, limits, &mut outline)?;
-        let Outline { version, header, blocks, body, .. } = outline;
+        let Outline { version, header, blocks, body, is_fault, .. } = outline;
         match (version, body) {
-            (Some(version), Some(body)) => Ok((Envelope { version, header, blocks, body }, index)),
+            (Some(version), Some(body)) => {
+                let is_fault = is_fault.unwrap_or_default();
+                Ok((Envelope { version, header, blocks, body, is_fault }, index))
+            }
             _ => Err(Error::new(ErrorKind::Malformed, "an envelope without a body")),
         }
     }
@@ -137,6 +144,10 @@ impl Visitor for Outline {
                     role: role.map(|role| role.value.trim().to_owned()),
                     range,
                 });
+            }
+            3 if self.current == Current::Body => {
+                let is_fault = self.version.is_some_and(|version| version.namespace() == namespace) && local == "Fault";
+                self.is_fault.get_or_insert(is_fault);
             }
             _ => {}
         }

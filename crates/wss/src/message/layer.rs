@@ -5,15 +5,16 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use castile_datatypes::QName;
+use castile_mime::Packaging;
 use castile_soap::{Description, Fault, FaultCode, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
 use tower_layer::Layer;
 
-use super::policy::Policy;
+use super::policy::{Policy, Verified};
 use super::sign::Security;
-use crate::Error;
 use crate::uris::WSSE;
+use crate::{Error, ErrorKind};
 
-/// Applies a [`Policy`] to the requests of a service. Handlers find the [`Verified`](super::Verified) in the request's
+/// Applies a [`Policy`] to the requests of a service. Handlers find the [`Verified`] in the request's
 /// extensions.
 ///
 /// Every request that doesn't fulfil the policy gets the same fault, so that its sender learns nothing. The reason is passed
@@ -22,8 +23,10 @@ use crate::uris::WSSE;
 pub struct SecurityLayer {
     policy: Arc<Policy>,
     reply: Option<Arc<Security>>,
-    observer: Option<Arc<dyn Fn(&Error) + Send + Sync>>,
+    observer: Option<Observer>,
 }
+
+type Observer = Arc<dyn Fn(&Error) + Send + Sync>;
 
 /// A service with a [`SecurityLayer`] around it.
 #[derive(Clone, Debug)]
@@ -49,6 +52,14 @@ impl SecurityLayer {
     #[must_use]
     pub fn with_observer(self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         SecurityLayer { observer: Some(Arc::new(observer)), ..self }
+    }
+
+    fn verify(&self, request: &RequestMessage) -> Result<Verified, Error> {
+        // A signature of the reference to a part doesn't cover the part.
+        if request.packaging == Some(Packaging::Mtom) {
+            return Err(Error::new(ErrorKind::Unsupported, "the security of a request with MTOM can't be checked"));
+        }
+        self.policy.verify_in(&request.message, request.charset)
     }
 
     fn observe(&self, error: &Error) {
@@ -87,7 +98,7 @@ impl<S: Service> Service for Secured<S> {
     }
 
     fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
-        let pending = match self.layer.policy.verify_in(&request.message, request.charset) {
+        let pending = match self.layer.verify(&request) {
             Ok(verified) => {
                 request.understand(WSSE, "Security");
                 request.extensions.insert(verified);

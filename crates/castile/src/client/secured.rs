@@ -1,0 +1,36 @@
+//! Security of requests and answers.
+
+use castile_mime::Packaging;
+use castile_soap::{Error, MessageSecurity, Received, Written};
+
+/// Adds security to a request that was written.
+pub(super) async fn secure(
+    security: &dyn MessageSecurity,
+    written: &mut Written,
+    is_sifted: bool,
+) -> Result<(), Error> {
+    if is_sifted {
+        return Err(Error::of_security(
+            "items of an answer are read before its security is checked, which is not supported",
+        ));
+    }
+    if written.packaging == Some(Packaging::Mtom) {
+        return Err(Error::of_security("a request with MTOM can't be secured"));
+    }
+    let Some(message) = written.message.bytes() else {
+        return Err(Error::of_security("a request that is sent as a stream can't be secured"));
+    };
+    written.message = security.secure(message).await?.into();
+    Ok(())
+}
+
+/// Checks the security of an answer. The empty answer to a message without a response has none.
+pub(super) fn verify(security: &dyn MessageSecurity, received: &Received, has_response: bool) -> Result<(), Error> {
+    if !has_response && received.message.is_empty() {
+        return Ok(());
+    }
+    if received.packaging == Some(Packaging::Mtom) {
+        return Err(Error::of_security("the security of an answer with MTOM can't be checked"));
+    }
+    security.verify(&received.message, received.charset)
+}

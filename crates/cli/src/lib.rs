@@ -35,6 +35,8 @@ mod quantity;
 mod report;
 mod serve;
 mod server;
+#[cfg(feature = "contracts")]
+mod signatures;
 #[cfg_attr(not(feature = "tls"), path = "without_tls.rs")]
 mod tls;
 mod users;
@@ -53,6 +55,10 @@ enum Command {
     #[command(flatten)]
     Contracts(contracts::Command),
     Serve(serve::Arguments),
+    #[cfg(feature = "contracts")]
+    Sign(Box<signatures::sign::Arguments>),
+    #[cfg(feature = "contracts")]
+    Verify(signatures::verify::Arguments),
     Bench(Box<bench::Arguments>),
     Report(report::Arguments),
     Peers(peers::Arguments),
@@ -88,6 +94,10 @@ fn run(command: Command) -> ExitCode {
             Ok(code) => return code,
             Err(error) => Err(error),
         },
+        #[cfg(feature = "contracts")]
+        Command::Sign(arguments) => signatures::sign::run(&arguments),
+        #[cfg(feature = "contracts")]
+        Command::Verify(arguments) => return signatures::verify::run(&arguments),
         Command::Bench(arguments) => return bench::run(&arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Peers(arguments) => peers::run(arguments),

@@ -121,6 +121,22 @@ const EXAMPLES: [(&str, &[&str]); 16] = [
         ],
     ),
     (
+        "sign",
+        &[
+            "castile sign invoice.xml --key key.pem --cert cert.pem -o signed.xml",
+            "castile sign nfe.xml --key key.pem --cert cert.pem --id NFe1 --prefix=",
+            "castile sign data.bin --key key.pem --detached data.bin",
+        ],
+    ),
+    (
+        "verify",
+        &[
+            "castile verify signed.xml --ca ca.pem",
+            "castile verify *.xml --cert partner.pem --json",
+            "castile verify data.sig --key public.pem --content data.bin=data.bin",
+        ],
+    ),
+    (
         "load",
         &[
             "castile load orders.wsdl --operation GetOrder --dry-run",

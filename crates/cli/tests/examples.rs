@@ -99,6 +99,11 @@ fn validations_print_as_expected() {
     check("validate", None);
 }
 
+#[test]
+fn signatures_print_as_expected() {
+    check("sign", None);
+}
+
 /// Each example has a folder with an old and a new contract.
 #[test]
 fn diffs_print_as_expected() {

@@ -16,12 +16,13 @@ fn documented() -> Vec<(&'static str, String)> {
         ("Packages", shown(&castile::mime::Limits::default())),
         ("Contracts", shown(&castile_xsd::Limits::default())),
         ("Client", shown(&castile::http::client::Options::default())),
+        ("Signatures", shown(&castile_wss::Limits::default())),
     ]
 }
 
 /// Fields of these structures that aren't limits, or have their own table.
-const NO_LIMITS: [&str; 7] =
-    ["messages", "local_address", "budget", "used", "credentials", "authentication", "proxies"];
+const NO_LIMITS: [&str; 8] =
+    ["document", "messages", "local_address", "budget", "used", "credentials", "authentication", "proxies"];
 
 /// Limits of the server whose fields have other names than their setters.
 const METHODS: [(&str, &str); 8] = [

@@ -4,7 +4,7 @@
 
 use std::process::{Command, Output};
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 18] = [
     "describe",
     "gen",
     "bundle",
@@ -15,6 +15,8 @@ const COMMANDS: [&str; 16] = [
     "sample",
     "validate",
     "serve",
+    "sign",
+    "verify",
     "bench",
     "report",
     "load",

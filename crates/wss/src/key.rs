@@ -225,6 +225,11 @@ impl PrivateKey {
         }
     }
 
+    /// Returns whether it is a key for RSA, which can sign with several algorithms.
+    pub fn is_rsa(&self) -> bool {
+        matches!(self.pair, Pair::Rsa(_))
+    }
+
     /// Signs with another algorithm.
     ///
     /// # Errors

@@ -10,8 +10,8 @@ pub struct Limits {
     pub transforms: usize,
     /// Maximum number of keys and certificates that describe the key of a signature. The default is 16.
     pub keys: usize,
-    /// Maximum number of bytes of canonical content, in total for all references of a document. References may overlap. The
-    /// default is 256 MiB.
+    /// Maximum number of bytes of canonical content, in total for all references of a signature. References may overlap.
+    /// The default is 256 MiB.
     pub content: usize,
     /// Limits of the document itself.
     pub document: castile_xml::Limits,

@@ -41,6 +41,8 @@ pub(crate) struct Reference {
 pub(crate) enum Transform {
     /// Leaves out the signature that has the reference (§6.6.4).
     Enveloped,
+    /// Leaves out all signatures.
+    WithoutSignatures,
     Canonical(Method),
     /// Replaces a reference to a token with the token (WS-Security §8.3).
     Token(Method),

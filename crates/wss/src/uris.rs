@@ -10,6 +10,7 @@ pub(crate) const SAML2: &str = "urn:oasis:names:tc:SAML:2.0:assertion";
 pub(crate) const SAML2_PROTOCOL: &str = "urn:oasis:names:tc:SAML:2.0:protocol";
 
 pub(crate) const ENVELOPED: &str = "http://www.w3.org/2000/09/xmldsig#enveloped-signature";
+pub(crate) const XPATH: &str = "http://www.w3.org/TR/1999/REC-xpath-19991116";
 pub(crate) const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
 
 pub(crate) const STR_TRANSFORM: &str =

@@ -229,6 +229,13 @@ impl Verification<'_> {
         let Some(digest) = self.crypto.digest(reference.algorithm) else {
             return failed(ErrorKind::Unsupported, format!("the cryptographic library lacks {}", reference.algorithm));
         };
+        // If there is one signature, it is the enveloped one.
+        let without_all =
+            reference.transforms.iter().any(|transform| matches!(transform, Transform::WithoutSignatures));
+        if without_all && self.index.signatures.len() > 1 {
+            let message = "an XPath transform that leaves out several signatures is not supported";
+            return failed(ErrorKind::Unsupported, message.to_owned());
+        }
         let Some(steps) = Steps::of(&reference.transforms) else {
             let message =
                 "transforms other than one that leaves out the signature, and one that makes canonical after it";
@@ -330,7 +337,8 @@ struct Steps<'r> {
 impl<'r> Steps<'r> {
     fn of(transforms: &'r [Transform]) -> Option<Self> {
         let (is_enveloped, rest) = match transforms {
-            [Transform::Enveloped, rest @ ..] => (true, rest),
+            [Transform::Enveloped, Transform::WithoutSignatures, rest @ ..] => (true, rest),
+            [Transform::Enveloped | Transform::WithoutSignatures, rest @ ..] => (true, rest),
             rest => (false, rest),
         };
         let (is_token, method) = match rest {

@@ -261,3 +261,29 @@ fn signed_elements_are_not_in_entities() {
     let error = verifier().verify(document.as_bytes()).unwrap_err();
     assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("in an entity"), "{error}");
 }
+
+/// One expression of XPath is known, which says the same as the transform for enveloped signatures, unless there are several.
+#[test]
+fn one_xpath_expression_is_the_enveloped_signature() {
+    let document = enveloped("<a>1</a>");
+    let transform = "<ds:Transform Algorithm=\"http://www.w3.org/2000/09/xmldsig#enveloped-signature\"/>";
+    let known = |expression: &str| {
+        let xpath = format!("<ds:XPath>{expression}</ds:XPath>");
+        let by_xpath =
+            format!("<ds:Transform Algorithm=\"http://www.w3.org/TR/1999/REC-xpath-19991116\">{xpath}</ds:Transform>");
+        let error = verifier().verify(document.replace(transform, &by_xpath).as_bytes()).unwrap_err();
+        // It is read, and the signature is that of the other transform.
+        error.kind() == ErrorKind::Signature
+    };
+    assert!(known("not(ancestor-or-self::ds:Signature)") && known("\n not(ancestor-or-self::ds:Signature) "));
+    for expression in [
+        "",
+        "true()",
+        "not(ancestor-or-self::x:Signature)",
+        "not(ancestor-or-self::Signature)",
+        "not(ancestor-or-self::ds:Signature) or 1",
+        "not(ancestor-or-self::ds:Object)",
+    ] {
+        assert!(!known(expression), "{expression}");
+    }
+}

@@ -9,10 +9,12 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_databinding::schema::Element;
 use castile_soap::{
-    Description, Dispatch, Fault, Layer, NoDetail, Operation, Options, Payload, Pending, Request, RequestMessage, Root,
-    Service, Version,
+    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
+    RequestMessage, Root, Service, Version,
 };
-use castile_wss::message::{Part, PasswordForm, Policy, Security, SecurityLayer, TokenForm, Username, Verified};
+use castile_wss::message::{
+    ClientSecurity, Part, PasswordForm, Policy, Security, SecurityLayer, TokenForm, Username, Verified,
+};
 use castile_wss::{
     AwsLc, Certificate, Crypto, DigestAlgorithm, Error, ErrorKind, PrivateKey, Secret, Signer, SigningKey, Trust,
 };
@@ -451,8 +453,8 @@ fn a_layer_secures_a_service() {
             let request = RequestMessage::new(version, message.to_owned());
             let reply = service.call(request, &Options::default()).now_or_never().unwrap();
             let message = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
-            // Every reply is signed, faults included.
-            assert!(verify(&reply_policy, &message).is_ok(), "{message}");
+            let is_refused = message.contains("InvalidSecurity");
+            assert_eq!(verify(&reply_policy, &message).is_ok(), !is_refused, "{message}");
             (reply.fault.is_some(), message)
         };
         let message = secured(&security(), &order);
@@ -476,11 +478,36 @@ fn a_layer_secures_a_service() {
         .collect();
         assert_eq!(faults.len(), 1, "{faults:?}");
         let fault = faults.first().unwrap();
-        assert!(fault.contains("InvalidSecurity") && !fault.contains("igned"), "{fault}");
+        assert!(!fault.contains("igned"), "{fault}");
         use ErrorKind::{Digest, Expired, Replayed, Signature, Unsigned};
         let reasons = std::mem::take(&mut *refused.lock().unwrap());
         assert_eq!(reasons, [Unsigned, Replayed, Digest, Unsigned, Expired, Signature]);
     }
+}
+
+#[test]
+fn a_client_requires_security_of_answers() {
+    let service = Secret::new(*b"of the service");
+    let answers = Policy::signed_by(Trust::new().with_secret("service", service.clone())).with_clock(now);
+    let client = ClientSecurity::new(security()).with_answers(answers);
+    let request = client.secure(order(SOAP11, "").as_bytes()).now_or_never().unwrap().unwrap();
+    assert!(policy().verify(&request).is_ok());
+    let signing = Security::new().with_timestamp().with_signature(service).with_clock(now);
+    let fault = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><s:Fault><faultcode>s:Client</faultcode><faultstring>no</faultstring></s:Fault></s:Body></s:Envelope>";
+    for answer in [fault, &order(SOAP12, "")] {
+        assert!(client.verify(secured(&signing, answer).as_bytes(), None).is_ok());
+        assert!(ClientSecurity::new(security()).verify(answer.as_bytes(), None).is_ok());
+    }
+    let kind = |answer: &str| client.verify(answer.as_bytes(), None).unwrap_err().kind();
+    assert_eq!(kind(fault), castile_soap::ErrorKind::UnsecuredFault);
+    assert_eq!(kind(&order(SOAP11, "")), castile_soap::ErrorKind::Security);
+    assert_eq!(kind(&secured(&signing, fault).replace(">no<", ">yes<")), castile_soap::ErrorKind::Security);
+    assert_eq!(kind("<html>"), castile_soap::ErrorKind::Security);
+    // What the client understands is a header block that must be understood.
+    let wsse = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
+    assert!(client.understood().iter().any(|name| name.is(wsse, "Security")));
+    let secured = client.clone().secure(b"<html/>").now_or_never().unwrap();
+    assert_eq!(secured.unwrap_err().kind(), castile_soap::ErrorKind::Security);
 }
 
 /// Every byte is changed in several ways. What is accepted has the same body.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_xml::c14n::{Algorithm, Method, Subset, Version};
-use castile_xml::{DocumentEntity, Limits, Token, decode};
+use castile_xml::tree::is_ncname;
+use castile_xml::{DocumentEntity, Limits, Token, decode, excerpt};
 
 use crate::certificate::Certificate;
 use crate::crypto::{AwsLc, Crypto, SigningKey};
@@ -27,7 +28,7 @@ pub struct Signer {
     crypto: Arc<dyn Crypto>,
 }
 
-/// Where a signature is put in the document that it signs.
+/// Where a signature is put in the document that it signs. The namespace `*` stands for any.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
@@ -126,7 +127,7 @@ impl Signer {
         let entity = DocumentEntity::new(&text, Limits::default())?;
         let index = Index::of(&mut entity.reader(), &self.ids, crate::Limits::default())?;
         let Some(range) = index.element(id) else {
-            return Err(Error::new(ErrorKind::Reference, format!("no element has the id \"{id}\"")));
+            return Err(Error::new(ErrorKind::Reference, format!("no element has the id \"{}\"", excerpt(id, 60))));
         };
         let content = self.digest_of(&text, Some(range.start))?;
         let at = self.find_place(&text)?.at;
@@ -186,6 +187,11 @@ impl Signer {
 
     /// Signs `SignedInfo` where it is in the document, because its canonical form may depend on what is around it.
     async fn finish(&self, text: &str, place: Insertion, info: &str, object: &str) -> Result<Vec<u8>, Error> {
+        if !self.prefix.is_empty() && !is_ncname(&self.prefix) {
+            let message =
+                format!("\"{}\", where a prefix was expected: a name without a colon", excerpt(&self.prefix, 60));
+            return Err(Error::new(ErrorKind::Unsupported, message));
+        }
         let key_info = self.key_info();
         let unsigned = self.template().signature(info, "", &key_info, object);
         let (document, at) = place.insert(text, &unsigned);
@@ -245,7 +251,8 @@ impl Signer {
                     let is_wanted = match &self.place {
                         Place::EndOfRoot => true,
                         Place::EndOf(namespace, local) | Place::After(namespace, local) => {
-                            reader.namespace(tag.namespace) == namespace && tag.name.local() == local
+                            tag.name.local() == local
+                                && (namespace == "*" || reader.namespace(tag.namespace) == namespace)
                         }
                     };
                     if is_wanted && !text[tag.offset..].starts_with('<') {

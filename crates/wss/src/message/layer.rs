@@ -42,7 +42,8 @@ impl SecurityLayer {
         SecurityLayer { policy: Arc::new(policy), reply: None, observer: None }
     }
 
-    /// Also adds security to replies, faults included.
+    /// Also adds security to replies, faults included. The fault for a request that is refused has none: strangers would
+    /// otherwise have the server sign as often as they like.
     #[must_use]
     pub fn with_reply(self, reply: Security) -> Self {
         SecurityLayer { reply: Some(Arc::new(reply)), ..self }
@@ -98,17 +99,17 @@ impl<S: Service> Service for Secured<S> {
     }
 
     fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
-        let pending = match self.layer.verify(&request) {
+        match self.layer.verify(&request) {
             Ok(verified) => {
                 request.understand(WSSE, "Security");
                 request.extensions.insert(verified);
-                self.service.call(request, options)
             }
             Err(error) => {
                 self.layer.observe(&error);
-                request.refuse(options, &refusal(request.version))
+                return request.refuse(options, &refusal(request.version));
             }
-        };
+        }
+        let pending = self.service.call(request, options);
         if self.layer.reply.is_none() {
             return pending;
         }

@@ -12,7 +12,7 @@ use crate::key::{Curve, PublicKey};
 use crate::limits::Limits;
 use crate::uris::{
     BASE64_BINARY, ENVELOPED, EXCLUSIVE, SAML1_ID, SAML2_ID, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU,
-    X509_KEY_IDENTIFIER, X509_PATH, X509_V3,
+    X509_KEY_IDENTIFIER, X509_PATH, X509_V3, XPATH,
 };
 use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
@@ -237,6 +237,9 @@ impl<'a> Elements<'_, 'a> {
                 if uri == ENVELOPED {
                     self.end()?;
                     transforms.push(Transform::Enveloped);
+                } else if uri == XPATH {
+                    self.xpath(transform)?;
+                    transforms.push(Transform::WithoutSignatures);
                 } else if uri == STR_TRANSFORM {
                     transforms.push(Transform::Token(self.transformation_parameters(transform)?));
                 } else if let Some(method) = self.canonicalization(&uri)? {
@@ -260,6 +263,23 @@ impl<'a> Elements<'_, 'a> {
         let digest = self.required("DigestValue").and_then(|tag| self.base64(tag))?;
         self.end()?;
         Ok(Reference { offset: tag.offset, uri, transforms, algorithm, digest })
+    }
+
+    /// Reads the only XPath expression that is supported, which leaves out all signatures. Many samples have it in place of the
+    /// transform for enveloped signatures.
+    fn xpath(&mut self, transform: StartTag<'a>) -> Result<(), Error> {
+        let refused = || unsupported("the transform", XPATH).at(transform.offset);
+        let Some(tag) = self.next()? else { return Err(refused()) };
+        let dsig: Vec<String> = self
+            .reader
+            .namespaces()
+            .filter(|(prefix, name)| *name == DSIG && self.reader.resolve(prefix) == Some(DSIG))
+            .map(|(prefix, _)| format!("not(ancestor-or-self::{prefix}:Signature)"))
+            .collect();
+        if self.dsig(tag) != Some("XPath") || !dsig.contains(&self.text()?.trim().to_owned()) {
+            return Err(refused());
+        }
+        self.end()
     }
 
     /// Reads the `TransformationParameters` of an STR-Transform (WS-Security §8.3).

@@ -1,0 +1,40 @@
+//! Signatures of documents: `castile sign` and `castile verify`.
+
+pub(crate) mod sign;
+pub(crate) mod verify;
+
+use std::io::Read;
+use std::path::Path;
+
+use anyhow::{Context, anyhow, bail};
+use castile_wss::Certificate;
+
+/// A document is held in memory.
+const MAX_SIZE: u64 = 256 << 20;
+
+/// Reads a file, or standard input for `-`.
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let shown = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
+    let unreadable = || format!("{shown} can't be read");
+    let mut bytes = Vec::new();
+    if path == Path::new("-") {
+        std::io::stdin().lock().take(MAX_SIZE + 1).read_to_end(&mut bytes).with_context(unreadable)?;
+    } else {
+        let file = std::fs::File::open(path).with_context(unreadable)?;
+        file.take(MAX_SIZE + 1).read_to_end(&mut bytes).with_context(unreadable)?;
+    }
+    if bytes.len() as u64 > MAX_SIZE {
+        bail!("{shown} has more than {} MiB, which is the limit", MAX_SIZE >> 20);
+    }
+    Ok(bytes)
+}
+
+/// Reads the certificates in a PEM file, or the one in a DER file.
+fn certificates(path: &Path) -> anyhow::Result<Vec<Certificate>> {
+    let bytes = read(path)?;
+    let certificates = match bytes.starts_with(&[0x30]) {
+        true => Certificate::from_der(&bytes).map(|certificate| vec![certificate]),
+        false => Certificate::from_pem(&bytes),
+    };
+    certificates.map_err(|error| anyhow!("{}: {error}", path.display()))
+}

@@ -1,0 +1,247 @@
+//! `castile verify`: verifies the signatures of XML documents.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::SystemTime;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::{anyhow, bail};
+use castile_wss::document::{Verified, Verifier};
+use castile_wss::{Algorithms, Error, PublicKey, Secret, Signer, Trust, VerifiedContent};
+use castile_xml::{Limits, Location, visible};
+use serde::Serialize;
+
+use super::{certificates, read};
+use crate::{errors, outcome, output};
+
+const VALID: Style = AnsiColor::Green.on_default().bold();
+
+/// Verify the signatures of XML documents (XML Signature)
+///
+/// All signatures of a document must be valid, and be made by somebody who is trusted. Nothing is fetched.
+#[derive(clap::Args)]
+#[command(group = clap::ArgGroup::new("trusted").required(true).multiple(true))]
+pub(crate) struct Arguments {
+    /// The documents; `-` is standard input
+    #[arg(value_name = "DOCUMENT", required = true)]
+    documents: Vec<PathBuf>,
+    /// Trust these certificates, as PEM, and all that were issued with them; may be repeated
+    #[arg(long, value_name = "FILE", group = "trusted")]
+    ca: Vec<PathBuf>,
+    /// Trust these certificates, whoever issued them; may be repeated
+    #[arg(long, value_name = "FILE", group = "trusted")]
+    cert: Vec<PathBuf>,
+    /// Trust a public key, as PEM; NAME=FILE gives it the name by which signatures refer to it; may be repeated
+    #[arg(long, value_name = "[NAME=]FILE", group = "trusted")]
+    key: Vec<String>,
+    /// Trust those who know the shared secret in this file, for HMAC; NAME=FILE gives it a name; may be repeated
+    #[arg(long, value_name = "[NAME=]FILE", group = "trusted")]
+    secret: Vec<String>,
+    /// Accept every key that a signature brings with it: this proves only that the document is what was signed by somebody
+    #[arg(long, group = "trusted")]
+    anyone: bool,
+    /// Certificates that may be needed between that of a signature and a trusted one, or that it only describes; may be repeated
+    #[arg(long, value_name = "FILE")]
+    intermediate: Vec<PathBuf>,
+    /// Also accept SHA-1, and RSA keys of at least 1024 bits
+    #[arg(long)]
+    sha1: bool,
+    /// An attribute that is an id, besides Id and xml:id; may be repeated
+    #[arg(long, value_name = "NAME")]
+    id_attribute: Vec<String>,
+    /// The file with the content that a detached signature refers to by this URI; may be repeated
+    #[arg(long, value_name = "URI=FILE")]
+    content: Vec<String>,
+    /// Check certificates at this time, such as 2026-11-29T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak)]
+    at: Option<SystemTime>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// The result for one document.
+#[derive(Serialize)]
+struct Verdict {
+    file: String,
+    valid: bool,
+    /// Whether a signature covers the root element.
+    covers_document: bool,
+    signatures: Vec<ReportedSignature>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    problem: Option<ReportedProblem>,
+}
+
+#[derive(Serialize)]
+struct ReportedSignature {
+    signer: String,
+    algorithm: String,
+    references: Vec<ReportedReference>,
+}
+
+#[derive(Serialize)]
+struct ReportedReference {
+    uri: String,
+    /// `document`, `element` or `external`.
+    content: &'static str,
+    /// The byte range of the element, in UTF-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    range: Option<[usize; 2]>,
+}
+
+#[derive(Serialize)]
+struct ReportedProblem {
+    kind: String,
+    message: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<usize>,
+}
+
+/// Verifies all documents, and reports each.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    outcome::run(verifier(arguments).map(Some), |verifier| verify_all(&verifier, arguments))
+}
+
+fn verifier(arguments: &Arguments) -> anyhow::Result<Verifier> {
+    let mut trust = Trust::new();
+    for path in &arguments.ca {
+        trust = certificates(path)?.into_iter().fold(trust, Trust::with_authority);
+    }
+    for path in &arguments.cert {
+        trust = certificates(path)?.into_iter().fold(trust, Trust::with_certificate);
+    }
+    for path in &arguments.intermediate {
+        trust = certificates(path)?.into_iter().fold(trust, Trust::with_intermediate);
+    }
+    for key in &arguments.key {
+        let (name, path) = named(key);
+        let key = PublicKey::from_pem(&read(&path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        trust = trust.with_key(name, key);
+    }
+    for secret in &arguments.secret {
+        let (name, path) = named(secret);
+        trust = trust.with_secret(name, Secret::new(read(&path)?));
+    }
+    if arguments.anyone {
+        trust = trust.with_anyone();
+    }
+    if let Some(time) = arguments.at {
+        trust = trust.at_time(time);
+    }
+    let mut verifier = Verifier::new(trust);
+    if arguments.sha1 {
+        verifier = verifier.with_algorithms(Algorithms::default().with_sha1());
+    }
+    for content in &arguments.content {
+        let Some((uri, path)) = content.rsplit_once('=') else { bail!("found --content {content}, expected URI=FILE") };
+        verifier = verifier.with_content(uri, read(path.as_ref())?);
+    }
+    Ok(arguments.id_attribute.iter().cloned().fold(verifier, Verifier::with_id_attribute))
+}
+
+/// Splits `NAME=FILE`. Without a name, the file is the name.
+fn named(text: &str) -> (String, PathBuf) {
+    match text.split_once('=') {
+        Some((name, path)) => (name.to_owned(), path.into()),
+        None => (text.to_owned(), text.into()),
+    }
+}
+
+/// Verifies all documents. The exit code says whether all are valid.
+fn verify_all(verifier: &Verifier, arguments: &Arguments) -> anyhow::Result<u8> {
+    let mut verdicts = Vec::new();
+    for path in &arguments.documents {
+        let document = read(path).map_err(outcome::incomplete)?;
+        let verdict = verdict(path.display().to_string(), &document, verifier.verify(&document));
+        if !arguments.json {
+            print(&verdict);
+        }
+        verdicts.push(verdict);
+    }
+    if arguments.json {
+        output::text(&output::json(&verdicts)?);
+    }
+    Ok(u8::from(verdicts.iter().any(|verdict| !verdict.valid)))
+}
+
+fn verdict(file: String, document: &[u8], result: Result<Verified, Error>) -> Verdict {
+    match result {
+        Ok(verified) => {
+            let signatures = verified.signatures().iter().map(|signature| ReportedSignature {
+                signer: shown(&signature.signer),
+                algorithm: signature.algorithm.to_string(),
+                references: signature
+                    .references
+                    .iter()
+                    .map(|reference| {
+                        let (content, range) = match &reference.content {
+                            VerifiedContent::Document { .. } => ("document", None),
+                            VerifiedContent::Element { range, .. } => ("element", Some([range.start, range.end])),
+                            _ => ("external", None),
+                        };
+                        ReportedReference { uri: reference.uri.clone(), content, range }
+                    })
+                    .collect(),
+            });
+            let (signatures, covers_document) = (signatures.collect(), verified.covers_document());
+            Verdict { file, valid: true, covers_document, signatures, problem: None }
+        }
+        Err(error) => {
+            let text = castile_xml::decode(document, None).ok();
+            let location = text.zip(error.offset()).map(|(text, offset)| {
+                let offset = offset.min(text.len());
+                Location::of(text.as_bytes(), offset, Limits::default(), None)
+            });
+            let (line, column) = location.map(|location| (location.line, location.column)).unzip();
+            let problem = ReportedProblem {
+                kind: format!("{:?}", error.kind()),
+                message: error.message().to_owned(),
+                line,
+                column,
+            };
+            Verdict { file, valid: false, covers_document: false, signatures: Vec::new(), problem: Some(problem) }
+        }
+    }
+}
+
+fn shown(signer: &Signer) -> String {
+    match signer {
+        Signer::Certificate(certificate) => certificate.subject(),
+        Signer::Key(name) => format!("the owner of the key {name}"),
+        Signer::Secret(name) => format!("somebody who knows the secret {name}"),
+        _ => "anyone".to_owned(),
+    }
+}
+
+fn print(verdict: &Verdict) {
+    let file = visible(&verdict.file);
+    if let Some(ReportedProblem { message, line, column, .. }) = &verdict.problem {
+        let style = errors::ERROR;
+        let place = line.zip(*column).map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+        out!("{file}{place}: {style}not valid{style:#}: {}", visible(message));
+        return;
+    }
+    let count = errors::counted(verdict.signatures.len(), "signature");
+    out!("{file}: {VALID}valid{VALID:#}, {count}");
+    for ReportedSignature { signer, algorithm, references } in &verdict.signatures {
+        let contents: Vec<String> = references
+            .iter()
+            .map(|reference| match (reference.content, reference.uri.as_str()) {
+                ("document", _) => "the document".to_owned(),
+                ("element", uri) => format!("the element {uri}"),
+                (_, uri) => format!("the content {uri}"),
+            })
+            .collect();
+        out!("  {} signed {} with {algorithm}", visible(signer), visible(&contents.join(", ")));
+    }
+    let mut contents = verdict.signatures.iter().flat_map(|signature| &signature.references);
+    if !verdict.covers_document && contents.all(|reference| reference.content == "element") {
+        note!(
+            "{}warning{:#}: the signatures of {file} don't cover the whole document",
+            errors::WARNING,
+            errors::WARNING
+        );
+    }
+}

@@ -42,7 +42,7 @@ const IN_SUMMARY: usize = 12;
 const MAX_WIDTH: usize = 100;
 
 /// Examples for each command that isn't hidden.
-const EXAMPLES: [(&str, &[&str]); 16] = [
+const EXAMPLES: [(&str, &[&str]); 18] = [
     (
         "describe",
         &[

@@ -20,25 +20,24 @@ const VALID: Style = AnsiColor::Green.on_default().bold();
 ///
 /// All signatures of a document must be valid, and be made by somebody who is trusted. Nothing is fetched.
 #[derive(clap::Args)]
-#[command(group = clap::ArgGroup::new("trusted").required(true).multiple(true))]
 pub(crate) struct Arguments {
     /// The documents; `-` is standard input
     #[arg(value_name = "DOCUMENT", required = true)]
     documents: Vec<PathBuf>,
     /// Trust these certificates, as PEM, and all that were issued with them; may be repeated
-    #[arg(long, value_name = "FILE", group = "trusted")]
+    #[arg(long, value_name = "FILE")]
     ca: Vec<PathBuf>,
     /// Trust these certificates, whoever issued them; may be repeated
-    #[arg(long, value_name = "FILE", group = "trusted")]
+    #[arg(long, value_name = "FILE")]
     cert: Vec<PathBuf>,
     /// Trust a public key, as PEM; NAME=FILE gives it the name by which signatures refer to it; may be repeated
-    #[arg(long, value_name = "[NAME=]FILE", group = "trusted")]
+    #[arg(long, value_name = "[NAME=]FILE")]
     key: Vec<String>,
     /// Trust those who know the shared secret in this file, for HMAC; NAME=FILE gives it a name; may be repeated
-    #[arg(long, value_name = "[NAME=]FILE", group = "trusted")]
+    #[arg(long, value_name = "[NAME=]FILE")]
     secret: Vec<String>,
     /// Accept every key that a signature brings with it: this proves only that the document is what was signed by somebody
-    #[arg(long, group = "trusted")]
+    #[arg(long)]
     anyone: bool,
     /// Certificates that may be needed between that of a signature and a trusted one, or that it only describes; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -67,6 +66,9 @@ struct Verdict {
     valid: bool,
     /// Whether a signature covers the root element.
     covers_document: bool,
+    /// Whether the root element is itself a signature, of what it contains or of other content.
+    #[serde(skip)]
+    is_signature: bool,
     signatures: Vec<ReportedSignature>,
     #[serde(skip_serializing_if = "Option::is_none")]
     problem: Option<ReportedProblem>,
@@ -105,26 +107,30 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn verifier(arguments: &Arguments) -> anyhow::Result<Verifier> {
+    let Arguments { ca, cert, key, secret, anyone, .. } = arguments;
+    if ca.is_empty() && cert.is_empty() && key.is_empty() && secret.is_empty() && !anyone {
+        bail!("nobody is trusted, expected --ca, --cert, --key, --secret or --anyone");
+    }
     let mut trust = Trust::new();
-    for path in &arguments.ca {
+    for path in ca {
         trust = certificates(path)?.into_iter().fold(trust, Trust::with_authority);
     }
-    for path in &arguments.cert {
+    for path in cert {
         trust = certificates(path)?.into_iter().fold(trust, Trust::with_certificate);
     }
     for path in &arguments.intermediate {
         trust = certificates(path)?.into_iter().fold(trust, Trust::with_intermediate);
     }
-    for key in &arguments.key {
+    for key in key {
         let (name, path) = named(key);
         let key = PublicKey::from_pem(&read(&path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
         trust = trust.with_key(name, key);
     }
-    for secret in &arguments.secret {
+    for secret in secret {
         let (name, path) = named(secret);
         trust = trust.with_secret(name, Secret::new(read(&path)?));
     }
-    if arguments.anyone {
+    if *anyone {
         trust = trust.with_anyone();
     }
     if let Some(time) = arguments.at {
@@ -185,8 +191,9 @@ fn verdict(file: String, document: &[u8], result: Result<Verified, Error>) -> Ve
                     })
                     .collect(),
             });
+            let is_signature = verified.signatures().iter().any(|signature| signature.range == verified.root());
             let (signatures, covers_document) = (signatures.collect(), verified.covers_document());
-            Verdict { file, valid: true, covers_document, signatures, problem: None }
+            Verdict { file, valid: true, covers_document, is_signature, signatures, problem: None }
         }
         Err(error) => {
             let text = castile_xml::decode(document, None).ok();
@@ -201,7 +208,15 @@ fn verdict(file: String, document: &[u8], result: Result<Verified, Error>) -> Ve
                 line,
                 column,
             };
-            Verdict { file, valid: false, covers_document: false, signatures: Vec::new(), problem: Some(problem) }
+            let signatures = Vec::new();
+            Verdict {
+                file,
+                valid: false,
+                covers_document: false,
+                is_signature: false,
+                signatures,
+                problem: Some(problem),
+            }
         }
     }
 }
@@ -236,8 +251,7 @@ fn print(verdict: &Verdict) {
             .collect();
         out!("  {} signed {} with {algorithm}", visible(signer), visible(&contents.join(", ")));
     }
-    let mut contents = verdict.signatures.iter().flat_map(|signature| &signature.references);
-    if !verdict.covers_document && contents.all(|reference| reference.content == "element") {
+    if !verdict.covers_document && !verdict.is_signature {
         note!(
             "{}warning{:#}: the signatures of {file} don't cover the whole document",
             errors::WARNING,

@@ -118,6 +118,11 @@ impl Verified {
         &self.signatures
     }
 
+    /// Returns the byte range of the root element.
+    pub fn root(&self) -> Range<usize> {
+        self.root.clone()
+    }
+
     /// Returns whether a signature covers the root element, with the exception of the signature itself.
     pub fn covers_document(&self) -> bool {
         self.signatures.iter().flat_map(|signature| &signature.references).any(|reference| match &reference.content {

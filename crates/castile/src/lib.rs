@@ -307,8 +307,24 @@ pub mod soap {
 /// WS-Security and signatures of documents.
 #[cfg(feature = "wss")]
 pub mod wss {
-    #[doc(no_inline)]
-    pub use castile_wss::*;
+    pub use castile_wss::{
+        Algorithms, AwsLc, Certificate, Crypto, Curve, Digest, DigestAlgorithm, Error, ErrorKind, Limits, PrivateKey,
+        PublicKey, Secret, SignatureAlgorithm, Signer, SigningKey, Trust, VerifiedContent, VerifiedReference,
+        VerifiedSignature,
+    };
+
+    /// Signatures of documents, without SOAP: enveloped, enveloping and detached.
+    pub mod document {
+        pub use castile_wss::document::{Place, Signer, Verified, Verifier};
+    }
+
+    /// Security of SOAP messages.
+    pub mod message {
+        pub use castile_wss::message::{
+            ClientSecurity, Part, PasswordForm, Passwords, Policy, ReplayCache, ReplayMemory, Secured, Security,
+            SecurityLayer, TokenForm, Username, Verified,
+        };
+    }
 }
 
 /// XML as tokens, for programs that parse messages themselves.

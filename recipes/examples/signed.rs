@@ -4,7 +4,9 @@ use std::path::Path;
 
 use castile::http::server::{Routes, Server};
 use castile::soap::{Next, RequestMessage, from_fn};
-use castile::wss::message::{ClientSecurity, Policy, Security, SecurityLayer, TokenForm, Verified};
+use castile::wss::message::{
+    CertificateForm, ClientSecurity, OutgoingSecurity, Policy, SecurityLayer, VerifiedMessage,
+};
 use castile::wss::{Certificate, PrivateKey, Signer, Trust};
 use castile::{CallError, ClientOptions};
 use castile_recipes::orders::{OrdersClient, OrdersServer};
@@ -21,11 +23,11 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     // a certificate of the authority. Everything else gets the same fault; the log says why.
     let policy = Policy::signed_by(Trust::new().with_authority(authority.clone()));
     let security = SecurityLayer::new(policy)
-        .with_observer(|error| println!("refused: {error}"))
-        .with_reply(signing(&folder, "server")?);
+        .on_refusal(|error| println!("refused: {error}"))
+        .with_reply_security(signing(&folder, "server")?);
     // Handlers and layers find who signed in the extensions.
     let who = from_fn(|mut request: RequestMessage, next: Next| async move {
-        let signer = request.extensions.get::<Verified>().and_then(Verified::signer);
+        let signer = request.extensions.get::<VerifiedMessage>().and_then(VerifiedMessage::signer);
         if let Some(Signer::Certificate(certificate)) = signer {
             let caller = Caller(certificate.subject());
             request.extensions.insert(caller);
@@ -41,7 +43,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut options = ClientOptions::default();
     let answers = Policy::signed_by(Trust::new().with_authority(authority));
     options.security =
-        Some(std::sync::Arc::new(ClientSecurity::new(signing(&folder, "client")?).with_answers(answers)));
+        Some(std::sync::Arc::new(ClientSecurity::new(signing(&folder, "client")?).with_answer_policy(answers)));
     let client = OrdersClient::new(&url)?.with_options(options);
     println!("order {}", client.place(&order(2)).await?.number);
     match client.place(&order(200)).await {
@@ -61,10 +63,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 fn signing(folder: &Path, name: &str) -> Result<Security, Box<dyn std::error::Error>> {
     let key = PrivateKey::from_pem(&std::fs::read(folder.join(name).with_extension("key"))?)?;
     let certificate = certificate(folder, name)?;
-    Ok(Security::new().with_timestamp().with_signature(key).with_certificate(certificate, TokenForm::Binary))
+    Ok(OutgoingSecurity::new().with_timestamp().with_signature(key).with_certificate(certificate))
 }
 
 fn certificate(folder: &Path, name: &str) -> Result<Certificate, Box<dyn std::error::Error>> {
-    let certificates = Certificate::from_pem(&std::fs::read(folder.join(name).with_extension("pem"))?)?;
-    Ok(certificates.into_iter().next().ok_or("no certificate")?)
+    Ok(Certificate::from_pem(&std::fs::read(folder.join(name).with_extension("pem"))?)?)
 }

@@ -470,7 +470,7 @@ async fn exchange_now<S: HttpService>(
     let reply = client::exchange_sifted(transport.service(), url, version, action, written, options, sifts).await;
     let reply = reply.map_err(Failure::Transport)?;
     if let Some(security) = security
-        && let Err(error) = secured::verify(&**security, &reply.received, answer_options.has_response)
+        && let Err(error) = secured::verify(&**security, &reply.received, answer_options.has_response).await
     {
         let ClientReply { status, http_headers, .. } = reply;
         return Err(Failure::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) });

@@ -308,21 +308,20 @@ pub mod soap {
 #[cfg(feature = "wss")]
 pub mod wss {
     pub use castile_wss::{
-        Algorithms, AwsLc, Certificate, Crypto, Curve, Digest, DigestAlgorithm, Error, ErrorKind, Limits, PrivateKey,
-        PublicKey, Secret, SignatureAlgorithm, Signer, SigningKey, Trust, VerifiedContent, VerifiedReference,
-        VerifiedSignature,
+        Algorithms, Certificate, Curve, DigestAlgorithm, Error, ErrorKind, Limits, PrivateKey, PublicKey, Secret,
+        SignatureAlgorithm, Signer, SigningKey, Trust, VerifiedContent, VerifiedReference, VerifiedSignature,
     };
 
     /// Signatures of documents, without SOAP: enveloped, enveloping and detached.
     pub mod document {
-        pub use castile_wss::document::{Place, Signer, Verified, Verifier};
+        pub use castile_wss::document::{DocumentSigner, DocumentVerifier, Place, VerifiedDocument};
     }
 
     /// Security of SOAP messages.
     pub mod message {
         pub use castile_wss::message::{
-            ClientSecurity, Part, PasswordForm, Passwords, Policy, ReplayCache, ReplayMemory, Secured, Security,
-            SecurityLayer, TokenForm, Username, Verified,
+            CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Passwords, Policy, Remembered,
+            ReplayCache, ReplayMemory, Secured, SecurityLayer, UsernameToken, VerifiedMessage,
         };
     }
 }

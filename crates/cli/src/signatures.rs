@@ -7,7 +7,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use castile_wss::Certificate;
+use castile_wss::{Certificate, Limits};
 
 /// A document is held in memory.
 const MAX_SIZE: u64 = 256 << 20;
@@ -29,12 +29,22 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Returns the limits of documents, which are files of the caller.
+fn limits() -> Limits {
+    let mut limits = Limits::default();
+    limits.document.message_size = MAX_SIZE as usize;
+    limits.document.text_length = MAX_SIZE as usize;
+    limits.ids = 1_000_000;
+    limits.content = 8 * MAX_SIZE as usize;
+    limits
+}
+
 /// Reads the certificates in a PEM file, or the one in a DER file.
 fn certificates(path: &Path) -> anyhow::Result<Vec<Certificate>> {
     let bytes = read(path)?;
     let certificates = match bytes.starts_with(&[0x30]) {
         true => Certificate::from_der(&bytes).map(|certificate| vec![certificate]),
-        false => Certificate::from_pem(&bytes),
+        false => Certificate::from_pem_bundle(&bytes),
     };
     certificates.map_err(|error| anyhow!("{}: {error}", path.display()))
 }

@@ -21,8 +21,8 @@ pub trait MessageSecurity: fmt::Debug + Send + Sync + 'static {
     /// # Errors
     /// [`ErrorKind::Security`](crate::ErrorKind::Security) or
     /// [`ErrorKind::UnsecuredFault`](crate::ErrorKind::UnsecuredFault).
-    fn verify(&self, answer: &[u8], charset: Option<Charset>) -> Result<(), Error>;
+    fn verify<'a>(&'a self, answer: &'a [u8], charset: Option<Charset>) -> BoxFuture<'a, Result<(), Error>>;
 
-    /// Returns the header blocks that this understands.
+    /// Returns the header blocks of answers that this checks, so that they may be marked `mustUnderstand`.
     fn understood(&self) -> Vec<ExpandedName>;
 }

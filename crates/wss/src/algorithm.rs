@@ -96,9 +96,9 @@ impl SignatureAlgorithm {
         SIGNATURES.iter().find(|(known, _)| *known == uri).map(|(_, algorithm)| *algorithm)
     }
 
-    /// Returns the URI that identifies the algorithm. It is empty for a combination that has none.
-    pub fn uri(self) -> &'static str {
-        SIGNATURES.iter().find(|(_, algorithm)| *algorithm == self).map_or("", |(uri, _)| uri)
+    /// Returns the URI that identifies the algorithm, if this combination has one.
+    pub fn uri(self) -> Option<&'static str> {
+        SIGNATURES.iter().find(|(_, algorithm)| *algorithm == self).map(|(uri, _)| *uri)
     }
 
     /// Returns the hash function. Ed25519 has its own.
@@ -142,30 +142,30 @@ impl fmt::Display for SignatureAlgorithm {
 /// The default accepts every supported algorithm without SHA-1 and SHA-224, and RSA keys of at least 2048 bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Algorithms {
-    allows_sha1: bool,
+    allows_legacy: bool,
 }
 
 impl Algorithms {
     /// Also accepts SHA-1 and SHA-224, and RSA keys of at least 1024 bits. It is for peers that have nothing better: who
     /// finds a collision can replace what was signed.
     #[must_use]
-    pub fn with_sha1(self) -> Self {
-        Algorithms { allows_sha1: true }
+    pub fn with_legacy(self) -> Self {
+        Algorithms { allows_legacy: true }
     }
 
     /// Returns whether the hash function is accepted.
-    pub fn allow_digest(self, digest: DigestAlgorithm) -> bool {
-        self.allows_sha1 || !matches!(digest, Sha1 | Sha224)
+    pub fn allows_digest(self, digest: DigestAlgorithm) -> bool {
+        self.allows_legacy || !matches!(digest, Sha1 | Sha224)
     }
 
     /// Returns whether the algorithm of signatures is accepted.
-    pub fn allow_signature(self, algorithm: SignatureAlgorithm) -> bool {
-        algorithm.digest().is_none_or(|digest| self.allow_digest(digest))
+    pub fn allows_signature(self, algorithm: SignatureAlgorithm) -> bool {
+        algorithm.digest().is_none_or(|digest| self.allows_digest(digest))
     }
 
     /// Returns the least length in bits of an RSA key.
-    pub fn least_rsa_bits(self) -> usize {
-        if self.allows_sha1 { 1024 } else { 2048 }
+    pub fn min_rsa_bits(self) -> usize {
+        if self.allows_legacy { 1024 } else { 2048 }
     }
 }
 
@@ -179,19 +179,19 @@ mod tests {
             assert_eq!((DigestAlgorithm::from_uri(uri), algorithm.uri()), (Some(algorithm), uri));
         }
         for (uri, algorithm) in SIGNATURES {
-            assert_eq!((SignatureAlgorithm::from_uri(uri), algorithm.uri()), (Some(algorithm), uri));
+            assert_eq!((SignatureAlgorithm::from_uri(uri), algorithm.uri()), (Some(algorithm), Some(uri)));
         }
         assert_eq!(SignatureAlgorithm::from_uri("http://www.w3.org/2000/09/xmldsig#dsa-sha1"), None);
     }
 
     #[test]
     fn weak_algorithms_are_allowed_on_request() {
-        let (strict, weak) = (Algorithms::default(), Algorithms::default().with_sha1());
+        let (strict, weak) = (Algorithms::default(), Algorithms::default().with_legacy());
         for algorithm in [RsaPkcs1(Sha1), Hmac(Sha1), Ecdsa(Sha224)] {
-            assert!(!strict.allow_signature(algorithm) && weak.allow_signature(algorithm), "{algorithm}");
+            assert!(!strict.allows_signature(algorithm) && weak.allows_signature(algorithm), "{algorithm}");
         }
         for algorithm in [RsaPkcs1(Sha256), RsaPss(Sha512), Ed25519, Hmac(Sha256)] {
-            assert!(strict.allow_signature(algorithm), "{algorithm}");
+            assert!(strict.allows_signature(algorithm), "{algorithm}");
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
@@ -9,7 +10,7 @@ use x509_cert::Certificate as Parsed;
 use x509_cert::der::{Any, Decode, Encode};
 use x509_cert::ext::pkix::SubjectKeyIdentifier;
 
-use crate::crypto::Crypto;
+use crate::crypto;
 use crate::key::{self, PublicKey};
 use crate::name::DistinguishedName;
 use crate::{DigestAlgorithm, Error, ErrorKind};
@@ -26,8 +27,7 @@ struct Inner {
     serial: Vec<u8>,
     key_identifier: Option<Vec<u8>>,
     key: PublicKey,
-    /// Seconds since 1970.
-    validity: (u64, u64),
+    validity: (SystemTime, SystemTime),
 }
 
 impl Certificate {
@@ -47,18 +47,26 @@ impl Certificate {
             serial: without_zeros(parts.serial_number().as_bytes()).to_vec(),
             key_identifier: identifier.map(|(_, identifier)| identifier.0.as_bytes().to_vec()),
             key: key::of_certificate(parts.subject_public_key_info())?,
-            validity: (
-                parts.validity().not_before.to_unix_duration().as_secs(),
-                parts.validity().not_after.to_unix_duration().as_secs(),
-            ),
+            validity: (parts.validity().not_before.to_system_time(), parts.validity().not_after.to_system_time()),
         })))
+    }
+
+    /// Reads the first certificate in a text with PEM sections.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Key`] if there is none, or it can't be read.
+    pub fn from_pem(pem: &[u8]) -> Result<Self, Error> {
+        match CertificateDer::from_pem_slice(pem) {
+            Ok(der) => Certificate::from_der(&der),
+            Err(_) => Err(Error::new(ErrorKind::Key, "no certificate in PEM was found")),
+        }
     }
 
     /// Reads all certificates in a text with PEM sections.
     ///
     /// # Errors
     /// [`ErrorKind::Key`] if there is none, or one of them can't be read.
-    pub fn from_pem(pem: &[u8]) -> Result<Vec<Self>, Error> {
+    pub fn from_pem_bundle(pem: &[u8]) -> Result<Vec<Self>, Error> {
         let mut certificates = Vec::new();
         for der in CertificateDer::pem_slice_iter(pem) {
             let der = der.map_err(|_| Error::new(ErrorKind::Key, "a certificate in PEM that can't be read"))?;
@@ -107,9 +115,14 @@ impl Certificate {
         decimal(&self.0.serial)
     }
 
-    /// Returns when its validity begins and ends, in seconds since 1970.
-    pub fn validity(&self) -> (u64, u64) {
-        self.0.validity
+    /// Returns when its validity begins.
+    pub fn not_before(&self) -> SystemTime {
+        self.0.validity.0
+    }
+
+    /// Returns when its validity ends.
+    pub fn not_after(&self) -> SystemTime {
+        self.0.validity.1
     }
 
     pub(crate) fn key_identifier(&self) -> Option<&[u8]> {
@@ -125,7 +138,7 @@ impl Certificate {
     }
 
     /// Whether this is the certificate that a signature describes.
-    pub(crate) fn is(&self, description: &CertificateReference, crypto: &dyn Crypto) -> bool {
+    pub(crate) fn is(&self, description: &CertificateReference) -> bool {
         match description {
             CertificateReference::IssuerSerial { issuer, serial } => {
                 self.serial_number() == *serial && self.0.issuer.is_same(issuer)
@@ -133,11 +146,11 @@ impl Certificate {
             CertificateReference::Subject(subject) => self.0.subject.is_same(subject),
             CertificateReference::KeyIdentifier(identifier) => self.0.key_identifier.as_ref() == Some(identifier),
             CertificateReference::Digest(algorithm, expected) => {
-                let digest = crypto.digest(*algorithm).map(|mut digest| {
+                let digest = crypto::digest(*algorithm).map(|mut digest| {
                     digest.update(&self.0.der);
                     digest.finish()
                 });
-                digest.as_ref() == Some(expected)
+                digest.as_ref() == Ok(expected)
             }
         }
     }

@@ -6,12 +6,15 @@ use std::fmt;
 
 use futures_util::future::BoxFuture;
 
-use crate::{DigestAlgorithm, Error, PublicKey, SignatureAlgorithm};
+use crate::{DigestAlgorithm, Error, ErrorKind, PublicKey, SignatureAlgorithm};
 
-pub use aws_lc::AwsLc;
+pub(crate) use aws_lc::AwsLc;
+
+/// The library that is used.
+pub(crate) static CRYPTO: &dyn Crypto = &AwsLc;
 
 /// A library of cryptographic primitives.
-pub trait Crypto: fmt::Debug + Send + Sync {
+pub(crate) trait Crypto: fmt::Debug + Send + Sync {
     /// Begins a digest. Returns `None` if the library doesn't have the algorithm.
     fn digest(&self, algorithm: DigestAlgorithm) -> Option<Box<dyn Digest>>;
 
@@ -25,8 +28,18 @@ pub trait Crypto: fmt::Debug + Send + Sync {
     fn verify(&self, algorithm: SignatureAlgorithm, key: &PublicKey, data: &[u8], signature: &[u8]) -> Option<bool>;
 }
 
+/// Begins a digest.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`] if the library doesn't have the algorithm.
+pub(crate) fn digest(algorithm: DigestAlgorithm) -> Result<Box<dyn Digest>, Error> {
+    CRYPTO
+        .digest(algorithm)
+        .ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("the cryptographic library lacks {algorithm}")))
+}
+
 /// A digest that is being computed.
-pub trait Digest: Send {
+pub(crate) trait Digest: Send {
     /// Adds data.
     fn update(&mut self, data: &[u8]);
 

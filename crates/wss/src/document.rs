@@ -1,14 +1,14 @@
 //! Signatures of any document, without SOAP: enveloped, enveloping and detached (XML Signature §1).
 //!
 //! ```
-//! use castile_wss::document::{Signer, Verifier};
+//! use castile_wss::document::{DocumentSigner, DocumentVerifier};
 //! use castile_wss::{Secret, Trust};
 //!
 //! # async fn run() -> Result<(), castile_wss::Error> {
 //! let secret = Secret::new(*b"0123456789abcdef");
-//! let signed = Signer::new(secret.clone()).enveloped(b"<invoice><total>12</total></invoice>").await?;
+//! let signed = DocumentSigner::new(secret.clone()).sign(b"<invoice><total>12</total></invoice>").await?;
 //!
-//! let verifier = Verifier::new(Trust::new().with_secret("accounting", secret));
+//! let verifier = DocumentVerifier::new(Trust::new().with_secret("accounting", secret));
 //! let verified = verifier.verify(&signed)?;
 //! assert!(verified.covers_document());
 //! assert!(verifier.verify(&[b"<!-- paid -->", signed.as_slice()].concat()).is_ok());
@@ -22,5 +22,5 @@
 mod sign;
 mod verify;
 
-pub use sign::{Place, Signer};
-pub use verify::{Verified, Verifier};
+pub use sign::{DocumentSigner, Place};
+pub use verify::{DocumentVerifier, VerifiedDocument};

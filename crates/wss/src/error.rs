@@ -34,8 +34,12 @@ pub enum ErrorKind {
     Untrusted,
     /// There is no signature, or not one of something that must be signed.
     Unsigned,
+    /// A signed value uses a prefix whose declaration is not signed.
+    UnsignedPrefix,
+    /// A message has no `Security`.
+    Unsecured,
     /// A message has no time, or one that is too old or in the future.
-    Expired,
+    Time,
     /// A message was received before.
     Replayed,
     /// A message has no user name, or not with the right password.

@@ -102,6 +102,10 @@ impl Index {
                         return Err(Error::new(ErrorKind::Unsupported, message).at(tag.offset));
                     }
                     for id in &ids {
+                        if index.ids.len() == limits.ids {
+                            let message = format!("more than {} elements with an id, which is the limit", limits.ids);
+                            return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+                        }
                         index.add(id, tag.offset)?;
                     }
                     if is_signature {

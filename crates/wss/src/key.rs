@@ -13,7 +13,7 @@ use x509_cert::der::{Decode, Encode, Reader, SliceReader};
 use x509_cert::spki::SubjectPublicKeyInfoRef;
 use zeroize::Zeroizing;
 
-use crate::crypto::{AwsLc, Crypto, SigningKey};
+use crate::crypto::{CRYPTO, SigningKey};
 use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
 /// A public key. Two keys are equal if they verify the same signatures.
@@ -285,7 +285,7 @@ impl SigningKey for Secret {
     }
 
     fn sign<'a>(&'a self, data: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
-        let code = AwsLc.hmac(DigestAlgorithm::Sha256, self.bytes(), data);
+        let code = CRYPTO.hmac(DigestAlgorithm::Sha256, self.bytes(), data);
         Box::pin(ready(code.ok_or_else(|| Error::new(ErrorKind::Crypto, "HMAC failed"))))
     }
 }

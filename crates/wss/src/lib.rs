@@ -23,7 +23,7 @@ mod verify;
 
 pub use algorithm::{Algorithms, DigestAlgorithm, SignatureAlgorithm};
 pub use certificate::Certificate;
-pub use crypto::{AwsLc, Crypto, Digest, SigningKey};
+pub use crypto::SigningKey;
 pub use error::{Error, ErrorKind};
 pub use key::{Curve, PrivateKey, PublicKey, Secret};
 pub use limits::Limits;

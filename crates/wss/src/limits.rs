@@ -6,11 +6,13 @@ pub struct Limits {
     pub signatures: usize,
     /// Maximum number of references of a signature. The default is 30.
     pub references: usize,
+    /// Maximum number of elements with an id in a document. The default is 10,000.
+    pub ids: usize,
     /// Maximum number of transforms of a reference. The default is 4.
     pub transforms: usize,
     /// Maximum number of keys and certificates that describe the key of a signature. The default is 16.
     pub keys: usize,
-    /// Maximum number of bytes of canonical content, in total for all references of a signature. References may overlap.
+    /// Maximum length of the canonical content of all references of a signature together, in bytes. References may overlap.
     /// The default is 256 MiB.
     pub content: usize,
     /// Limits of the document itself.
@@ -22,6 +24,7 @@ impl Default for Limits {
         Limits {
             signatures: 8,
             references: 30,
+            ids: 10_000,
             transforms: 4,
             keys: 16,
             content: 256 << 20,

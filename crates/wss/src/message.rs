@@ -1,23 +1,23 @@
 //! Security of SOAP messages (WS-Security 1.1).
 //!
 //! A [`Policy`] says what a received message must have: a signature by somebody who is trusted, a password, a time stamp.
-//! [`SecurityLayer`] applies it to a service: a handler is called only if a request fulfils it, and finds the [`Verified`] in
-//! the request's extensions. [`Security`] adds tokens and signatures to messages that are sent. [`ClientSecurity`] applies both
+//! [`SecurityLayer`] applies it to a service: a handler is called only if a request fulfils it, and finds the [`VerifiedMessage`] in
+//! the request's extensions. [`OutgoingSecurity`] adds tokens and signatures to messages that are sent. [`ClientSecurity`] applies both
 //! to the messages of a client.
 //!
 //! ```
-//! use castile_wss::message::{Policy, Security};
+//! use castile_wss::message::{Policy, OutgoingSecurity};
 //! use castile_wss::{Secret, Trust};
 //!
 //! # async fn run() -> Result<(), castile_wss::Error> {
 //! let message = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><order/></s:Body></s:Envelope>";
 //! let secret = Secret::new(*b"0123456789abcdef");
-//! let sent = Security::new().with_timestamp().with_signature(secret.clone()).secure(message.as_bytes()).await?;
+//! let sent = OutgoingSecurity::new().with_timestamp().with_signature(secret.clone()).secure(message.as_bytes()).await?;
 //!
 //! let policy = Policy::signed_by(Trust::new().with_secret("orders", secret));
-//! let verified = policy.verify(&sent)?;
+//! let verified = policy.verify(&sent).await?;
 //! assert_eq!(verified.signatures().len(), 1);
-//! assert!(policy.verify(message.as_bytes()).is_err());
+//! assert!(policy.verify(message.as_bytes()).await.is_err());
 //! # Ok(())
 //! # }
 //! # futures_util::FutureExt::now_or_never(run()).unwrap().unwrap();
@@ -34,7 +34,7 @@ mod username;
 
 pub use client::ClientSecurity;
 pub use layer::{Secured, SecurityLayer};
-pub use policy::{Part, Policy, Verified};
-pub use replay::{ReplayCache, ReplayMemory};
-pub use sign::{Security, TokenForm};
-pub use username::{PasswordForm, Passwords, Username};
+pub use policy::{Part, Policy, VerifiedMessage};
+pub use replay::{Remembered, ReplayCache, ReplayMemory};
+pub use sign::{CertificateForm, OutgoingSecurity};
+pub use username::{PasswordForm, Passwords, UsernameToken};

@@ -6,7 +6,7 @@ mod write;
 use castile_xml::c14n::Method;
 
 pub(crate) use read::Elements;
-pub(crate) use write::{Target, Template, TransformText, escaped};
+pub(crate) use write::{Target, Template, TransformText, escaped, uri_of};
 
 use crate::certificate::{Certificate, CertificateReference};
 use crate::key::PublicKey;

@@ -6,7 +6,6 @@ use rustls_pki_types::UnixTime;
 use webpki::{EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter};
 
 use crate::certificate::{Certificate, CertificateReference};
-use crate::crypto::Crypto;
 use crate::key::{PublicKey, Secret};
 use crate::signature::KeyHint;
 use crate::{Error, ErrorKind};
@@ -97,14 +96,9 @@ impl Trust {
 
     /// Checks certificates at this time, and not at the time of verification.
     #[must_use]
-    pub fn at_time(mut self, time: SystemTime) -> Self {
+    pub fn with_time(mut self, time: SystemTime) -> Self {
         self.time = Some(time);
         self
-    }
-
-    /// Sets the time at which certificates are checked, unless it is set.
-    pub(crate) fn unless_set_at(self, time: SystemTime) -> Self {
-        Trust { time: self.time.or(Some(time)), ..self }
     }
 
     /// Returns the secret of a signature with these hints. Public keys are never used as secrets.
@@ -121,10 +115,10 @@ impl Trust {
     }
 
     /// Returns the trusted key of a signature with these hints.
-    pub(crate) fn key(&self, hints: &[KeyHint], crypto: &dyn Crypto) -> Result<(VerifyingKey<'static>, Signer), Error> {
+    pub(crate) fn key(&self, hints: &[KeyHint], now: SystemTime) -> Result<(VerifyingKey<'static>, Signer), Error> {
         let mut refused = None;
         for hint in hints {
-            match self.key_by(hint, crypto) {
+            match self.key_by(hint, now) {
                 Ok(Some((key, signer))) => return Ok((VerifyingKey::Public(key), signer)),
                 Ok(None) => {}
                 Err(error) => refused = refused.or(Some(error)),
@@ -136,7 +130,7 @@ impl Trust {
         if hints.is_empty() {
             match (self.certificates.as_slice(), self.keys.as_slice()) {
                 ([only], []) => {
-                    self.check_validity(only)?;
+                    self.check_validity(only, now)?;
                     return Ok((VerifyingKey::Public(only.public_key().clone()), Signer::Certificate(only.clone())));
                 }
                 ([], [(name, key)]) => return Ok((VerifyingKey::Public(key.clone()), Signer::Key(name.clone()))),
@@ -155,22 +149,24 @@ impl Trust {
         })
     }
 
-    fn key_by(&self, hint: &KeyHint, crypto: &dyn Crypto) -> Result<Option<(PublicKey, Signer)>, Error> {
+    fn key_by(&self, hint: &KeyHint, now: SystemTime) -> Result<Option<(PublicKey, Signer)>, Error> {
         match hint {
             KeyHint::Certificates(certificates) => {
                 let certificate = leaf(certificates)?;
-                if !self.is_anyone {
-                    self.check(certificate, certificates)?;
-                }
-                Ok(Some((certificate.public_key().clone(), Signer::Certificate(certificate.clone()))))
+                let signer = match self.check(certificate, certificates, now) {
+                    Ok(()) => Signer::Certificate(certificate.clone()),
+                    Err(_) if self.is_anyone => Signer::Anyone,
+                    Err(error) => return Err(error),
+                };
+                Ok(Some((certificate.public_key().clone(), signer)))
             }
-            KeyHint::Reference(reference) => self.by_reference(reference, crypto),
+            KeyHint::Reference(reference) => self.by_reference(reference, now),
             KeyHint::Key(key) => {
                 if let Some((name, key)) = self.keys.iter().find(|(_, known)| known == key) {
                     return Ok(Some((key.clone(), Signer::Key(name.clone()))));
                 }
                 if let Some(known) = self.certificates.iter().find(|known| known.public_key() == key) {
-                    self.check_validity(known)?;
+                    self.check_validity(known, now)?;
                     return Ok(Some((key.clone(), Signer::Certificate(known.clone()))));
                 }
                 Ok(self.is_anyone.then(|| (key.clone(), Signer::Anyone)))
@@ -184,21 +180,31 @@ impl Trust {
         }
     }
 
+    /// Returns the key of a certificate that is only described. Several may fit: a renewed one has the names of the old one.
     fn by_reference(
         &self,
         reference: &CertificateReference,
-        crypto: &dyn Crypto,
+        now: SystemTime,
     ) -> Result<Option<(PublicKey, Signer)>, Error> {
-        let known = self.certificates.iter().chain(&self.intermediates);
-        let Some(certificate) = known.into_iter().find(|known| known.is(reference, crypto)) else { return Ok(None) };
-        self.check(certificate, &[])?;
-        Ok(Some((certificate.public_key().clone(), Signer::Certificate(certificate.clone()))))
+        let mut refused = None;
+        for certificate in self.certificates.iter().chain(&self.authorities).chain(&self.intermediates) {
+            if !certificate.is(reference) {
+                continue;
+            }
+            match self.check(certificate, &[], now) {
+                Ok(()) => {
+                    return Ok(Some((certificate.public_key().clone(), Signer::Certificate(certificate.clone()))));
+                }
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        refused.map_or(Ok(None), Err)
     }
 
     /// Checks that a certificate is trusted. `others` may be between it and an authority.
-    fn check(&self, certificate: &Certificate, others: &[Certificate]) -> Result<(), Error> {
+    fn check(&self, certificate: &Certificate, others: &[Certificate], now: SystemTime) -> Result<(), Error> {
         if self.certificates.contains(certificate) || self.authorities.contains(certificate) {
-            return self.check_validity(certificate);
+            return self.check_validity(certificate, now);
         }
         let untrusted = |problem: webpki::Error| {
             let problem = described(&problem);
@@ -217,25 +223,20 @@ impl Trust {
             .map(|other| other.encoded().clone())
             .collect();
         let end = EndEntityCert::try_from(certificate.encoded()).map_err(untrusted)?;
-        let time = UnixTime::since_unix_epoch(self.now().duration_since(UNIX_EPOCH).unwrap_or_default());
+        let now = self.time.unwrap_or(now);
+        let time = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
         end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, None, None)
             .map_err(untrusted)?;
         Ok(())
     }
 
-    fn check_validity(&self, certificate: &Certificate) -> Result<(), Error> {
-        let now = self.now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
-        let (begins, ends) = certificate.validity();
-        let problem = match now {
-            now if now < begins => "not valid yet",
-            now if now > ends => "expired",
+    fn check_validity(&self, certificate: &Certificate, now: SystemTime) -> Result<(), Error> {
+        let problem = match self.time.unwrap_or(now) {
+            now if now < certificate.not_before() => "not valid yet",
+            now if now > certificate.not_after() => "expired",
             _ => return Ok(()),
         };
         Err(Error::new(ErrorKind::Untrusted, format!("the certificate of {} is {problem}", certificate.subject())))
-    }
-
-    fn now(&self) -> SystemTime {
-        self.time.unwrap_or_else(SystemTime::now)
     }
 }
 

@@ -1,18 +1,20 @@
 //! Verifies signatures over the bytes that are read afterwards.
 
+use std::cell::Cell;
 use std::ops::Range;
+use std::time::SystemTime;
 
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
 use castile_xml::{DocumentEntity, Reader, decode, excerpt};
 use subtle::ConstantTimeEq;
 
 use crate::algorithm::Algorithms;
-use crate::crypto::{Crypto, Digest};
+use crate::crypto::{self, CRYPTO, Digest};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::signature::{Reference, Signature, Transform};
 use crate::trust::{Signer, Trust, VerifyingKey};
-use crate::{Error, ErrorKind, SignatureAlgorithm};
+use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
 /// A valid signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,21 +28,28 @@ pub struct VerifiedSignature {
     pub references: Vec<VerifiedReference>,
     /// The byte range of the signature itself.
     pub range: Range<usize>,
+    /// A digest of what was signed, and by whom.
+    identity: [u8; 32],
 }
 
 impl VerifiedSignature {
+    /// Returns what identifies the signed message, in however many forms its signature can be written.
+    pub(crate) fn identity(&self) -> [u8; 32] {
+        self.identity
+    }
+
     /// Returns whether the whole element with this byte range is signed, without any exception.
     pub fn covers(&self, range: &Range<usize>) -> bool {
-        self.references.iter().any(|reference| match &reference.content {
-            VerifiedContent::Element { range: signed, without } => {
-                let is_inside = signed.start <= range.start && range.end <= signed.end;
-                is_inside
-                    && without.as_ref().is_none_or(|without| without.end <= range.start || range.end <= without.start)
-            }
-            VerifiedContent::Document { without } => {
-                without.as_ref().is_none_or(|without| without.end <= range.start || range.end <= without.start)
-            }
-            VerifiedContent::External => false,
+        self.references.iter().any(|reference| {
+            let (is_inside, without) = match &reference.content {
+                VerifiedContent::Element { range: signed, without } => {
+                    (signed.start <= range.start && range.end <= signed.end, without)
+                }
+                VerifiedContent::Document { without } => (true, without),
+                VerifiedContent::External => return false,
+            };
+            let is_apart = |without: &Range<usize>| without.end <= range.start || range.end <= without.start;
+            is_inside && without.as_ref().is_none_or(is_apart)
         })
     }
 }
@@ -79,7 +88,8 @@ pub enum VerifiedContent {
 pub(crate) struct Verification<'v> {
     pub(crate) algorithms: Algorithms,
     pub(crate) limits: Limits,
-    pub(crate) crypto: &'v dyn Crypto,
+    /// When certificates must be valid.
+    pub(crate) now: SystemTime,
     pub(crate) source: Source<'v>,
     pub(crate) index: &'v Index,
     /// What signatures may refer to.
@@ -125,40 +135,41 @@ impl Verification<'_> {
         trust: &Trust,
     ) -> Result<VerifiedSignature, Error> {
         let algorithm = signature.algorithm;
-        if !self.algorithms.allow_signature(algorithm) {
+        if !self.algorithms.allows_signature(algorithm) {
             return Err(
                 Error::new(ErrorKind::Disallowed, format!("a signature by {algorithm} is not allowed")).at(range.start)
             );
         }
         let (key, signer) = match algorithm {
             SignatureAlgorithm::Hmac(_) => trust.secret(&signature.hints),
-            _ => trust.key(&signature.hints, self.crypto),
+            _ => trust.key(&signature.hints, self.now),
         }
         .map_err(|error| error.at(range.start))?;
-        let mut signed_info = Vec::new();
+        let mut signed_info = SignedInfo(Vec::new());
         let subset = Subset { apex: Some(signature.signed_info), without: None };
-        signature
-            .canonicalization
-            .write(&mut self.source.reader()?, subset, |piece| signed_info.extend(piece.as_bytes()))?;
+        let form = Form { method: &signature.canonicalization, subset, out: &mut signed_info };
+        write_all(&mut self.source.reader()?, vec![form])?;
+        let SignedInfo(signed_info) = signed_info;
         self.check_value(&key, signature, &signed_info).map_err(|error| error.at(range.start))?;
         let references = self.references(range, signature)?;
-        Ok(VerifiedSignature { signer, algorithm, references, range: range.clone() })
+        let identity = identity(&signed_info, &signer)?;
+        Ok(VerifiedSignature { signer, algorithm, references, range: range.clone(), identity })
     }
 
     fn check_value(&self, key: &VerifyingKey<'_>, signature: &Signature, signed_info: &[u8]) -> Result<(), Error> {
         let algorithm = signature.algorithm;
         let is_valid = match (key, algorithm) {
             (VerifyingKey::Secret(secret), SignatureAlgorithm::Hmac(digest)) => {
-                let code = self.crypto.hmac(digest, secret.bytes(), signed_info);
+                let code = CRYPTO.hmac(digest, secret.bytes(), signed_info);
                 code.map(|code| code.ct_eq(&signature.value).into())
             }
             (VerifyingKey::Public(key), algorithm) => {
-                let least = self.algorithms.least_rsa_bits();
+                let least = self.algorithms.min_rsa_bits();
                 if let Some(bits) = key.rsa_bits().filter(|bits| *bits < least) {
                     let message = format!("an RSA key of {bits} bits, where {least} are the least that is allowed");
                     return Err(Error::new(ErrorKind::Disallowed, message));
                 }
-                self.crypto.verify(algorithm, key, signed_info, &signature.value)
+                CRYPTO.verify(algorithm, key, signed_info, &signature.value)
             }
             (VerifyingKey::Secret(_), _) => None,
         };
@@ -183,19 +194,14 @@ impl Verification<'_> {
         signature: &Signature,
     ) -> Result<Vec<VerifiedReference>, Error> {
         let mut resolved = Vec::new();
-        let mut length = 0_usize;
+        // How many bytes of content there may still be. `None` if there were more.
+        let left = Cell::new(Some(self.limits.content));
         for reference in &signature.references {
-            let content = self.resolve(reference, signature_range)?;
-            length = length.saturating_add(content.length);
-            if length > self.limits.content {
-                let message = format!("references to more than {} bytes, which is the limit", self.limits.content);
-                return Err(Error::new(ErrorKind::Limit, message).at(reference.offset));
-            }
-            resolved.push(content);
+            resolved.push(self.resolve(reference, signature_range, &left)?);
         }
         let inside = resolved.iter_mut().filter_map(|resolved| {
             let Resolved { method, subset, sink, .. } = resolved;
-            Some(Form { method, subset: (*subset)?, out: sink })
+            Some(Form { method, subset: (*subset)?, out: Limited { sink, left: &left } })
         });
         write_all(&mut self.source.reader()?, inside.collect())?;
         let mut verified = Vec::new();
@@ -206,7 +212,7 @@ impl Verification<'_> {
                     "a value uses the prefix \"{}\", whose declaration the signature doesn't cover, so that it may mean something else than was signed",
                     excerpt(&prefix, 60)
                 );
-                return Err(Error::new(ErrorKind::Unsigned, message).at(offset));
+                return Err(Error::new(ErrorKind::UnsignedPrefix, message).at(offset));
             }
             if resolved.sink.digest.finish() != reference.digest {
                 let message = format!(
@@ -221,14 +227,17 @@ impl Verification<'_> {
     }
 
     /// Finds the content of a reference, and how its digest is computed.
-    fn resolve(&self, reference: &Reference, signature: &Range<usize>) -> Result<Resolved, Error> {
+    fn resolve(
+        &self,
+        reference: &Reference,
+        signature: &Range<usize>,
+        left: &Cell<Option<usize>>,
+    ) -> Result<Resolved, Error> {
         let failed = |kind, message: String| Err(Error::new(kind, message).at(reference.offset));
-        if !self.algorithms.allow_digest(reference.algorithm) {
+        if !self.algorithms.allows_digest(reference.algorithm) {
             return failed(ErrorKind::Disallowed, format!("a digest by {} is not allowed", reference.algorithm));
         }
-        let Some(digest) = self.crypto.digest(reference.algorithm) else {
-            return failed(ErrorKind::Unsupported, format!("the cryptographic library lacks {}", reference.algorithm));
-        };
+        let digest = crypto::digest(reference.algorithm).map_err(|error| error.at(reference.offset))?;
         // If there is one signature, it is the enveloped one.
         let without_all =
             reference.transforms.iter().any(|transform| matches!(transform, Transform::WithoutSignatures));
@@ -250,7 +259,7 @@ impl Verification<'_> {
                 let range = 0..self.source.reader()?.length();
                 Ok(steps.inside(None, range, digest, signature, self.scope))
             }
-            (None, Scope::Document(contents)) => self.external(uri, contents, &steps, digest),
+            (None, Scope::Document(contents)) => self.external(uri, contents, &steps, digest, left),
             (None, Scope::Message { .. }) => {
                 let message = format!(
                     "the reference \"{}\" in a message is not supported, only those to elements with ids",
@@ -298,7 +307,8 @@ impl Verification<'_> {
         uri: &str,
         contents: &[(String, Vec<u8>)],
         steps: &Steps<'_>,
-        mut digest: Box<dyn Digest>,
+        digest: Box<dyn Digest>,
+        left: &Cell<Option<usize>>,
     ) -> Result<Resolved, Error> {
         let Some((_, content)) = contents.iter().find(|(known, _)| known == uri) else {
             let message =
@@ -309,21 +319,52 @@ impl Verification<'_> {
             let message = "a transform of the document, on content outside it";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
+        let mut sink = DigestSink { digest, is_token: false, omitted: None, wants_omitted: false };
         match steps.method {
-            None => digest.update(content),
+            None => {
+                left.set(left.get().and_then(|left| left.checked_sub(content.len())));
+                if left.get().is_none() {
+                    let message = format!("content of more than {} bytes, which is the limit", self.limits.content);
+                    return Err(Error::new(ErrorKind::Limit, message));
+                }
+                sink.digest.update(content);
+            }
             Some(method) => {
                 let text = decode(content, None)?;
                 let document = DocumentEntity::new(&text, self.limits.document)?;
-                method.write(&mut document.reader(), Subset::default(), |piece| digest.update(piece.as_bytes()))?;
+                let form = Form { method, subset: Subset::default(), out: Limited { sink: &mut sink, left } };
+                write_all(&mut document.reader(), vec![form])?;
             }
         }
-        Ok(Resolved {
-            method: Method::new(DEFAULT),
-            subset: None,
-            sink: DigestSink { digest, is_token: false, omitted: None, wants_omitted: false },
-            content: VerifiedContent::External,
-            length: content.len(),
-        })
+        Ok(Resolved { method: Method::new(DEFAULT), subset: None, sink, content: VerifiedContent::External })
+    }
+}
+
+/// Returns a digest of what was signed, and by whom.
+fn identity(signed_info: &[u8], signer: &Signer) -> Result<[u8; 32], Error> {
+    let mut digest = crypto::digest(DigestAlgorithm::Sha256)?;
+    digest.update(signed_info);
+    match signer {
+        Signer::Certificate(certificate) => digest.update(certificate.der()),
+        Signer::Key(name) | Signer::Secret(name) => digest.update(name.as_bytes()),
+        Signer::Anyone => {}
+    }
+    let digest = digest.finish();
+    digest.try_into().map_err(|_| Error::new(ErrorKind::Crypto, "a digest of SHA-256 has another length"))
+}
+
+/// Maximum length of a canonical `SignedInfo`, in bytes. Nobody has been identified when it is read.
+const MAX_SIGNED_INFO: usize = 256 << 10;
+
+struct SignedInfo(Vec<u8>);
+
+impl Sink for &mut SignedInfo {
+    fn text(&mut self, piece: &str) {
+        self.0.extend(piece.as_bytes());
+    }
+
+    fn is_full(&self) -> bool {
+        self.0.len() > MAX_SIGNED_INFO
     }
 }
 
@@ -368,7 +409,6 @@ impl<'r> Steps<'r> {
             method: self.method.cloned().unwrap_or_else(|| Method::new(DEFAULT)).without_comments(),
             subset: Some(Subset { apex, without: without.as_ref().map(|range| range.start) }),
             sink: DigestSink { digest, is_token: self.is_token, omitted: None, wants_omitted },
-            length: range.len(),
             content: match apex {
                 Some(_) => VerifiedContent::Element { range, without },
                 None => VerifiedContent::Document { without },
@@ -387,8 +427,32 @@ struct Resolved {
     subset: Option<Subset>,
     sink: DigestSink,
     content: VerifiedContent,
-    /// In bytes.
-    length: usize,
+}
+
+/// Counts what all sinks of a signature receive.
+struct Limited<'s> {
+    sink: &'s mut DigestSink,
+    /// How many bytes may still come. `None` if there were more.
+    left: &'s Cell<Option<usize>>,
+}
+
+impl Sink for Limited<'_> {
+    fn text(&mut self, text: &str) {
+        self.left.set(self.left.get().and_then(|left| left.checked_sub(text.len())));
+        self.sink.push(text);
+    }
+
+    fn is_full(&self) -> bool {
+        self.left.get().is_none()
+    }
+
+    fn wants_omitted_prefixes(&self) -> bool {
+        self.sink.wants_omitted && self.sink.omitted.is_none()
+    }
+
+    fn omitted_prefix(&mut self, prefix: &str, offset: usize) {
+        self.sink.omitted.get_or_insert_with(|| (prefix.to_owned(), offset));
+    }
 }
 
 /// Receives canonical text.
@@ -401,8 +465,8 @@ struct DigestSink {
     omitted: Option<(String, usize)>,
 }
 
-impl Sink for &mut DigestSink {
-    fn text(&mut self, text: &str) {
+impl DigestSink {
+    fn push(&mut self, text: &str) {
         if !std::mem::take(&mut self.is_token) {
             return self.digest.update(text.as_bytes());
         }
@@ -414,13 +478,5 @@ impl Sink for &mut DigestSink {
             self.digest.update(b" xmlns=\"\"");
         }
         self.digest.update(rest.as_bytes());
-    }
-
-    fn wants_omitted_prefixes(&self) -> bool {
-        self.wants_omitted && self.omitted.is_none()
-    }
-
-    fn omitted_prefix(&mut self, prefix: &str, offset: usize) {
-        self.omitted.get_or_insert_with(|| (prefix.to_owned(), offset));
     }
 }

@@ -1,7 +1,7 @@
 //! Attacks on signatures, and constructs that are refused because attacks need them.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use castile_wss::document::{Signer, Verifier};
+use castile_wss::document::{DocumentSigner, DocumentVerifier};
 use castile_wss::{Algorithms, ErrorKind, Limits, Secret, Trust, VerifiedContent};
 use futures_util::FutureExt;
 
@@ -12,19 +12,19 @@ fn secret() -> Secret {
     Secret::new(*b"nobody guesses this")
 }
 
-fn verifier() -> Verifier {
-    Verifier::new(Trust::new().with_secret("s", secret()))
+fn verifier() -> DocumentVerifier {
+    DocumentVerifier::new(Trust::new().with_secret("s", secret()))
 }
 
 /// Returns the document with a signature of the order at its end.
 fn signed() -> String {
-    let signed = Signer::new(secret()).element(TRANSFER.as_bytes(), "o1").now_or_never().unwrap().unwrap();
+    let signed = DocumentSigner::new(secret()).sign_element(TRANSFER.as_bytes(), "o1").now_or_never().unwrap().unwrap();
     String::from_utf8(signed).unwrap()
 }
 
 /// Returns a document, signed as a whole.
 fn enveloped(document: &str) -> String {
-    let signed = Signer::new(secret()).enveloped(document.as_bytes()).now_or_never().unwrap().unwrap();
+    let signed = DocumentSigner::new(secret()).sign(document.as_bytes()).now_or_never().unwrap().unwrap();
     String::from_utf8(signed).unwrap()
 }
 
@@ -200,7 +200,7 @@ fn dangerous_constructs_are_refused_by_name() {
 #[test]
 fn nothing_is_fetched() {
     for uri in ["http://127.0.0.1:9/", "file:///etc/passwd", "cid:a", "other.xml", "javascript:alert(1)", " "] {
-        let document = Signer::new(secret()).detached(&[(uri, b"x")]).now_or_never().unwrap().unwrap();
+        let document = DocumentSigner::new(secret()).sign_detached(&[(uri, b"x")]).now_or_never().unwrap().unwrap();
         let error = verifier().verify(&document).unwrap_err();
         assert!(error.kind() == ErrorKind::Reference && error.message().contains("nothing is fetched"), "{error}");
     }
@@ -210,7 +210,7 @@ fn nothing_is_fetched() {
 fn signatures_have_limits() {
     let many = |count: usize| {
         let contents: Vec<(&str, &[u8])> = vec![("a", b"x"); count];
-        Signer::new(secret()).detached(&contents).now_or_never().unwrap().unwrap()
+        DocumentSigner::new(secret()).sign_detached(&contents).now_or_never().unwrap().unwrap()
     };
     let verifier = verifier().with_content("a", *b"x");
     assert!(verifier.verify(&many(30)).is_ok());
@@ -246,7 +246,7 @@ fn documents_without_a_signature_are_errors() {
     for document in ["", "<a>", "<Signature xmlns='http://www.w3.org/2000/09/xmldsig#'/>", "<a/><a/>"] {
         assert_eq!(verifier().verify(document.as_bytes()).unwrap_err().kind(), ErrorKind::Malformed, "{document}");
     }
-    let all = verifier().with_algorithms(Algorithms::default().with_sha1());
+    let all = verifier().with_algorithms(Algorithms::default().with_legacy());
     assert!(all.verify(signed().as_bytes()).is_ok());
 }
 

@@ -1,10 +1,10 @@
 //! Signed documents: what is signed verifies, and nothing else does.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
-use castile_wss::document::{Place, Signer, Verifier};
+use castile_wss::document::{DocumentSigner, DocumentVerifier, Place};
 use castile_wss::{
     Algorithms, Certificate, DigestAlgorithm, Error, ErrorKind, PrivateKey, PublicKey, Secret, SignatureAlgorithm,
-    Signer as Who, Trust, VerifiedContent,
+    Signer, Trust, VerifiedContent,
 };
 use castile_xml::c14n::{self, Version};
 use futures_util::FutureExt;
@@ -42,8 +42,8 @@ impl Owner {
         PrivateKey::from_pem(self.key.serialize_pem().as_bytes()).unwrap()
     }
 
-    fn signer(&self) -> Signer {
-        Signer::new(self.key()).with_certificates(vec![self.certificate.clone()])
+    fn signer(&self) -> DocumentSigner {
+        DocumentSigner::new(self.key()).with_certificates(vec![self.certificate.clone()])
     }
 
     fn trust(&self) -> Trust {
@@ -56,7 +56,7 @@ fn signed(document: impl Future<Output = Result<Vec<u8>, Error>>) -> String {
 }
 
 fn refused(trust: Trust, document: &str) -> (ErrorKind, String) {
-    let error = Verifier::new(trust).verify(document.as_bytes()).expect_err(document);
+    let error = DocumentVerifier::new(trust).verify(document.as_bytes()).expect_err(document);
     (error.kind(), error.to_string())
 }
 
@@ -76,20 +76,19 @@ fn every_kind_of_key_signs() {
     ] {
         let owner = Owner::new(kind);
         for &algorithm in algorithms {
-            let signer = Signer::new(owner.key().with_algorithm(algorithm).unwrap());
-            let document =
-                signed(signer.with_certificates(vec![owner.certificate.clone()]).enveloped(INVOICE.as_bytes()));
-            let verified = Verifier::new(owner.trust()).verify(document.as_bytes()).unwrap();
+            let signer = DocumentSigner::new(owner.key().with_algorithm(algorithm).unwrap());
+            let document = signed(signer.with_certificates(vec![owner.certificate.clone()]).sign(INVOICE.as_bytes()));
+            let verified = DocumentVerifier::new(owner.trust()).verify(document.as_bytes()).unwrap();
             let [signature] = verified.signatures() else { panic!("{document}") };
             assert_eq!(signature.algorithm, algorithm);
-            assert_eq!(signature.signer, Who::Certificate(owner.certificate.clone()));
+            assert_eq!(signature.signer, Signer::Certificate(owner.certificate.clone()));
             assert!(verified.covers_document());
             // The key alone is enough.
             let key = PublicKey::from_der(&owner.key.subject_public_key_info()).unwrap();
             assert_eq!(owner.certificate.public_key(), &key);
-            let alone = signed(Signer::new(owner.key()).with_key_name("k").enveloped(INVOICE.as_bytes()));
-            let verified = Verifier::new(Trust::new().with_key("k", key)).verify(alone.as_bytes()).unwrap();
-            assert_eq!(verified.signatures()[0].signer, Who::Key("k".to_owned()));
+            let alone = signed(DocumentSigner::new(owner.key()).with_key_name("k").sign(INVOICE.as_bytes()));
+            let verified = DocumentVerifier::new(Trust::new().with_key("k", key)).verify(alone.as_bytes()).unwrap();
+            assert_eq!(verified.signatures()[0].signer, Signer::Key("k".to_owned()));
         }
     }
 }
@@ -127,12 +126,12 @@ fn every_canonicalization_digest_and_prefix_signs() {
                         .with_digest(digest)
                         .with_prefix(prefix);
                     for document in [
-                        signed(signer.enveloped(INVOICE.as_bytes())),
-                        signed(signer.element(INVOICE.as_bytes(), "i1")),
-                        signed(signer.enveloping(INVOICE.as_bytes())),
-                        signed(signer.detached(&[("https://example.com/a", b"a"), ("b", b"b")])),
+                        signed(signer.sign(INVOICE.as_bytes())),
+                        signed(signer.sign_element(INVOICE.as_bytes(), "i1")),
+                        signed(signer.sign_enveloping(INVOICE.as_bytes())),
+                        signed(signer.sign_detached(&[("https://example.com/a", b"a"), ("b", b"b")])),
                     ] {
-                        let verifier = Verifier::new(owner.trust())
+                        let verifier = DocumentVerifier::new(owner.trust())
                             .with_content("https://example.com/a", *b"a")
                             .with_content("b", *b"b");
                         let verified = verifier.verify(document.as_bytes());
@@ -151,8 +150,8 @@ fn every_canonicalization_digest_and_prefix_signs() {
 fn signatures_are_where_they_are_wanted() {
     let owner = Owner::new(&rcgen::PKCS_ED25519);
     let place = |local: &str, is_after: bool| {
-        let (namespace, local) = ("urn:invoice".to_owned(), local.to_owned());
-        if is_after { Place::After(namespace, local) } else { Place::EndOf(namespace, local) }
+        let (namespace, local) = (Some("urn:invoice".to_owned()), local.to_owned());
+        if is_after { Place::After { namespace, local } } else { Place::EndOf { namespace, local } }
     };
     for (place, before, after) in [
         (Place::EndOfRoot, "<issuer/>\n<", "</ds:Signature></invoice>"),
@@ -160,20 +159,20 @@ fn signatures_are_where_they_are_wanted() {
         (place("issuer", true), "<issuer/><", "</ds:Signature>\n</invoice>"),
         (place("total", true), "</total><", "</ds:Signature>\n  <issuer/>"),
     ] {
-        let document = signed(owner.signer().with_place(place).enveloped(INVOICE.as_bytes()));
+        let document = signed(owner.signer().with_place(place).sign(INVOICE.as_bytes()));
         let (start, end) = (document.find("<ds:Signature").unwrap(), document.find("</ds:Signature>").unwrap());
         assert!(document[..start + 1].ends_with(before), "{document}");
         assert!(document[end..].starts_with(after), "{document}");
-        assert!(Verifier::new(owner.trust()).verify(document.as_bytes()).unwrap().covers_document());
+        assert!(DocumentVerifier::new(owner.trust()).verify(document.as_bytes()).unwrap().covers_document());
     }
     for (place, kind, message) in [
         (place("nothing", false), ErrorKind::Reference, "no element of the name"),
         (place("invoice", true), ErrorKind::Reference, "after the root element"),
     ] {
-        let error = owner.signer().with_place(place).enveloped(INVOICE.as_bytes()).now_or_never().unwrap().unwrap_err();
+        let error = owner.signer().with_place(place).sign(INVOICE.as_bytes()).now_or_never().unwrap().unwrap_err();
         assert!(error.kind() == kind && error.message().contains(message), "{error}");
     }
-    let error = owner.signer().element(INVOICE.as_bytes(), "i2").now_or_never().unwrap().unwrap_err();
+    let error = owner.signer().sign_element(INVOICE.as_bytes(), "i2").now_or_never().unwrap().unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Reference);
 }
 
@@ -190,9 +189,9 @@ fn documents_are_written_in_utf_8() {
         (b"\xfe\xff\0<\0a\0/\0>", "<a><"),
         (b"<!DOCTYPE a [<!ENTITY e '1'>]><a>&e;</a>", "<!DOCTYPE a [<!ENTITY e '1'>]><a>&e;<"),
     ] {
-        let document = signed(owner.signer().enveloped(document));
+        let document = signed(owner.signer().sign(document));
         assert!(document.starts_with(start), "{document}");
-        assert!(Verifier::new(owner.trust()).verify(document.as_bytes()).is_ok());
+        assert!(DocumentVerifier::new(owner.trust()).verify(document.as_bytes()).is_ok());
     }
 }
 
@@ -200,8 +199,8 @@ fn documents_are_written_in_utf_8() {
 fn verified_content_is_where_it_is_said_to_be() {
     let owner = Owner::new(&rcgen::PKCS_ED25519);
     let document = "<r><a Id='a1'>1</a><b Id='b1'>2</b></r>";
-    let once = signed(owner.signer().element(document.as_bytes(), "a1"));
-    let verified = Verifier::new(owner.trust()).verify(once.as_bytes()).unwrap();
+    let once = signed(owner.signer().sign_element(document.as_bytes(), "a1"));
+    let verified = DocumentVerifier::new(owner.trust()).verify(once.as_bytes()).unwrap();
     assert!(!verified.covers_document());
     let [signature] = verified.signatures() else { panic!("{once}") };
     let VerifiedContent::Element { range, without: None } = &signature.references[0].content else {
@@ -210,8 +209,8 @@ fn verified_content_is_where_it_is_said_to_be() {
     assert_eq!(&verified.text()[range.clone()], "<a Id='a1'>1</a>");
     assert!(verified.text()[signature.range.clone()].starts_with("<ds:Signature"));
     // A second signature is beside the first.
-    let twice = signed(owner.signer().element(once.as_bytes(), "b1"));
-    let verified = Verifier::new(owner.trust()).verify(twice.as_bytes()).unwrap();
+    let twice = signed(owner.signer().sign_element(once.as_bytes(), "b1"));
+    let verified = DocumentVerifier::new(owner.trust()).verify(twice.as_bytes()).unwrap();
     let uris: Vec<&str> = verified.signatures().iter().map(|signature| signature.references[0].uri.as_str()).collect();
     assert_eq!(uris, ["#a1", "#b1"]);
 }
@@ -221,8 +220,8 @@ fn verified_content_is_where_it_is_said_to_be() {
 fn changed_documents_are_refused() {
     let owner = Owner::new(&rcgen::PKCS_ED25519);
     let exclusive = c14n::Method::new(c14n::Algorithm { version: Version::Exclusive10, with_comments: false });
-    let verifier = Verifier::new(owner.trust());
-    let document = signed(owner.signer().enveloped(INVOICE.as_bytes())).into_bytes();
+    let verifier = DocumentVerifier::new(owner.trust());
+    let document = signed(owner.signer().sign(INVOICE.as_bytes())).into_bytes();
     // What is signed, as far as the document's canonical form tells.
     let content = |document: &[u8]| -> Option<String> {
         let verified = verifier.verify(document).ok()?;
@@ -269,32 +268,36 @@ fn changed_documents_are_refused() {
 #[test]
 fn strangers_are_not_trusted() {
     let (owner, stranger) = (Owner::new(&rcgen::PKCS_ED25519), Owner::new(&rcgen::PKCS_ED25519));
-    let document = signed(stranger.signer().enveloped(INVOICE.as_bytes()));
+    let document = signed(stranger.signer().sign(INVOICE.as_bytes()));
     let (kind, message) = refused(owner.trust(), &document);
     assert!(
         kind == ErrorKind::Untrusted && message.contains("CN=Owner") && message.contains("did not issue it"),
         "{message}"
     );
     assert_eq!(refused(Trust::new(), &document).0, ErrorKind::Untrusted);
-    assert!(Verifier::new(Trust::new().with_anyone()).verify(document.as_bytes()).is_ok());
+    assert!(DocumentVerifier::new(Trust::new().with_anyone()).verify(document.as_bytes()).is_ok());
     assert!(
-        Verifier::new(Trust::new().with_certificate(stranger.certificate.clone())).verify(document.as_bytes()).is_ok()
+        DocumentVerifier::new(Trust::new().with_certificate(stranger.certificate.clone()))
+            .verify(document.as_bytes())
+            .is_ok()
     );
     // The owner's certificate on a stranger's signature.
-    let signer = Signer::new(stranger.key()).with_certificates(vec![owner.certificate.clone()]);
-    assert_eq!(refused(owner.trust(), &signed(signer.enveloped(INVOICE.as_bytes()))).0, ErrorKind::Signature);
+    let signer = DocumentSigner::new(stranger.key()).with_certificates(vec![owner.certificate.clone()]);
+    assert_eq!(refused(owner.trust(), &signed(signer.sign(INVOICE.as_bytes()))).0, ErrorKind::Signature);
     // Without any description of the key.
-    let document = signed(Signer::new(owner.key()).enveloped(INVOICE.as_bytes()));
+    let document = signed(DocumentSigner::new(owner.key()).sign(INVOICE.as_bytes()));
     assert_eq!(refused(owner.trust(), &document).0, ErrorKind::UnknownKey);
     assert!(
-        Verifier::new(Trust::new().with_certificate(owner.certificate.clone())).verify(document.as_bytes()).is_ok()
+        DocumentVerifier::new(Trust::new().with_certificate(owner.certificate.clone()))
+            .verify(document.as_bytes())
+            .is_ok()
     );
     // Before and after the certificate is valid.
-    let document = signed(owner.signer().enveloped(INVOICE.as_bytes()));
+    let document = signed(owner.signer().sign(INVOICE.as_bytes()));
     for trust in [owner.trust(), Trust::new().with_certificate(owner.certificate.clone())] {
         for (seconds, expected) in [(0, "not valid yet"), (253_370_764_801, "expired")] {
             let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
-            let (kind, message) = refused(trust.clone().at_time(time), &document);
+            let (kind, message) = refused(trust.clone().with_time(time), &document);
             assert!(kind == ErrorKind::Untrusted && message.contains(expected), "{message}");
         }
     }
@@ -306,9 +309,9 @@ fn public_keys_are_no_secrets() {
     let owner = Owner::new(&rcgen::PKCS_ED25519);
     for secret in [owner.key.der_bytes(), owner.certificate.der()] {
         let forged = signed(
-            Signer::new(Secret::new(secret))
+            DocumentSigner::new(Secret::new(secret))
                 .with_certificates(vec![owner.certificate.clone()])
-                .enveloped(INVOICE.as_bytes()),
+                .sign(INVOICE.as_bytes()),
         );
         let trust = owner
             .trust()
@@ -318,17 +321,17 @@ fn public_keys_are_no_secrets() {
     }
     // And a secret is no public key.
     let trust = Trust::new().with_secret("s", Secret::new(*b"secret"));
-    assert_eq!(refused(trust, &signed(owner.signer().enveloped(INVOICE.as_bytes()))).0, ErrorKind::Untrusted);
+    assert_eq!(refused(trust, &signed(owner.signer().sign(INVOICE.as_bytes()))).0, ErrorKind::Untrusted);
 }
 
 #[test]
 fn secrets_are_chosen_by_name() {
     let [one, other] = [b"one", b"two"].map(|secret| Secret::new(*secret));
     let both = Trust::new().with_secret("one", one.clone()).with_secret("two", other);
-    let named = signed(Signer::new(one.clone()).with_key_name("one").enveloped(INVOICE.as_bytes()));
-    let verified = Verifier::new(both.clone()).verify(named.as_bytes()).unwrap();
-    assert_eq!(verified.signatures()[0].signer, Who::Secret("one".to_owned()));
-    let unnamed = signed(Signer::new(one.clone()).enveloped(INVOICE.as_bytes()));
+    let named = signed(DocumentSigner::new(one.clone()).with_key_name("one").sign(INVOICE.as_bytes()));
+    let verified = DocumentVerifier::new(both.clone()).verify(named.as_bytes()).unwrap();
+    assert_eq!(verified.signatures()[0].signer, Signer::Secret("one".to_owned()));
+    let unnamed = signed(DocumentSigner::new(one.clone()).sign(INVOICE.as_bytes()));
     assert_eq!(refused(both.clone(), &unnamed).0, ErrorKind::UnknownKey);
     assert_eq!(refused(both, &named.replace(">one<", ">two<")).0, ErrorKind::Signature);
     assert_eq!(format!("{one:?}"), "Secret");
@@ -337,9 +340,10 @@ fn secrets_are_chosen_by_name() {
 #[test]
 fn weak_algorithms_are_refused_by_default() {
     let secret = Secret::new(*b"secret");
-    let document = signed(Signer::new(secret.clone()).with_digest(DigestAlgorithm::Sha1).enveloped(INVOICE.as_bytes()));
+    let document =
+        signed(DocumentSigner::new(secret.clone()).with_digest(DigestAlgorithm::Sha1).sign(INVOICE.as_bytes()));
     let trust = Trust::new().with_secret("s", secret);
     assert_eq!(refused(trust.clone(), &document).0, ErrorKind::Disallowed);
-    let verifier = Verifier::new(trust).with_algorithms(Algorithms::default().with_sha1());
+    let verifier = DocumentVerifier::new(trust).with_algorithms(Algorithms::default().with_legacy());
     assert!(verifier.verify(document.as_bytes()).is_ok());
 }

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use castile_wss::document::Verifier;
+use castile_wss::document::DocumentVerifier;
 use castile_wss::{Algorithms, Certificate, ErrorKind, PublicKey, Secret, Trust};
 
 #[castile_corpus::needs("corpus/conformance/security/xmlsec-tests.tar.xz")]
@@ -61,7 +61,7 @@ fn verify(folder: &Path, options: &str, document: &[u8]) -> Result<&'static str,
 }
 
 /// Returns a verifier with the keys that the options of xmlsec1 give it.
-fn verifier(folder: &Path, options: &str, document: &[u8]) -> Result<Verifier, castile_wss::Error> {
+fn verifier(folder: &Path, options: &str, document: &[u8]) -> Result<DocumentVerifier, castile_wss::Error> {
     let options = options
         .replace("$pub_key_format", "pem")
         .replace("$rsa_pub_key_suffix", "")
@@ -70,7 +70,7 @@ fn verifier(folder: &Path, options: &str, document: &[u8]) -> Result<Verifier, c
     let read = |path: &str| fs::read(folder.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
     // Some have one form only.
     let certificate = |path: &str| match folder.join(path).is_file() {
-        true => Ok(Certificate::from_pem(&read(path))?.swap_remove(0)),
+        true => Certificate::from_pem(&read(path)),
         false => Certificate::from_der(&read(&path.replace(".pem", ".der"))),
     };
     // Some have a key whose name is not that of the file.
@@ -99,7 +99,7 @@ fn verifier(folder: &Path, options: &str, document: &[u8]) -> Result<Verifier, c
             "--hmackey" => trust.with_secret(name, Secret::new(read(words.next().unwrap()))),
             "--verification-gmt-time" => {
                 let time = words.next().unwrap().replacen('+', "T", 1) + "Z";
-                trust.at_time(time.parse::<jiff::Timestamp>().unwrap().into())
+                trust.with_time(time.parse::<jiff::Timestamp>().unwrap().into())
             }
             _ => {
                 contents.extend(match word {
@@ -117,7 +117,8 @@ fn verifier(folder: &Path, options: &str, document: &[u8]) -> Result<Verifier, c
         };
     }
     let trust = if is_anyone { trust.with_anyone() } else { trust };
-    let verifier = Verifier::new(trust).with_algorithms(Algorithms::default().with_sha1()).with_id_attribute("ID");
+    let verifier =
+        DocumentVerifier::new(trust).with_algorithms(Algorithms::default().with_legacy()).with_id_attribute("ID");
     Ok(contents
         .into_iter()
         .fold(verifier, |verifier, (uri, file)| verifier.with_content(uri, read(&format!("external-data/{file}")))))

@@ -2,7 +2,7 @@
 //! canonical form.
 //!
 //! The form is written while the document is read. Memory is bounded by the depth of the document and its longest tag,
-//! and time is linear. The text is passed to the caller, for example to a digest, in pieces.
+//! and time is linear in the lengths of document and form. The text is passed to the caller, for example to a digest, in pieces.
 //!
 //! ```
 //! use castile_xml::c14n::{Algorithm, Method, Subset};
@@ -149,6 +149,11 @@ pub trait Sink {
     /// Receives the next piece of the text.
     fn text(&mut self, piece: &str);
 
+    /// Returns whether no more text is wanted. Writing then ends with an error.
+    fn is_full(&self) -> bool {
+        false
+    }
+
     /// Returns whether [`omitted_prefix`](Self::omitted_prefix) is called. Finding these prefixes takes time.
     fn wants_omitted_prefixes(&self) -> bool {
         false
@@ -184,7 +189,7 @@ pub struct Form<'m, O> {
 /// at the beginning. It is read to the end of the last part, and no further.
 ///
 /// # Errors
-/// The errors of [`Method::write`]. After an error, discard what was written.
+/// The errors of [`Method::write`]; [`ErrorKind::Limit`] if a sink is full. After an error, discard what was written.
 pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> Result<(), Error> {
     let has_inherited = forms.iter().any(|form| form.method.algorithm.version != Version::Exclusive10);
     // The first to begin is the last, and is taken from there.
@@ -193,6 +198,13 @@ pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> R
     let mut open: Vec<Open<'_, O>> = whole.into_iter().map(|form| Open::new(form, None)).collect();
     let mut ancestors = Ancestors::default();
     while !(due.is_empty() && open.is_empty()) {
+        if open.iter().any(|form| form.output.is_full()) {
+            return Err(Error::new(
+                ErrorKind::Limit,
+                reader.offset(),
+                "a canonical form that is longer than its limit",
+            ));
+        }
         match reader.next()? {
             Token::StartTag(tag) => {
                 open.iter_mut().for_each(|form| form.start_tag(reader, tag));

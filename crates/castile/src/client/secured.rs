@@ -25,12 +25,16 @@ pub(super) async fn secure(
 }
 
 /// Checks the security of an answer. The empty answer to a message without a response has none.
-pub(super) fn verify(security: &dyn MessageSecurity, received: &Received, has_response: bool) -> Result<(), Error> {
+pub(super) async fn verify(
+    security: &dyn MessageSecurity,
+    received: &Received,
+    has_response: bool,
+) -> Result<(), Error> {
     if !has_response && received.message.is_empty() {
         return Ok(());
     }
     if received.packaging == Some(Packaging::Mtom) {
         return Err(Error::of_security("the security of an answer with MTOM can't be checked"));
     }
-    security.verify(&received.message, received.charset)
+    security.verify(&received.message, received.charset).await
 }

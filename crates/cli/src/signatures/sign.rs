@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{anyhow, bail};
-use castile_wss::document::{Place, Signer};
+use castile_wss::document::{DocumentSigner, Place};
 use castile_wss::{DigestAlgorithm, PrivateKey, Secret, SignatureAlgorithm};
 use castile_xml::c14n::{self, Version};
 use clap::ValueEnum;
 use futures_util::FutureExt;
 
-use super::{certificates, read};
+use super::{certificates, limits, read};
 use crate::{outcome, output};
 
 /// Sign an XML document (XML Signature)
@@ -98,10 +98,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let document = read(&arguments.document)?;
     let signed = async {
         match (&arguments.detached, &arguments.id) {
-            (Some(uri), _) => signer.detached(&[(uri.as_str(), document.as_slice())]).await,
-            (None, Some(id)) => signer.element(&document, id).await,
-            (None, None) if arguments.enveloping => signer.enveloping(&document).await,
-            (None, None) => signer.enveloped(&document).await,
+            (Some(uri), _) => signer.sign_detached(&[(uri.as_str(), document.as_slice())]).await,
+            (None, Some(id)) => signer.sign_element(&document, id).await,
+            (None, None) if arguments.enveloping => signer.sign_enveloping(&document).await,
+            (None, None) => signer.sign(&document).await,
         }
     };
     let signed = signed.now_or_never().unwrap_or_else(|| unreachable!("keys in files are always ready"));
@@ -117,7 +117,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn signer(arguments: &Arguments) -> anyhow::Result<Signer> {
+fn signer(arguments: &Arguments) -> anyhow::Result<DocumentSigner> {
     let digest = match arguments.digest {
         Digest::Sha256 => DigestAlgorithm::Sha256,
         Digest::Sha384 => DigestAlgorithm::Sha384,
@@ -132,9 +132,9 @@ fn signer(arguments: &Arguments) -> anyhow::Result<Signer> {
             } else if key.is_rsa() {
                 key = key.with_algorithm(SignatureAlgorithm::RsaPkcs1(digest)).map_err(of_key)?;
             }
-            Signer::new(key)
+            DocumentSigner::new(key)
         }
-        (None, Some(path)) => Signer::new(Secret::new(read(path)?)),
+        (None, Some(path)) => DocumentSigner::new(Secret::new(read(path)?)),
         (None, None) => bail!("found no key, expected --key or --secret"),
     };
     let version = match arguments.c14n {
@@ -146,24 +146,35 @@ fn signer(arguments: &Arguments) -> anyhow::Result<Signer> {
         .with_digest(digest)
         .with_canonicalization(c14n::Algorithm { version, with_comments: false })
         .with_prefix(arguments.prefix.clone())
-        .with_place(match (&arguments.inside, &arguments.after) {
-            (Some(name), _) => place(name, Place::EndOf),
-            (None, Some(name)) => place(name, Place::After),
-            (None, None) => Place::EndOfRoot,
-        });
+        .with_limits(limits())
+        .with_place(place(arguments));
     if let Some(path) = &arguments.cert {
         signer = signer.with_certificates(certificates(path)?);
     }
     if let Some(name) = &arguments.key_name {
         signer = signer.with_key_name(name.clone());
     }
-    Ok(arguments.id_attribute.iter().cloned().fold(signer, Signer::with_id_attribute))
+    Ok(arguments.id_attribute.iter().cloned().fold(signer, DocumentSigner::with_id_attribute))
+}
+
+fn place(arguments: &Arguments) -> Place {
+    match (&arguments.inside, &arguments.after) {
+        (Some(name), _) => {
+            let (namespace, local) = parsed(name);
+            Place::EndOf { namespace, local }
+        }
+        (None, Some(name)) => {
+            let (namespace, local) = parsed(name);
+            Place::After { namespace, local }
+        }
+        (None, None) => Place::EndOfRoot,
+    }
 }
 
 /// Parses `name`, in any namespace, or `{namespace}name`.
-fn place(name: &str, place: impl Fn(String, String) -> Place) -> Place {
+fn parsed(name: &str) -> (Option<String>, String) {
     match name.strip_prefix('{').and_then(|rest| rest.split_once('}')) {
-        Some((namespace, local)) => place(namespace.to_owned(), local.to_owned()),
-        None => place("*".to_owned(), name.to_owned()),
+        Some((namespace, local)) => (Some(namespace.to_owned()), local.to_owned()),
+        None => (None, name.to_owned()),
     }
 }

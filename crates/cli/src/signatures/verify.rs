@@ -6,12 +6,12 @@ use std::time::SystemTime;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{anyhow, bail};
-use castile_wss::document::{Verified, Verifier};
+use castile_wss::document::{DocumentVerifier, VerifiedDocument};
 use castile_wss::{Algorithms, Error, PublicKey, Secret, Signer, Trust, VerifiedContent};
 use castile_xml::{Limits, Location, visible};
 use serde::Serialize;
 
-use super::{certificates, read};
+use super::{certificates, limits, read};
 use crate::{errors, outcome, output};
 
 const VALID: Style = AnsiColor::Green.on_default().bold();
@@ -106,7 +106,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::run(verifier(arguments).map(Some), |verifier| verify_all(&verifier, arguments))
 }
 
-fn verifier(arguments: &Arguments) -> anyhow::Result<Verifier> {
+fn verifier(arguments: &Arguments) -> anyhow::Result<DocumentVerifier> {
     let Arguments { ca, cert, key, secret, anyone, .. } = arguments;
     if ca.is_empty() && cert.is_empty() && key.is_empty() && secret.is_empty() && !anyone {
         bail!("nobody is trusted, expected --ca, --cert, --key, --secret or --anyone");
@@ -134,17 +134,17 @@ fn verifier(arguments: &Arguments) -> anyhow::Result<Verifier> {
         trust = trust.with_anyone();
     }
     if let Some(time) = arguments.at {
-        trust = trust.at_time(time);
+        trust = trust.with_time(time);
     }
-    let mut verifier = Verifier::new(trust);
+    let mut verifier = DocumentVerifier::new(trust).with_limits(limits());
     if arguments.sha1 {
-        verifier = verifier.with_algorithms(Algorithms::default().with_sha1());
+        verifier = verifier.with_algorithms(Algorithms::default().with_legacy());
     }
     for content in &arguments.content {
         let Some((uri, path)) = content.rsplit_once('=') else { bail!("found --content {content}, expected URI=FILE") };
         verifier = verifier.with_content(uri, read(path.as_ref())?);
     }
-    Ok(arguments.id_attribute.iter().cloned().fold(verifier, Verifier::with_id_attribute))
+    Ok(arguments.id_attribute.iter().cloned().fold(verifier, DocumentVerifier::with_id_attribute))
 }
 
 /// Splits `NAME=FILE`. Without a name, the file is the name.
@@ -156,7 +156,7 @@ fn named(text: &str) -> (String, PathBuf) {
 }
 
 /// Verifies all documents. The exit code says whether all are valid.
-fn verify_all(verifier: &Verifier, arguments: &Arguments) -> anyhow::Result<u8> {
+fn verify_all(verifier: &DocumentVerifier, arguments: &Arguments) -> anyhow::Result<u8> {
     let mut verdicts = Vec::new();
     for path in &arguments.documents {
         let document = read(path).map_err(outcome::incomplete)?;
@@ -172,7 +172,7 @@ fn verify_all(verifier: &Verifier, arguments: &Arguments) -> anyhow::Result<u8> 
     Ok(u8::from(verdicts.iter().any(|verdict| !verdict.valid)))
 }
 
-fn verdict(file: String, document: &[u8], result: Result<Verified, Error>) -> Verdict {
+fn verdict(file: String, document: &[u8], result: Result<VerifiedDocument, Error>) -> Verdict {
     match result {
         Ok(verified) => {
             let signatures = verified.signatures().iter().map(|signature| ReportedSignature {
@@ -226,7 +226,8 @@ fn shown(signer: &Signer) -> String {
         Signer::Certificate(certificate) => certificate.subject(),
         Signer::Key(name) => format!("the owner of the key {name}"),
         Signer::Secret(name) => format!("somebody who knows the secret {name}"),
-        _ => "anyone".to_owned(),
+        Signer::Anyone => "somebody who is not trusted".to_owned(),
+        _ => "somebody".to_owned(),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::{DigestAlgorithm, SignatureAlgorithm};
 
 /// The cryptographic library AWS-LC.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct AwsLc;
+pub(crate) struct AwsLc;
 
 struct Running(digest::Context);
 

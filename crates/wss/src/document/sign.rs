@@ -5,18 +5,19 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_xml::c14n::{Algorithm, Method, Subset, Version};
 use castile_xml::tree::is_ncname;
-use castile_xml::{DocumentEntity, Limits, Token, decode, excerpt};
+use castile_xml::{DocumentEntity, Token, decode, excerpt};
 
 use crate::certificate::Certificate;
-use crate::crypto::{AwsLc, Crypto, SigningKey};
+use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
-use crate::signature::{Target, Template, TransformText};
+use crate::limits::Limits;
+use crate::signature::{Target, Template, TransformText, uri_of};
 use crate::uris::ENVELOPED;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// Signs documents. The default is exclusive canonicalization and SHA-256.
 #[derive(Clone, Debug)]
-pub struct Signer {
+pub struct DocumentSigner {
     key: Arc<dyn SigningKey>,
     certificates: Vec<Certificate>,
     key_name: Option<String>,
@@ -25,25 +26,35 @@ pub struct Signer {
     prefix: String,
     place: Place,
     ids: IdAttributes,
-    crypto: Arc<dyn Crypto>,
+    limits: Limits,
 }
 
-/// Where a signature is put in the document that it signs. The namespace `*` stands for any.
+/// Where a signature is put in the document that it signs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Place {
     /// At the end of the root element.
     EndOfRoot,
-    /// At the end of the first element with this namespace and local name.
-    EndOf(String, String),
-    /// After the first element with this namespace and local name, such as the `Issuer` of a SAML assertion.
-    After(String, String),
+    /// At the end of the first element with this name.
+    EndOf {
+        /// The namespace name. `None` stands for any.
+        namespace: Option<String>,
+        /// The local name.
+        local: String,
+    },
+    /// After the first element with this name, such as the `Issuer` of a SAML assertion.
+    After {
+        /// The namespace name. `None` stands for any.
+        namespace: Option<String>,
+        /// The local name.
+        local: String,
+    },
 }
 
-impl Signer {
+impl DocumentSigner {
     /// Creates a signer with a private key or a secret. A signature doesn't name its key unless that is asked for.
     pub fn new(key: impl SigningKey + 'static) -> Self {
-        Signer {
+        DocumentSigner {
             key: Arc::new(key),
             certificates: Vec::new(),
             key_name: None,
@@ -52,45 +63,45 @@ impl Signer {
             prefix: "ds".to_owned(),
             place: Place::EndOfRoot,
             ids: IdAttributes { everywhere: vec!["Id".to_owned()] },
-            crypto: Arc::new(AwsLc),
+            limits: Limits::default(),
         }
     }
 
     /// Adds the certificate of the key to each signature. Those of its issuers may follow.
     #[must_use]
     pub fn with_certificates(self, certificates: Vec<Certificate>) -> Self {
-        Signer { certificates, ..self }
+        DocumentSigner { certificates, ..self }
     }
 
     /// Adds a name of the key to each signature.
     #[must_use]
     pub fn with_key_name(self, name: impl Into<String>) -> Self {
-        Signer { key_name: Some(name.into()), ..self }
+        DocumentSigner { key_name: Some(name.into()), ..self }
     }
 
     /// Sets the hash function of the digests.
     #[must_use]
     pub fn with_digest(self, digest: DigestAlgorithm) -> Self {
-        Signer { digest, ..self }
+        DocumentSigner { digest, ..self }
     }
 
     /// Sets the canonicalization of the content and of the signature.
     #[must_use]
     pub fn with_canonicalization(self, canonicalization: Algorithm) -> Self {
-        Signer { canonicalization, ..self }
+        DocumentSigner { canonicalization, ..self }
     }
 
     /// Sets the prefix of the elements of a signature, which must be a name without a colon. Without a prefix, which is
     /// empty, they are in a default namespace. The default is `ds`.
     #[must_use]
     pub fn with_prefix(self, prefix: impl Into<String>) -> Self {
-        Signer { prefix: prefix.into(), ..self }
+        DocumentSigner { prefix: prefix.into(), ..self }
     }
 
     /// Sets where the signature is put in a document.
     #[must_use]
     pub fn with_place(self, place: Place) -> Self {
-        Signer { place, ..self }
+        DocumentSigner { place, ..self }
     }
 
     /// Adds an attribute without a namespace that is an id on every element, such as `ID`.
@@ -100,17 +111,17 @@ impl Signer {
         self
     }
 
-    /// Uses another cryptographic library for digests. The default is [`AwsLc`].
+    /// Sets the limits of documents.
     #[must_use]
-    pub fn with_crypto(self, crypto: Arc<dyn Crypto>) -> Self {
-        Signer { crypto, ..self }
+    pub fn with_limits(self, limits: Limits) -> Self {
+        DocumentSigner { limits, ..self }
     }
 
     /// Signs a whole document. Returns it in UTF-8, with the signature in it.
     ///
     /// # Errors
     /// The document is not well-formed, has no element for the [`Place`], or the key fails.
-    pub async fn enveloped(&self, document: &[u8]) -> Result<Vec<u8>, Error> {
+    pub async fn sign(&self, document: &[u8]) -> Result<Vec<u8>, Error> {
         let text = in_utf8(document)?;
         let content = self.digest_of(&text, None)?;
         let transforms = vec![TransformText::new(ENVELOPED), TransformText::new(self.canonicalization.uri())];
@@ -122,10 +133,10 @@ impl Signer {
     ///
     /// # Errors
     /// The document is not well-formed, no element has the id, there is no element for the [`Place`], or the key fails.
-    pub async fn element(&self, document: &[u8], id: &str) -> Result<Vec<u8>, Error> {
+    pub async fn sign_element(&self, document: &[u8], id: &str) -> Result<Vec<u8>, Error> {
         let text = in_utf8(document)?;
-        let entity = DocumentEntity::new(&text, Limits::default())?;
-        let index = Index::of(&mut entity.reader(), &self.ids, crate::Limits::default())?;
+        let entity = DocumentEntity::new(&text, self.limits.document)?;
+        let index = Index::of(&mut entity.reader(), &self.ids, self.limits)?;
         let Some(range) = index.element(id) else {
             return Err(Error::new(ErrorKind::Reference, format!("no element has the id \"{}\"", excerpt(id, 60))));
         };
@@ -142,22 +153,22 @@ impl Signer {
     ///
     /// # Errors
     /// The element is not a well-formed document, or the key fails.
-    pub async fn enveloping(&self, element: &[u8]) -> Result<Vec<u8>, Error> {
+    pub async fn sign_enveloping(&self, element: &[u8]) -> Result<Vec<u8>, Error> {
         let text = in_utf8(element)?;
-        let entity = DocumentEntity::new(&text, Limits::default())?;
-        let root = Index::of(&mut entity.reader(), &self.ids, crate::Limits::default())?.root;
+        let entity = DocumentEntity::new(&text, self.limits.document)?;
+        let root = Index::of(&mut entity.reader(), &self.ids, self.limits)?.root;
         if entity.doctype().is_some() {
             let message = "a document type declaration, which can't be in an Object";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
-        let object = self.template().tag("Object");
+        let object = self.template()?.tag("Object");
         let object = format!("<{object} Id=\"object\">{}</{object}>", &text[root]);
         // The digest needs the namespaces around the object, which the canonical form may inherit.
-        let around = self.template().signature("", "", "", &object);
+        let around = self.template()?.signature("", "", "", &object);
         let at = around.find("Object Id=\"object\"").map_or(0, |at| around[..at].rfind('<').unwrap_or_default());
         let digest = self.digest_of(&around, Some(at))?;
         let transforms = vec![TransformText::new(self.canonicalization.uri())];
-        let info = self.template().signed_info(&[Target { uri: "#object".into(), transforms, digest }]);
+        let info = self.template()?.signed_info(&[Target { uri: "#object".into(), transforms, digest }]);
         let place = Insertion { at: 0, tag: 0..0, around: None };
         self.finish("", place, &info, &object).await
     }
@@ -167,21 +178,21 @@ impl Signer {
     ///
     /// # Errors
     /// The key fails.
-    pub async fn detached(&self, contents: &[(&str, &[u8])]) -> Result<Vec<u8>, Error> {
+    pub async fn sign_detached(&self, contents: &[(&str, &[u8])]) -> Result<Vec<u8>, Error> {
         let mut references = Vec::new();
         for (uri, content) in contents {
-            let mut digest = self.new_digest()?;
+            let mut digest = crypto::digest(self.digest)?;
             digest.update(content);
             references.push(Target { uri: (*uri).into(), transforms: Vec::new(), digest: digest.finish() });
         }
-        let info = self.template().signed_info(&references);
+        let info = self.template()?.signed_info(&references);
         self.finish("", Insertion { at: 0, tag: 0..0, around: None }, &info, "").await
     }
 
     /// Puts a signature into the document.
     async fn inside(&self, text: &str, reference: Target<'_>) -> Result<Vec<u8>, Error> {
         let place = self.find_place(text)?;
-        let info = self.template().signed_info(&[reference]);
+        let info = self.template()?.signed_info(&[reference]);
         self.finish(text, place, &info, "").await
     }
 
@@ -192,53 +203,48 @@ impl Signer {
                 format!("\"{}\", where a prefix was expected: a name without a colon", excerpt(&self.prefix, 60));
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
-        let key_info = self.key_info();
-        let unsigned = self.template().signature(info, "", &key_info, object);
+        let key_info = self.key_info()?;
+        let unsigned = self.template()?.signature(info, "", &key_info, object);
         let (document, at) = place.insert(text, &unsigned);
         let signed_info = at + unsigned.find(info).unwrap_or_default();
         let mut canonical = Vec::new();
-        let entity = DocumentEntity::new(&document, Limits::default())?;
+        let entity = DocumentEntity::new(&document, self.limits.document)?;
         let subset = Subset { apex: Some(signed_info), without: None };
         Method::new(self.canonicalization)
             .write(&mut entity.reader(), subset, |piece| canonical.extend(piece.as_bytes()))?;
         let value = self.key.sign(&canonical).await?;
-        let signed = self.template().signature(info, &STANDARD.encode(value), &key_info, object);
+        let signed = self.template()?.signature(info, &STANDARD.encode(value), &key_info, object);
         Ok(place.insert(text, &signed).0.into_bytes())
-    }
-
-    fn new_digest(&self) -> Result<Box<dyn crate::Digest>, Error> {
-        let missing = || Error::new(ErrorKind::Unsupported, format!("the cryptographic library lacks {}", self.digest));
-        self.crypto.digest(self.digest).ok_or_else(missing)
     }
 
     /// Returns the digest of a document, or of the element at `apex`. The canonical form of a reference has no comments.
     fn digest_of(&self, text: &str, apex: Option<usize>) -> Result<Vec<u8>, Error> {
-        let mut digest = self.new_digest()?;
-        let entity = DocumentEntity::new(text, Limits::default())?;
+        let mut digest = crypto::digest(self.digest)?;
+        let entity = DocumentEntity::new(text, self.limits.document)?;
         let method = Method::new(self.canonicalization).without_comments();
         method.write(&mut entity.reader(), Subset { apex, without: None }, |piece| digest.update(piece.as_bytes()))?;
         Ok(digest.finish())
     }
 
-    fn template(&self) -> Template<'_> {
-        Template {
+    fn template(&self) -> Result<Template<'_>, Error> {
+        Ok(Template {
             prefix: &self.prefix,
             canonicalization: self.canonicalization,
-            algorithm: self.key.algorithm(),
+            algorithm: uri_of(self.key.algorithm())?,
             digest: self.digest,
-        }
+        })
     }
 
-    fn key_info(&self) -> String {
-        let template = self.template();
+    fn key_info(&self) -> Result<String, Error> {
+        let template = self.template()?;
         let name = self.key_name.iter().map(|name| template.key_name(name));
         let info: String = name.chain(template.certificates(&self.certificates)).collect();
-        template.key_info(&info)
+        Ok(template.key_info(&info))
     }
 
     /// Finds where the signature is put.
     fn find_place(&self, text: &str) -> Result<Insertion, Error> {
-        let entity = DocumentEntity::new(text, Limits::default())?;
+        let entity = DocumentEntity::new(text, self.limits.document)?;
         let mut reader = entity.reader();
         // The start tag of the element, and how many elements are open outside it.
         let mut found: Option<(usize, usize)> = None;
@@ -250,9 +256,9 @@ impl Signer {
                 Token::StartTag(tag) if found.is_none() => {
                     let is_wanted = match &self.place {
                         Place::EndOfRoot => true,
-                        Place::EndOf(namespace, local) | Place::After(namespace, local) => {
+                        Place::EndOf { namespace, local } | Place::After { namespace, local } => {
                             tag.name.local() == local
-                                && (namespace == "*" || reader.namespace(tag.namespace) == namespace)
+                                && namespace.as_ref().is_none_or(|name| name == reader.namespace(tag.namespace))
                         }
                     };
                     if is_wanted && !text[tag.offset..].starts_with('<') {
@@ -267,7 +273,7 @@ impl Signer {
                         continue;
                     }
                     let end = reader.offset();
-                    if matches!(self.place, Place::After(..)) {
+                    if matches!(self.place, Place::After { .. }) {
                         if outside == 0 {
                             let message =
                                 "the signature's place is after the root element, where only one element may be";

@@ -1,11 +1,10 @@
 use std::fmt;
 use std::ops::Range;
-use std::sync::Arc;
+use std::time::SystemTime;
 
 use castile_xml::{DocumentEntity, decode};
 
 use crate::algorithm::Algorithms;
-use crate::crypto::{AwsLc, Crypto};
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
 use crate::signature::Signature;
@@ -15,48 +14,46 @@ use crate::{Error, ErrorKind};
 
 /// Verifies the signatures of documents. It never fetches anything: content outside the document has to be given.
 #[derive(Clone)]
-pub struct Verifier {
+pub struct DocumentVerifier {
     trust: Trust,
     algorithms: Algorithms,
     limits: Limits,
     ids: IdAttributes,
     contents: Vec<(String, Vec<u8>)>,
-    crypto: Arc<dyn Crypto>,
 }
 
 /// A document whose signatures are all valid.
 #[derive(Clone, Debug)]
-pub struct Verified {
+pub struct VerifiedDocument {
     text: String,
     root: Range<usize>,
     signatures: Vec<VerifiedSignature>,
 }
 
-impl Verifier {
+impl DocumentVerifier {
     /// Creates a verifier that accepts the signatures of those who are trusted. An attribute `Id` without a namespace is an
     /// id.
     #[must_use]
     pub fn new(trust: Trust) -> Self {
-        Verifier {
+        DocumentVerifier {
             trust,
             algorithms: Algorithms::default(),
             limits: Limits::default(),
             ids: IdAttributes { everywhere: vec!["Id".to_owned()] },
             contents: Vec::new(),
-            crypto: Arc::new(AwsLc),
         }
     }
 
     /// Sets the algorithms that are accepted.
     #[must_use]
     pub fn with_algorithms(self, algorithms: Algorithms) -> Self {
-        Verifier { algorithms, ..self }
+        DocumentVerifier { algorithms, ..self }
     }
 
     /// Sets the limits.
     #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
-        Verifier { limits, ..self }
+        DocumentVerifier { limits, ..self }
     }
 
     /// Adds an attribute without a namespace that is an id on every element, such as `ID`.
@@ -73,17 +70,11 @@ impl Verifier {
         self
     }
 
-    /// Uses another cryptographic library. The default is [`AwsLc`].
-    #[must_use]
-    pub fn with_crypto(self, crypto: Arc<dyn Crypto>) -> Self {
-        Verifier { crypto, ..self }
-    }
-
     /// Verifies all signatures of a document.
     ///
     /// # Errors
     /// There is no signature, or one that is not valid, not supported or not trusted.
-    pub fn verify(&self, document: &[u8]) -> Result<Verified, Error> {
+    pub fn verify(&self, document: &[u8]) -> Result<VerifiedDocument, Error> {
         let text = decode(document, None)?;
         let document = DocumentEntity::new(&text, self.limits.document)?;
         let index = Index::of(&mut document.reader(), &self.ids, self.limits)?;
@@ -93,7 +84,7 @@ impl Verifier {
         let verification = Verification {
             algorithms: self.algorithms,
             limits: self.limits,
-            crypto: &*self.crypto,
+            now: SystemTime::now(),
             source: Source::Document(&document),
             index: &index,
             scope: Scope::Document(&self.contents),
@@ -103,11 +94,11 @@ impl Verifier {
             verification.signature(range, &signature, &self.trust)
         });
         let signatures = signatures.collect::<Result<_, _>>()?;
-        Ok(Verified { root: index.root.clone(), signatures, text: text.into_owned() })
+        Ok(VerifiedDocument { root: index.root.clone(), signatures, text: text.into_owned() })
     }
 }
 
-impl Verified {
+impl VerifiedDocument {
     /// Returns the document, converted to UTF-8. Byte ranges are those of this text.
     pub fn text(&self) -> &str {
         &self.text
@@ -133,16 +124,15 @@ impl Verified {
     }
 }
 
-impl fmt::Debug for Verifier {
+impl fmt::Debug for DocumentVerifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Verifier { trust, algorithms, limits, ids, contents, crypto } = self;
-        f.debug_struct("Verifier")
+        let DocumentVerifier { trust, algorithms, limits, ids, contents } = self;
+        f.debug_struct("DocumentVerifier")
             .field("trust", trust)
             .field("algorithms", algorithms)
             .field("limits", limits)
             .field("ids", ids)
             .field("contents", &contents.len())
-            .field("crypto", crypto)
             .finish()
     }
 }

@@ -1,12 +1,15 @@
 //! Where the parts of an envelope are.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use castile_soap::Version;
 use castile_xml::{Reader, StartTag};
 
+use super::policy::Part;
 use crate::index::{IdAttributes, Index, Visitor};
 use crate::limits::Limits;
+use crate::uris::{WSA, WSA_2004, WSU};
 use crate::{Error, ErrorKind};
 
 /// Maximum number of header blocks, as in `castile-soap`.
@@ -16,10 +19,14 @@ const MAX_BLOCKS: usize = 256;
 #[derive(Debug)]
 pub(crate) struct Envelope {
     pub(crate) version: Version,
+    /// The prefix of the envelope, which is empty for a default namespace.
+    pub(crate) prefix: String,
     /// The range of the header, if there is one.
     pub(crate) header: Option<Range<usize>>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) body: Range<usize>,
+    /// The prefixes that begin with `wsu`, each with whether it always stands for the namespace of ids.
+    pub(crate) id_prefixes: BTreeMap<String, bool>,
     /// Whether the first element of the body is a fault.
     pub(crate) is_fault: bool,
 }
@@ -36,6 +43,8 @@ pub(crate) struct Block {
 #[derive(Default)]
 struct Outline {
     version: Option<Version>,
+    prefix: String,
+    id_prefixes: BTreeMap<String, bool>,
     header: Option<Range<usize>>,
     blocks: Vec<Block>,
     body: Option<Range<usize>>,
@@ -63,13 +72,27 @@ impl Envelope {
         let mut outline = Outline::default();
         let rules = IdAttributes { everywhere: Vec::new() };
         let index = Index::with(&mut reader, &rules, limits, &mut outline)?;
-        let Outline { version, header, blocks, body, is_fault, .. } = outline;
+        let Outline { version, prefix, id_prefixes, header, blocks, body, is_fault, .. } = outline;
         match (version, body) {
             (Some(version), Some(body)) => {
                 let is_fault = is_fault.unwrap_or_default();
-                Ok((Envelope { version, header, blocks, body, is_fault }, index))
+                Ok((Envelope { version, prefix, header, blocks, body, id_prefixes, is_fault }, index))
             }
             _ => Err(Error::new(ErrorKind::Malformed, "an envelope without a body")),
+        }
+    }
+
+    /// Returns the byte ranges of a part, each with its name for errors. The block of WS-Security has the others.
+    pub(crate) fn ranges(&self, part: &Part) -> Vec<(&Range<usize>, String)> {
+        let named = |is_wanted: &dyn Fn(&Block) -> bool| {
+            let blocks = self.blocks.iter().filter(|block| is_wanted(block));
+            blocks.map(|block| (&block.range, format!("the header block {}", block.local))).collect()
+        };
+        match part {
+            Part::Body => vec![(&self.body, "the body".to_owned())],
+            Part::Addressing => named(&|block| [WSA, WSA_2004].contains(&block.namespace.as_str())),
+            Part::Header { namespace, local } => named(&|block| block.namespace == *namespace && block.local == *local),
+            Part::Timestamp | Part::Username => Vec::new(),
         }
     }
 
@@ -100,10 +123,16 @@ impl Visitor for Outline {
     fn start(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) -> Result<(), Error> {
         let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
         let malformed = |message: &'static str| Err(Error::new(ErrorKind::Malformed, message).at(tag.offset));
+        for (prefix, name) in reader.declarations().filter(|(prefix, _)| prefix.starts_with("wsu")) {
+            if self.id_prefixes.len() < MAX_BLOCKS || self.id_prefixes.contains_key(prefix) {
+                *self.id_prefixes.entry(prefix.to_owned()).or_insert(true) &= name == WSU;
+            }
+        }
         let range = tag.offset..tag.offset;
         match reader.depth() {
             1 => {
                 self.version = Version::of_namespace(namespace).filter(|_| local == "Envelope");
+                self.prefix = tag.name.prefix().to_owned();
                 if self.version.is_none() {
                     return malformed("a root element that is not an envelope of SOAP 1.1 or 1.2");
                 }

@@ -6,7 +6,7 @@ use castile_datatypes::DateTime;
 use castile_xml::{Reader, StartTag, Token, excerpt};
 
 use super::envelope::Block;
-use super::username::UsernameToken;
+use super::username::ReceivedUsername;
 use crate::certificate::Certificate;
 use crate::index::Index;
 use crate::limits::Limits;
@@ -21,7 +21,7 @@ const MAX_TOKENS: usize = 8;
 #[derive(Default)]
 pub(crate) struct SecurityHeader {
     pub(crate) timestamp: Option<Timestamp>,
-    pub(crate) username: Option<(UsernameToken, Range<usize>)>,
+    pub(crate) username: Option<(ReceivedUsername, Range<usize>)>,
     /// The certificates of tokens, with their ids.
     tokens: Vec<(Option<String>, Vec<Certificate>)>,
     pub(crate) signatures: Vec<(Signature, Range<usize>)>,
@@ -143,8 +143,8 @@ fn moment(text: &str) -> Result<DateTime, Error> {
 }
 
 /// Reads the content of a `UsernameToken` (Username Token Profile §3.1).
-fn username_token<'a>(elements: &mut Elements<'_, 'a>, token: StartTag<'a>) -> Result<UsernameToken, Error> {
-    let mut found = UsernameToken::default();
+fn username_token<'a>(elements: &mut Elements<'_, 'a>, token: StartTag<'a>) -> Result<ReceivedUsername, Error> {
+    let mut found = ReceivedUsername::default();
     let mut name = None;
     while let Some(tag) = elements.next()? {
         let is_second = match (elements.reader.namespace(tag.namespace), tag.name.local()) {

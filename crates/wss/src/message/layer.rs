@@ -9,12 +9,12 @@ use castile_mime::Packaging;
 use castile_soap::{Description, Fault, FaultCode, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
 use tower_layer::Layer;
 
-use super::policy::{Policy, Verified};
-use super::sign::Security;
+use super::policy::{Checked, Policy};
+use super::sign::OutgoingSecurity;
 use crate::uris::WSSE;
 use crate::{Error, ErrorKind};
 
-/// Applies a [`Policy`] to the requests of a service. Handlers find the [`Verified`] in the request's
+/// Applies a [`Policy`] to the requests of a service. Handlers find the [`VerifiedMessage`](super::VerifiedMessage) in the request's
 /// extensions.
 ///
 /// Every request that doesn't fulfil the policy gets the same fault, so that its sender learns nothing. The reason is passed
@@ -22,7 +22,7 @@ use crate::{Error, ErrorKind};
 #[derive(Clone)]
 pub struct SecurityLayer {
     policy: Arc<Policy>,
-    reply: Option<Arc<Security>>,
+    reply: Option<Arc<OutgoingSecurity>>,
     observer: Option<Observer>,
 }
 
@@ -31,7 +31,7 @@ type Observer = Arc<dyn Fn(&Error) + Send + Sync>;
 /// A service with a [`SecurityLayer`] around it.
 #[derive(Clone, Debug)]
 pub struct Secured<S> {
-    service: S,
+    service: Arc<S>,
     layer: SecurityLayer,
 }
 
@@ -45,22 +45,22 @@ impl SecurityLayer {
     /// Also adds security to replies, faults included. The fault for a request that is refused has none: strangers would
     /// otherwise have the server sign as often as they like.
     #[must_use]
-    pub fn with_reply(self, reply: Security) -> Self {
+    pub fn with_reply_security(self, reply: OutgoingSecurity) -> Self {
         SecurityLayer { reply: Some(Arc::new(reply)), ..self }
     }
 
     /// Calls a function with the reason for which a request is refused, or a reply can't be secured, for a log.
     #[must_use]
-    pub fn with_observer(self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+    pub fn on_refusal(self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
         SecurityLayer { observer: Some(Arc::new(observer)), ..self }
     }
 
-    fn verify(&self, request: &RequestMessage) -> Result<Verified, Error> {
+    fn check(&self, request: &RequestMessage) -> Result<Checked, Error> {
         // A signature of the reference to a part doesn't cover the part.
         if request.packaging == Some(Packaging::Mtom) {
             return Err(Error::new(ErrorKind::Unsupported, "the security of a request with MTOM can't be checked"));
         }
-        self.policy.verify_in(&request.message, request.charset)
+        self.policy.check(&request.message, request.charset)
     }
 
     fn observe(&self, error: &Error) {
@@ -89,7 +89,7 @@ impl<S: Service> Layer<S> for SecurityLayer {
     type Service = Secured<S>;
 
     fn layer(&self, service: S) -> Secured<S> {
-        Secured { service, layer: self.clone() }
+        Secured { service: Arc::new(service), layer: self.clone() }
     }
 }
 
@@ -98,23 +98,28 @@ impl<S: Service> Service for Secured<S> {
         self.service.description()
     }
 
+    /// Checks signatures at once: a large message is on a worker then, if offloading is configured.
     fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
-        match self.layer.verify(&request) {
-            Ok(verified) => {
-                request.understand(WSSE, "Security");
-                request.extensions.insert(verified);
+        let checked = self.layer.check(&request);
+        let (service, layer, options) = (self.service.clone(), self.layer.clone(), options.clone());
+        Box::pin(async move {
+            let verified = match checked {
+                Ok(checked) => layer.policy.finish(checked).await,
+                Err(error) => Err(error),
+            };
+            match verified {
+                Ok(verified) => {
+                    request.understand(WSSE, "Security");
+                    request.extensions.insert(verified);
+                }
+                Err(error) => {
+                    layer.observe(&error);
+                    return request.refuse(&options, &refusal(request.version)).await;
+                }
             }
-            Err(error) => {
-                self.layer.observe(&error);
-                return request.refuse(options, &refusal(request.version));
-            }
-        }
-        let pending = self.service.call(request, options);
-        if self.layer.reply.is_none() {
-            return pending;
-        }
-        let layer = self.layer.clone();
-        Box::pin(async move { layer.secure(pending.await).await })
+            let reply = service.call(request, &options).await;
+            layer.secure(reply).await
+        })
     }
 }
 

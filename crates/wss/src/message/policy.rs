@@ -10,13 +10,13 @@ use castile_xml::{Charset, decode};
 
 use super::envelope::Envelope;
 use super::header::{SecurityHeader, Timestamp};
-use super::replay::{ReplayCache, ReplayMemory};
-use super::username::{Passwords, UsernameToken};
+use super::replay::{Remembered, ReplayCache, ReplayMemory};
+use super::username::{Passwords, ReceivedUsername};
 use crate::algorithm::Algorithms;
-use crate::crypto::{AwsLc, Crypto};
+use crate::crypto;
 use crate::limits::Limits;
 use crate::trust::{Signer, Trust};
-use crate::uris::{WSA, WSA_2004, WSSE};
+use crate::uris::WSSE;
 use crate::verify::{Scope, Source, Verification, VerifiedSignature};
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
@@ -27,15 +27,14 @@ pub struct Policy {
     signed: Vec<Part>,
     passwords: Option<Arc<dyn Passwords>>,
     needs_timestamp: bool,
-    /// How old a message may be, and how far in the future it may have been made.
-    tolerance: (Duration, Duration),
+    max_age: Duration,
+    clock_skew: Duration,
     replays: Option<Arc<dyn ReplayCache>>,
     role: Option<String>,
     allows_unsigned_prefixes: bool,
     algorithms: Algorithms,
     limits: Limits,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-    crypto: Arc<dyn Crypto>,
 }
 
 /// A part of a message that must be signed.
@@ -50,18 +49,34 @@ pub enum Part {
     Username,
     /// All header blocks of WS-Addressing that the message has.
     Addressing,
-    /// All header blocks with this namespace and local name that the message has.
-    Header(String, String),
+    /// All header blocks with this name that the message has.
+    Header {
+        /// The namespace name of the element.
+        namespace: String,
+        /// The local name of the element.
+        local: String,
+    },
 }
 
 /// A message that fulfils a [`Policy`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Verified {
+pub struct VerifiedMessage {
     signatures: Vec<VerifiedSignature>,
+    signer: Option<Signer>,
     username: Option<String>,
-    /// The byte range of the body.
-    body: Range<usize>,
+}
+
+/// A message whose signatures are valid. Its password, and whether it was received before, are still to be checked.
+pub(super) struct Checked {
+    username: Option<(ReceivedUsername, Range<usize>)>,
+    signatures: Vec<VerifiedSignature>,
+    signer: Option<Signer>,
+    /// When it was made, if it says so.
+    created: Option<DateTime>,
+    /// What identifies it, for the replay cache.
+    identity: Vec<[u8; 32]>,
+    now: SystemTime,
 }
 
 impl Policy {
@@ -71,14 +86,14 @@ impl Policy {
             signed: Vec::new(),
             passwords: None,
             needs_timestamp: false,
-            tolerance: (Duration::from_secs(300), Duration::from_secs(60)),
+            max_age: Duration::from_secs(300),
+            clock_skew: Duration::from_secs(60),
             replays: Some(Arc::new(ReplayMemory::default())),
             role: None,
             allows_unsigned_prefixes: false,
             algorithms: Algorithms::default(),
             limits: Limits::default(),
             clock: Arc::new(SystemTime::now),
-            crypto: Arc::new(AwsLc),
         }
     }
 
@@ -92,40 +107,51 @@ impl Policy {
 
     /// Requires the name of a user, with the right password.
     #[must_use]
-    pub fn with_password_of(passwords: impl Passwords + 'static) -> Self {
-        Policy { passwords: Some(Arc::new(passwords)), ..Policy::new() }
+    pub fn authenticated_by(passwords: impl Passwords + 'static) -> Self {
+        Policy::new().with_passwords(passwords)
     }
 
     /// Also requires the name of a user, with the right password.
     #[must_use]
-    pub fn and_password_of(self, passwords: impl Passwords + 'static) -> Self {
+    pub fn with_passwords(self, passwords: impl Passwords + 'static) -> Self {
         Policy { passwords: Some(Arc::new(passwords)), ..self }
     }
 
-    /// Sets the parts that must be signed.
+    /// Sets the parts that must be signed. The time stamp must be signed in any case, if it is required.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
         Policy { signed: parts.into_iter().collect(), ..self }
     }
 
-    /// Sets whether a time stamp is required. One that is there is always checked.
+    /// Accepts messages without a time stamp. They can be sent again at any time. A time stamp that is there is checked.
     #[must_use]
-    pub fn with_timestamp(self, needs_timestamp: bool) -> Self {
-        Policy { needs_timestamp, ..self }
+    pub fn without_timestamp(self) -> Self {
+        Policy { needs_timestamp: false, ..self }
     }
 
-    /// Sets how old a message may be, and how far in the future it may have been made according to its time. The defaults
-    /// are 300 s and 60 s.
+    /// Sets how old a message may be, according to the time that it states. The default is 300 s.
     #[must_use]
-    pub fn with_tolerance(self, age: Duration, future: Duration) -> Self {
-        Policy { tolerance: (age, future), ..self }
+    pub fn with_max_age(self, max_age: Duration) -> Self {
+        Policy { max_age, ..self }
     }
 
-    /// Sets where messages are remembered, so that nobody can send them again. With `None` they are not. Messages without a
-    /// time are not, because they would have to be remembered for ever.
+    /// Sets how far in the future a message may have been made, according to the time that it states. The default is 60 s.
     #[must_use]
-    pub fn with_replay_cache(self, replays: Option<Arc<dyn ReplayCache>>) -> Self {
-        Policy { replays, ..self }
+    pub fn with_clock_skew(self, clock_skew: Duration) -> Self {
+        Policy { clock_skew, ..self }
+    }
+
+    /// Sets where messages are remembered, so that nobody can send them again. The default is a [`ReplayMemory`]. Messages
+    /// without a time are not remembered, because that would have to be for ever.
+    #[must_use]
+    pub fn with_replay_cache(self, replays: impl ReplayCache + 'static) -> Self {
+        Policy { replays: Some(Arc::new(replays)), ..self }
+    }
+
+    /// Remembers no messages. Whoever reads a message can send it again until it is too old.
+    #[must_use]
+    pub fn without_replay_cache(self) -> Self {
+        Policy { replays: None, ..self }
     }
 
     /// Applies to the `Security` for this role, a URI, and not to that of the ultimate receiver.
@@ -160,70 +186,112 @@ impl Policy {
         Policy { clock: Arc::new(clock), ..self }
     }
 
-    /// Uses another cryptographic library. The default is [`AwsLc`].
-    #[must_use]
-    pub fn with_crypto(self, crypto: Arc<dyn Crypto>) -> Self {
-        Policy { crypto, ..self }
-    }
-
     /// Verifies a message in UTF-8, or in the encoding that it declares.
     ///
     /// # Errors
     /// The message doesn't fulfil the policy. Don't tell its sender why: that helps those who attack more than others.
-    pub fn verify(&self, message: &[u8]) -> Result<Verified, Error> {
-        self.verify_in(message, None)
+    pub async fn verify(&self, message: &[u8]) -> Result<VerifiedMessage, Error> {
+        let checked = self.check(message, None)?;
+        self.finish(checked).await
     }
 
-    /// Verifies a message in the charset of its media type, if there is one.
-    pub(super) fn verify_in(&self, message: &[u8], charset: Option<Charset>) -> Result<Verified, Error> {
+    /// Checks what takes only work: times and signatures. `charset` is that of the media type, if there is one.
+    pub(super) fn check(&self, message: &[u8], charset: Option<Charset>) -> Result<Checked, Error> {
         let text = decode(message, charset)?;
         let (envelope, index) = Envelope::read(&text, self.limits)?;
         let now = (self.clock)();
         let Some(block) = envelope.security(WSSE, self.role.as_deref())? else {
-            return Err(Error::new(ErrorKind::Unsigned, "the message has no <Security>"));
+            return Err(Error::new(ErrorKind::Unsecured, "the message has no <Security>"));
         };
         let mut header = SecurityHeader::read(&text, block, self.limits)?;
         self.check_timestamp(header.timestamp.as_ref(), now)?;
         let tokens = header.resolve_tokens(&index)?;
         let mut signatures = Vec::new();
+        let mut signer = None;
         if let Some(trust) = &self.trust {
             let verification = Verification {
                 algorithms: self.algorithms,
                 limits: self.limits,
-                crypto: &*self.crypto,
+                now,
                 source: Source::Message(&text, self.limits.document),
                 index: &index,
                 scope: Scope::Message { tokens: &tokens, allows_unsigned_prefixes: self.allows_unsigned_prefixes },
             };
-            // Certificates are valid at the time of the policy's clock.
-            let trust = trust.clone().unless_set_at(now);
             for (signature, range) in &header.signatures {
-                signatures.push(verification.signature(range, signature, &trust)?);
+                signatures.push(verification.signature(range, signature, trust)?);
             }
-            self.check_signed(&envelope, &header, &signatures)?;
+            signer = Some(self.check_signed(&envelope, &header, &signatures)?);
         }
-        let username = match &self.passwords {
-            None => None,
-            Some(passwords) => Some(self.check_username(header.username.as_ref(), &**passwords, now)?),
-        };
-        self.check_replay(&header, now)?;
-        Ok(Verified { signatures, username, body: envelope.body })
+        if let Some((ReceivedUsername { created: Some((_, created)), .. }, range)) = &header.username {
+            self.check_time(created, now).map_err(|error| error.at(range.start))?;
+        }
+        let created = header.timestamp.as_ref().and_then(|timestamp| timestamp.created);
+        let mut identity = Vec::new();
+        // A message that was not signed has the identity of its password digest only.
+        if created.is_some() && self.trust.is_some() {
+            identity.extend(signatures.iter().map(VerifiedSignature::identity));
+        }
+        Ok(Checked { username: header.username, signatures, signer, created, identity, now })
+    }
+
+    /// Returns whether a message is a fault.
+    pub(super) fn is_fault(&self, message: &[u8], charset: Option<Charset>) -> bool {
+        let Ok(text) = decode(message, charset) else { return false };
+        Envelope::read(&text, self.limits).is_ok_and(|(envelope, _)| envelope.is_fault)
+    }
+
+    /// Checks what others may have to be asked for: the password, and whether the message was received before.
+    pub(super) async fn finish(&self, checked: Checked) -> Result<VerifiedMessage, Error> {
+        let Checked { username: token, signatures, signer, created, mut identity, now } = checked;
+        let mut username = None;
+        let mut has_time = created.is_some();
+        if let Some(passwords) = &self.passwords {
+            let Some((token, range)) = token else {
+                return Err(Error::new(ErrorKind::Unauthenticated, "the message has no user name"));
+            };
+            if !token.is_right(&**passwords).await {
+                let message = "the user name or the password is wrong";
+                return Err(Error::new(ErrorKind::Unauthenticated, message).at(range.start));
+            }
+            if let Some(digest) = token.password_digest() {
+                identity.push(sha256(&[&digest, token.username.as_bytes()])?);
+                has_time = true;
+            }
+            username = Some(token.username);
+        }
+        if let Some(replays) = self.replays.as_ref().filter(|_| has_time) {
+            // It is too old afterwards.
+            let until = now.checked_add(self.max_age + self.clock_skew).unwrap_or(now);
+            for message in identity {
+                match replays.remember(message, until, now).await {
+                    Remembered::New => {}
+                    Remembered::Known => {
+                        return Err(Error::new(ErrorKind::Replayed, "the message was received before"));
+                    }
+                    Remembered::Full => {
+                        let message = "the message can't be remembered: the replay cache is full or not available";
+                        return Err(Error::new(ErrorKind::Limit, message));
+                    }
+                }
+            }
+        }
+        Ok(VerifiedMessage { signatures, signer, username })
     }
 
     fn check_timestamp(&self, timestamp: Option<&Timestamp>, now: SystemTime) -> Result<(), Error> {
         let Some(Timestamp { created, expires, range }) = timestamp else {
             return match self.needs_timestamp {
-                true => Err(Error::new(ErrorKind::Expired, "the message has no time stamp")),
+                true => Err(Error::new(ErrorKind::Time, "the message has no time stamp")),
                 false => Ok(()),
             };
         };
         match created {
             Some(created) => self.check_time(created, now).map_err(|error| error.at(range.start))?,
-            None => return Err(Error::new(ErrorKind::Expired, "a time stamp without <Created>").at(range.start)),
+            None => return Err(Error::new(ErrorKind::Time, "a time stamp without <Created>").at(range.start)),
         }
         match expires {
             Some(expires) if *expires < DateTime::from(now) => {
-                Err(Error::new(ErrorKind::Expired, format!("the message expired at {expires}")).at(range.start))
+                Err(Error::new(ErrorKind::Time, format!("the message expired at {expires}")).at(range.start))
             }
             _ => Ok(()),
         }
@@ -231,137 +299,86 @@ impl Policy {
 
     /// Checks that a moment is neither too old nor too far in the future.
     fn check_time(&self, created: &DateTime, now: SystemTime) -> Result<(), Error> {
-        let (age, future) = self.tolerance;
-        let is_past = |limit: Option<SystemTime>| limit.is_some_and(|limit| *created < DateTime::from(limit));
-        if is_past(now.checked_sub(age)) {
-            let message = format!("the message was made at {created}, more than {} s ago", age.as_secs());
-            return Err(Error::new(ErrorKind::Expired, message));
+        if now.checked_sub(self.max_age).is_some_and(|limit| *created < DateTime::from(limit)) {
+            let message = format!("the message was made at {created}, more than {} s ago", self.max_age.as_secs());
+            return Err(Error::new(ErrorKind::Time, message));
         }
-        if now.checked_add(future).is_some_and(|limit| *created > DateTime::from(limit)) {
-            let message = format!("the message was made at {created}, more than {} s in the future", future.as_secs());
-            return Err(Error::new(ErrorKind::Expired, message));
+        if now.checked_add(self.clock_skew).is_some_and(|limit| *created > DateTime::from(limit)) {
+            let seconds = self.clock_skew.as_secs();
+            let message = format!("the message was made at {created}, more than {seconds} s in the future");
+            return Err(Error::new(ErrorKind::Time, message));
         }
         Ok(())
     }
 
-    /// Checks that all parts that must be signed are signed, by one signer.
+    /// Checks that all parts that must be signed are signed, by one signer, and returns who that is.
     fn check_signed(
         &self,
         envelope: &Envelope,
         header: &SecurityHeader,
         signatures: &[VerifiedSignature],
-    ) -> Result<(), Error> {
+    ) -> Result<Signer, Error> {
         let mut required: Vec<(&Range<usize>, String)> = Vec::new();
+        let timestamp = header.timestamp.iter().map(|timestamp| (&timestamp.range, "the time stamp".to_owned()));
+        if self.needs_timestamp || self.signed.contains(&Part::Timestamp) {
+            required.extend(timestamp);
+        }
         for part in &self.signed {
             match part {
-                Part::Body => required.push((&envelope.body, "the body".to_owned())),
-                Part::Timestamp => {
-                    let timestamp = header.timestamp.iter();
-                    required.extend(timestamp.map(|timestamp| (&timestamp.range, "the time stamp".to_owned())));
-                }
                 Part::Username => {
-                    let username = header.username.iter();
-                    required.extend(username.map(|(_, range)| (range, "the user name".to_owned())));
+                    required.extend(header.username.iter().map(|(_, range)| (range, "the user name".to_owned())));
                 }
-                Part::Addressing => {
-                    let blocks = envelope.blocks.iter();
-                    let blocks = blocks.filter(|block| [WSA, WSA_2004].contains(&block.namespace.as_str()));
-                    required.extend(blocks.map(|block| (&block.range, format!("the header block {}", block.local))));
-                }
-                Part::Header(namespace, local) => {
-                    let blocks = envelope.blocks.iter();
-                    let blocks = blocks.filter(|block| block.namespace == *namespace && block.local == *local);
-                    required.extend(blocks.map(|block| (&block.range, format!("the header block {}", block.local))));
-                }
+                part => required.extend(envelope.ranges(part)),
             }
         }
         if signatures.is_empty() {
             return Err(Error::new(ErrorKind::Unsigned, "the message has no signature"));
         }
-        let is_signed = |signer: &Signer, range: &Range<usize>| {
-            signatures.iter().filter(|signature| signature.signer == *signer).any(|signature| signature.covers(range))
-        };
         let mut missing = None;
-        for signature in signatures {
-            match required.iter().find(|(range, _)| !is_signed(&signature.signer, range)) {
-                None => return Ok(()),
+        for VerifiedSignature { signer, .. } in signatures {
+            let own = || signatures.iter().filter(|signature| signature.signer == *signer);
+            match required.iter().find(|(range, _)| !own().any(|signature| signature.covers(range))) {
+                None => return Ok(signer.clone()),
                 Some((range, part)) => missing = missing.or(Some((range.start, part))),
             }
         }
-        match missing {
-            None => Ok(()),
-            Some((offset, part)) => Err(Error::new(ErrorKind::Unsigned, format!("{part} is not signed")).at(offset)),
-        }
-    }
-
-    fn check_username(
-        &self,
-        token: Option<&(UsernameToken, Range<usize>)>,
-        passwords: &dyn Passwords,
-        now: SystemTime,
-    ) -> Result<String, Error> {
-        let Some((token, range)) = token else {
-            return Err(Error::new(ErrorKind::Unauthenticated, "the message has no user name"));
-        };
-        if let Some((_, created)) = &token.created {
-            self.check_time(created, now).map_err(|error| error.at(range.start))?;
-        }
-        match token.is_right(passwords, &*self.crypto) {
-            true => Ok(token.username.clone()),
-            false => {
-                Err(Error::new(ErrorKind::Unauthenticated, "the user name or the password is wrong").at(range.start))
-            }
-        }
-    }
-
-    /// Remembers the signatures, and the password digest, of a message.
-    fn check_replay(&self, header: &SecurityHeader, now: SystemTime) -> Result<(), Error> {
-        let Some(replays) = &self.replays else { return Ok(()) };
-        let (age, future) = self.tolerance;
-        let Some(until) = now.checked_add(age + future) else { return Ok(()) };
-        let mut keys: Vec<Vec<u8>> = Vec::new();
-        if header.timestamp.is_some() {
-            keys.extend(header.signatures.iter().map(|(signature, _)| signature.value.clone()));
-        }
-        if let Some((UsernameToken { nonce: Some(nonce), created: Some((created, _)), username, .. }, _)) =
-            &header.username
-        {
-            keys.push([nonce, created.as_bytes(), username.as_bytes()].join(&b'\n'));
-        }
-        for key in keys {
-            let digest = self.crypto.digest(DigestAlgorithm::Sha256).and_then(|mut digest| {
-                digest.update(&key);
-                <[u8; 32]>::try_from(digest.finish()).ok()
-            });
-            if !digest.is_some_and(|digest| replays.is_new(digest, until, now)) {
-                return Err(Error::new(ErrorKind::Replayed, "the message was received before"));
-            }
-        }
-        Ok(())
+        let (offset, part) = missing.map_or((0, ""), |(offset, part)| (offset, part.as_str()));
+        Err(Error::new(ErrorKind::Unsigned, format!("{part} is not signed")).at(offset))
     }
 }
 
-impl Verified {
-    /// Returns the valid signatures, in document order.
+/// Returns a digest of several texts.
+fn sha256(texts: &[&[u8]]) -> Result<[u8; 32], Error> {
+    let mut digest = crypto::digest(DigestAlgorithm::Sha256)?;
+    for text in texts {
+        digest.update(&(text.len() as u64).to_be_bytes());
+        digest.update(text);
+    }
+    let digest = digest.finish();
+    digest.try_into().map_err(|_| Error::new(ErrorKind::Crypto, "a digest of SHA-256 has another length"))
+}
+
+impl VerifiedMessage {
+    /// Returns the valid signatures, in document order, whether the policy needs them or not.
     pub fn signatures(&self) -> &[VerifiedSignature] {
         &self.signatures
     }
 
-    /// Returns who signed the body, if somebody did.
+    /// Returns who signed all parts that the policy requires, if it requires a signature.
     pub fn signer(&self) -> Option<&Signer> {
-        let signature = self.signatures.iter().find(|signature| signature.covers(&self.body));
-        signature.map(|signature| &signature.signer)
+        self.signer.as_ref()
     }
 
-    /// Returns the name of the user whose password the message has.
+    /// Returns the name of the user whose password the message has, if the policy requires a password.
     pub fn username(&self) -> Option<&str> {
         self.username.as_deref()
     }
 
-    /// Returns whether the element with this byte range is signed. The range is that of
+    /// Returns whether [`signer`](Self::signer) signed the element with this byte range. The range is that of
     /// [`HeaderBlock::bytes`](castile_soap::HeaderBlock).
     pub fn is_signed(&self, range: &Range<usize>) -> bool {
-        self.signatures.iter().any(|signature| signature.covers(range))
+        let own = self.signatures.iter().filter(|signature| Some(&signature.signer) == self.signer.as_ref());
+        own.into_iter().any(|signature| signature.covers(range))
     }
 }
 
@@ -372,7 +389,8 @@ impl fmt::Debug for Policy {
             .field("signed", &self.signed)
             .field("passwords", &self.passwords)
             .field("needs_timestamp", &self.needs_timestamp)
-            .field("tolerance", &self.tolerance)
+            .field("max_age", &self.max_age)
+            .field("clock_skew", &self.clock_skew)
             .field("role", &self.role)
             .field("algorithms", &self.algorithms)
             .field("limits", &self.limits)

@@ -5,13 +5,27 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use futures_util::future::{BoxFuture, ready};
+
 /// Remembers which messages were received, until they expire. Several servers of one service can share one.
 pub trait ReplayCache: fmt::Debug + Send + Sync {
-    /// Remembers a message until this time. Returns false if it was received before, or can't be remembered.
-    fn is_new(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> bool;
+    /// Remembers a message until this time. `message` is a digest of what its sender signed, or of its password digest.
+    fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered>;
 }
 
-/// A [`ReplayCache`] in the memory of this process. It refuses messages while it is full.
+/// Whether a message was received before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Remembered {
+    /// It was not, and is remembered now.
+    New,
+    /// It was received before.
+    Known,
+    /// It can't be remembered, because the cache is full or not available. The message is refused.
+    Full,
+}
+
+/// A [`ReplayCache`] in the memory of this process.
 #[derive(Debug)]
 pub struct ReplayMemory {
     entries: Mutex<Entries>,
@@ -24,23 +38,18 @@ struct Entries {
     by_expiry: BTreeSet<(SystemTime, [u8; 32])>,
 }
 
+/// How many messages are remembered at most by default: 2,700 in each of the 360 s of a policy's default age and clock skew.
+const MAX_REMEMBERED: usize = 1_000_000;
+
 impl ReplayMemory {
-    /// Creates a cache that remembers at most `limit` messages. Each takes about 200 bytes.
+    /// Creates a cache that remembers at most `limit` messages. Each takes about 200 bytes. A service that receives more
+    /// than `limit` messages within the age and the clock skew of its policy, 360 s by default, refuses some.
     #[must_use]
     pub fn new(limit: usize) -> Self {
         ReplayMemory { entries: Mutex::default(), limit }
     }
-}
 
-/// Remembers at most 100,000 messages.
-impl Default for ReplayMemory {
-    fn default() -> Self {
-        ReplayMemory::new(100_000)
-    }
-}
-
-impl ReplayCache for ReplayMemory {
-    fn is_new(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> bool {
+    fn remember_now(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> Remembered {
         // A panic leaves at worst a message that is remembered for ever.
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let Entries { known, by_expiry } = &mut *entries;
@@ -48,11 +57,28 @@ impl ReplayCache for ReplayMemory {
             by_expiry.pop_first();
             known.remove(&expired);
         }
-        if known.len() >= self.limit || !known.insert(message) {
-            return false;
+        if known.contains(&message) {
+            return Remembered::Known;
         }
+        if known.len() >= self.limit {
+            return Remembered::Full;
+        }
+        known.insert(message);
         by_expiry.insert((until, message));
-        true
+        Remembered::New
+    }
+}
+
+/// Remembers at most 1,000,000 messages.
+impl Default for ReplayMemory {
+    fn default() -> Self {
+        ReplayMemory::new(MAX_REMEMBERED)
+    }
+}
+
+impl ReplayCache for ReplayMemory {
+    fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered> {
+        Box::pin(ready(self.remember_now(message, until, now)))
     }
 }
 
@@ -60,19 +86,25 @@ impl ReplayCache for ReplayMemory {
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
+    use super::Remembered::{Full, Known, New};
     use super::*;
 
     #[test]
     fn messages_are_remembered_until_they_expire() {
         let cache = ReplayMemory::new(2);
         let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
-        assert!(cache.is_new([1; 32], at(10), at(0)));
-        assert!(!cache.is_new([1; 32], at(20), at(10)));
-        assert!(cache.is_new([2; 32], at(30), at(10)));
-        // It is full, and forgets nothing that has not expired.
-        assert!(!cache.is_new([3; 32], at(30), at(10)));
-        assert!(cache.is_new([3; 32], at(30), at(11)));
-        assert!(!cache.is_new([2; 32], at(30), at(30)));
-        assert!(cache.is_new([1; 32], at(40), at(31)));
+        for (message, until, now, expected) in [
+            (1, 10, 0, New),
+            (1, 20, 10, Known),
+            (2, 30, 10, New),
+            // It forgets nothing that has not expired.
+            (3, 30, 10, Full),
+            (1, 30, 10, Known),
+            (3, 30, 11, New),
+            (2, 30, 30, Known),
+            (1, 40, 31, New),
+        ] {
+            assert_eq!(cache.remember_now([message; 32], at(until), at(now)), expected, "{message} {now}");
+        }
     }
 }

@@ -16,38 +16,38 @@ use castile_xml::{Charset, Reader, decode};
 
 use super::envelope::Envelope;
 use super::policy::Part;
-use super::username::Username;
+use super::username::UsernameToken;
 use crate::certificate::Certificate;
-use crate::crypto::{AwsLc, Crypto, Digest, SigningKey};
+use crate::crypto::{self, Digest, SigningKey};
 use crate::index::Index;
 use crate::limits::Limits;
-use crate::signature::{Target, Template, TransformText, escaped};
-use crate::uris::{BASE64_BINARY, EXCLUSIVE, THUMBPRINT_SHA1, WSA, WSA_2004, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
+use crate::signature::{Target, Template, TransformText, escaped, uri_of};
+use crate::uris::{BASE64_BINARY, EXCLUSIVE, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// What is added to messages that are sent: a time stamp, a user name, a signature.
 #[derive(Clone)]
-pub struct Security {
+pub struct OutgoingSecurity {
     lifetime: Option<Duration>,
-    username: Option<Username>,
+    username: Option<UsernameToken>,
     key: Option<Arc<dyn SigningKey>>,
     certificate: Option<Certificate>,
-    form: TokenForm,
+    form: CertificateForm,
     signed: Vec<Part>,
     digest: DigestAlgorithm,
     role: Option<String>,
     must_understand: bool,
+    limits: Limits,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-    crypto: Arc<dyn Crypto>,
 }
 
 /// How a signature in a message says which certificate it was made with.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum TokenForm {
-    /// The certificate is in the message, as a `BinarySecurityToken`.
+pub enum CertificateForm {
+    /// The certificate itself is in the message, as a `BinarySecurityToken`.
     #[default]
-    Binary,
+    Token,
     /// By the name of its issuer and its serial number.
     IssuerSerial,
     /// By its extension `SubjectKeyIdentifier`.
@@ -62,22 +62,22 @@ struct Edit {
     text: String,
 }
 
-impl Security {
+impl OutgoingSecurity {
     /// Adds nothing yet.
     #[must_use]
     pub fn new() -> Self {
-        Security {
+        OutgoingSecurity {
             lifetime: None,
             username: None,
             key: None,
             certificate: None,
-            form: TokenForm::Binary,
+            form: CertificateForm::Token,
             signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing],
             digest: DigestAlgorithm::Sha256,
             role: None,
             must_understand: true,
+            limits: Limits::default(),
             clock: Arc::new(SystemTime::now),
-            crypto: Arc::new(AwsLc),
         }
     }
 
@@ -90,62 +90,68 @@ impl Security {
     /// Adds a time stamp. Messages expire after this time.
     #[must_use]
     pub fn with_lifetime(self, lifetime: Duration) -> Self {
-        Security { lifetime: Some(lifetime), ..self }
+        OutgoingSecurity { lifetime: Some(lifetime), ..self }
     }
 
     /// Adds a user name.
     #[must_use]
-    pub fn with_username(self, username: Username) -> Self {
-        Security { username: Some(username), ..self }
+    pub fn with_username(self, username: UsernameToken) -> Self {
+        OutgoingSecurity { username: Some(username), ..self }
     }
 
     /// Adds a signature with a private key or a secret.
     #[must_use]
     pub fn with_signature(self, key: impl SigningKey + 'static) -> Self {
-        Security { key: Some(Arc::new(key)), ..self }
+        OutgoingSecurity { key: Some(Arc::new(key)), ..self }
     }
 
-    /// Sets the certificate of the key, and how a signature refers to it.
+    /// Sets the certificate of the key. It is sent with each message, unless another form is set.
     #[must_use]
-    pub fn with_certificate(self, certificate: Certificate, form: TokenForm) -> Self {
-        Security { certificate: Some(certificate), form, ..self }
+    pub fn with_certificate(self, certificate: Certificate) -> Self {
+        OutgoingSecurity { certificate: Some(certificate), ..self }
+    }
+
+    /// Sets how a signature says which certificate it was made with.
+    #[must_use]
+    pub fn with_certificate_form(self, form: CertificateForm) -> Self {
+        OutgoingSecurity { form, ..self }
     }
 
     /// Sets the parts that are signed. The default is the body, the time stamp, the user name and the header blocks of
     /// WS-Addressing.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
-        Security { signed: parts.into_iter().collect(), ..self }
+        OutgoingSecurity { signed: parts.into_iter().collect(), ..self }
     }
 
     /// Sets the hash function of the digests. The default is SHA-256.
     #[must_use]
     pub fn with_digest(self, digest: DigestAlgorithm) -> Self {
-        Security { digest, ..self }
+        OutgoingSecurity { digest, ..self }
     }
 
     /// Sets the role that the header block is for, a URI. The default is the ultimate receiver.
     #[must_use]
     pub fn with_role(self, role: impl Into<String>) -> Self {
-        Security { role: Some(role.into()), ..self }
+        OutgoingSecurity { role: Some(role.into()), ..self }
     }
 
     /// Sets whether a receiver must understand the header block. The default is that it must.
     #[must_use]
     pub fn with_must_understand(self, must_understand: bool) -> Self {
-        Security { must_understand, ..self }
+        OutgoingSecurity { must_understand, ..self }
+    }
+
+    /// Sets the limits of messages.
+    #[must_use]
+    pub fn with_limits(self, limits: Limits) -> Self {
+        OutgoingSecurity { limits, ..self }
     }
 
     /// Sets the clock, for receivers whose clock is wrong, and for tests.
     #[must_use]
     pub fn with_clock(self, clock: impl Fn() -> SystemTime + Send + Sync + 'static) -> Self {
-        Security { clock: Arc::new(clock), ..self }
-    }
-
-    /// Uses another cryptographic library for digests. The default is [`AwsLc`].
-    #[must_use]
-    pub fn with_crypto(self, crypto: Arc<dyn Crypto>) -> Self {
-        Security { crypto, ..self }
+        OutgoingSecurity { clock: Arc::new(clock), ..self }
     }
 
     /// Returns a message in UTF-8 with what is to be added.
@@ -154,14 +160,14 @@ impl Security {
     /// The message is not an envelope, it has a `Security` for the same role, or the key fails.
     pub async fn secure(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         let text = decode(message, Some(Charset::UTF_8))?;
-        let limits = Limits::default();
+        let limits = self.limits;
         let (envelope, index) = Envelope::read(&text, limits)?;
         if let Some(block) = envelope.security(WSSE, self.role.as_deref())? {
             let message = "the message has a <Security> for this role";
             return Err(Error::new(ErrorKind::Unsupported, message).at(block.range.start));
         }
         let mut ids = Ids { index: &index, used: BTreeSet::new() };
-        let mut block = self.block(&text, &envelope, &mut ids)?;
+        let mut block = self.block(&envelope, &mut ids)?;
         let signed: Vec<(String, Vec<Edit>)> = match self.key {
             Some(_) => self.parts_with_ids(&text, &envelope, &mut ids),
             None => Vec::new(),
@@ -174,7 +180,7 @@ impl Security {
         let template = Template {
             prefix: "ds",
             canonicalization: Algorithm { version: Version::Exclusive10, with_comments: false },
-            algorithm: key.algorithm(),
+            algorithm: uri_of(key.algorithm())?,
             digest: self.digest,
         };
         let targets = self.digests(&unsigned.0, &block.targets, limits)?;
@@ -194,12 +200,15 @@ impl Security {
     }
 
     /// Writes what is in the header block before the signature.
-    fn block(&self, text: &str, envelope: &Envelope, ids: &mut Ids<'_>) -> Result<SecurityBlock, Error> {
+    fn block(&self, envelope: &Envelope, ids: &mut Ids<'_>) -> Result<SecurityBlock, Error> {
         let now = (self.clock)();
         let mut content = String::new();
         let mut targets = Vec::new();
         if let Some(lifetime) = self.lifetime {
-            let id = ids.fresh("time");
+            // Two equal messages of one millisecond would have equal signatures, and be taken for one that is sent again.
+            let mut random = [0; 8];
+            fill(&mut random)?;
+            let id = ids.fresh(&format!("time-{:016x}", u64::from_be_bytes(random)));
             let expires = now.checked_add(lifetime).unwrap_or(now);
             let _ = write!(
                 content,
@@ -216,10 +225,14 @@ impl Security {
         if let Some(username) = &self.username {
             let id = ids.fresh("user");
             let mut nonce = [0; 16];
-            rand::fill(&mut nonce).map_err(|_| Error::new(ErrorKind::Crypto, "the system has no random numbers"))?;
-            content.push_str(&username.write(&id, in_milliseconds(now), &nonce, &*self.crypto)?);
+            fill(&mut nonce)?;
+            content.push_str(&username.write(&id, in_milliseconds(now), &nonce));
             targets.extend(self.signed.contains(&Part::Username).then_some(id));
         }
+        let header = match envelope.prefix.as_str() {
+            "" => "Header".to_owned(),
+            prefix => format!("{prefix}:Header"),
+        };
         let namespace = envelope.version.namespace();
         let mut start = format!("<wsse:Security xmlns:wsse=\"{WSSE}\" xmlns:wsu=\"{WSU}\"");
         if self.must_understand || self.role.is_some() {
@@ -232,7 +245,7 @@ impl Security {
             let _ = write!(start, " env:{}=\"{}\"", envelope.version.role_attribute(), escaped(role));
         }
         start.push('>');
-        Ok(SecurityBlock { start, content, key_info, targets, header: header_name(text) })
+        Ok(SecurityBlock { start, content, key_info, targets, header })
     }
 
     /// Writes the reference to the certificate, and the token, if it is in the message.
@@ -243,7 +256,7 @@ impl Security {
         content: &mut String,
     ) -> Result<String, Error> {
         let reference = match self.form {
-            TokenForm::Binary => {
+            CertificateForm::Token => {
                 let id = ids.fresh("token");
                 let _ = write!(
                     content,
@@ -252,12 +265,12 @@ impl Security {
                 );
                 format!("<wsse:Reference URI=\"#{id}\" ValueType=\"{X509_V3}\"/>")
             }
-            TokenForm::IssuerSerial => format!(
+            CertificateForm::IssuerSerial => format!(
                 "<ds:X509Data><ds:X509IssuerSerial><ds:X509IssuerName>{}</ds:X509IssuerName><ds:X509SerialNumber>{}</ds:X509SerialNumber></ds:X509IssuerSerial></ds:X509Data>",
                 escaped(&certificate.issuer()),
                 certificate.serial_number()
             ),
-            TokenForm::KeyIdentifier => {
+            CertificateForm::KeyIdentifier => {
                 let identifier = certificate.key_identifier().ok_or_else(|| {
                     Error::new(
                         ErrorKind::Key,
@@ -269,8 +282,8 @@ impl Security {
                     STANDARD.encode(identifier)
                 )
             }
-            TokenForm::Thumbprint => {
-                let mut digest = new_digest(&*self.crypto, DigestAlgorithm::Sha1)?;
+            CertificateForm::Thumbprint => {
+                let mut digest = crypto::digest(DigestAlgorithm::Sha1)?;
                 digest.update(certificate.der());
                 format!(
                     "<wsse:KeyIdentifier EncodingType=\"{BASE64_BINARY}\" ValueType=\"{THUMBPRINT_SHA1}\">{}</wsse:KeyIdentifier>",
@@ -283,33 +296,18 @@ impl Security {
 
     /// Returns the ids of the parts of the message that are signed, and the changes that give them ids.
     fn parts_with_ids(&self, text: &str, envelope: &Envelope, ids: &mut Ids<'_>) -> Vec<(String, Vec<Edit>)> {
-        let mut ranges: Vec<(&str, &Range<usize>)> = Vec::new();
+        let mut ranges: Vec<&Range<usize>> = Vec::new();
         for part in &self.signed {
-            match part {
-                Part::Body => ranges.push(("body", &envelope.body)),
-                Part::Addressing => {
-                    let blocks = envelope.blocks.iter();
-                    let blocks = blocks.filter(|block| [WSA, WSA_2004].contains(&block.namespace.as_str()));
-                    ranges.extend(blocks.map(|block| ("block", &block.range)));
-                }
-                Part::Header(namespace, local) => {
-                    let blocks = envelope.blocks.iter();
-                    let blocks = blocks.filter(|block| block.namespace == *namespace && block.local == *local);
-                    ranges.extend(blocks.map(|block| ("block", &block.range)));
-                }
-                // They are in the block that is added.
-                Part::Timestamp | Part::Username => {}
-            }
+            ranges.extend(envelope.ranges(part).into_iter().map(|(range, _)| range));
         }
-        ranges.sort_by_key(|(_, range)| range.start);
+        ranges.sort_by_key(|range| range.start);
         ranges.dedup();
-        let prefix = unused_prefix(text);
-        let named = ranges.into_iter().map(|(kind, range)| match ids.index.id_at(range.start) {
+        let prefix = id_prefix(envelope);
+        let named = ranges.into_iter().map(|range| match ids.index.id_at(range.start) {
             Some(id) => (id.to_owned(), Vec::new()),
             None => {
-                let id = ids.fresh(kind);
-                let name = text[range.start..].find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or_default();
-                let at = range.start + name;
+                let id = ids.fresh(if *range == envelope.body { "body" } else { "block" });
+                let at = range.start + end_of_name(&text[range.clone()]);
                 let text = format!(" xmlns:{prefix}=\"{WSU}\" {prefix}:Id=\"{id}\"");
                 (id, vec![Edit { range: at..at, text }])
             }
@@ -325,13 +323,13 @@ impl Security {
         for id in ids {
             let apex = index.element(id).map(|range| range.start);
             let subset = Subset { apex, without: None };
-            let mut content = Content::new(new_digest(&*self.crypto, self.digest)?);
+            let mut content = Content::new(crypto::digest(self.digest)?);
             let mut reader = Reader::new(text.as_bytes(), limits.document)?;
             write_all(&mut reader, vec![Form { method: &exclusive, subset, out: &mut content }])?;
             let mut list = String::new();
             if !content.omitted.is_empty() {
                 list = content.omitted.into_iter().collect::<Vec<_>>().join(" ");
-                content = Content::new(new_digest(&*self.crypto, self.digest)?);
+                content = Content::new(crypto::digest(self.digest)?);
                 let method = exclusive.clone().with_inclusive_namespaces(&list);
                 let mut reader = Reader::new(text.as_bytes(), limits.document)?;
                 write_all(&mut reader, vec![Form { method: &method, subset, out: &mut content }])?;
@@ -362,22 +360,25 @@ impl SecurityBlock {
     /// Inserts the block and the other changes into a message. Returns the offset of the signature, too.
     fn insert(&self, text: &str, envelope: &Envelope, edits: &[Edit], signature: &str) -> (String, usize) {
         let SecurityBlock { start, content, header, .. } = self;
-        let block = |before: &str, after: &str| format!("{before}{start}{content}{signature}</wsse:Security>{after}");
-        let place = match &envelope.header {
+        let block = |before: &str, after: &str| {
+            let before = format!("{before}{start}{content}");
+            (before.len(), format!("{before}{signature}</wsse:Security>{after}"))
+        };
+        let (range, (signature_in_edit, inserted)) = match &envelope.header {
             None => {
                 let at = envelope.body.start;
-                Edit { range: at..at, text: block(&format!("<{header}>"), &format!("</{header}>")) }
+                (at..at, block(&format!("<{header}>"), &format!("</{header}>")))
             }
             Some(range) if text[range.clone()].ends_with("/>") => {
-                let name = text[range.start + 1..].split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default();
-                Edit { range: range.end - 2..range.end, text: block(">", &format!("</{name}>")) }
+                let name = &text[range.start + 1..range.start + end_of_name(&text[range.clone()])];
+                (range.end - 2..range.end, block(">", &format!("</{name}>")))
             }
             Some(range) => {
                 let at = text[..range.end].rfind("</").unwrap_or(range.end);
-                Edit { range: at..at, text: block("", "") }
+                (at..at, block("", ""))
             }
         };
-        let signature_in_edit = place.text.find(content.as_str()).unwrap_or_default() + content.len();
+        let place = Edit { range, text: inserted };
         let mut all: Vec<&Edit> = edits.iter().chain([&place]).collect();
         all.sort_by_key(|edit| edit.range.start);
         let (mut out, mut copied, mut at) = (String::with_capacity(text.len() + place.text.len()), 0, 0);
@@ -441,9 +442,8 @@ impl Sink for &mut Content {
     }
 }
 
-fn new_digest(crypto: &dyn Crypto, algorithm: DigestAlgorithm) -> Result<Box<dyn Digest>, Error> {
-    let missing = || Error::new(ErrorKind::Unsupported, format!("the cryptographic library lacks {algorithm}"));
-    crypto.digest(algorithm).ok_or_else(missing)
+fn fill(random: &mut [u8]) -> Result<(), Error> {
+    rand::fill(random).map_err(|_| Error::new(ErrorKind::Crypto, "the system has no random numbers"))
 }
 
 /// Many receivers read no more than milliseconds.
@@ -452,33 +452,25 @@ fn in_milliseconds(time: SystemTime) -> DateTime {
     DateTime { nanosecond: moment.nanosecond / 1_000_000 * 1_000_000, ..moment }
 }
 
-/// Returns the qualified name of a header, with the prefix of the envelope.
-fn header_name(text: &str) -> String {
-    let name = text.split(['<']).find(|part| part.starts_with(|c: char| c != '?' && c != '!')).unwrap_or_default();
-    let name = name.split([' ', '\t', '\r', '\n', '/', '>']).next().unwrap_or_default();
-    match name.split_once(':') {
-        Some((prefix, _)) => format!("{prefix}:Header"),
-        None => "Header".to_owned(),
-    }
+/// Returns the length of `<` and the name at the beginning of a start tag.
+fn end_of_name(tag: &str) -> usize {
+    tag.find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or(tag.len())
 }
 
 /// Returns a prefix that the message declares nowhere, or only for the namespace of ids.
-fn unused_prefix(text: &str) -> String {
-    let is_free = |prefix: &String| {
-        let declaration = format!("xmlns:{prefix}");
-        !text.contains(&declaration)
-    };
+fn id_prefix(envelope: &Envelope) -> String {
+    let is_free = |prefix: &String| envelope.id_prefixes.get(prefix).copied().unwrap_or(true);
     let mut prefixes = std::iter::once("wsu".to_owned()).chain((1..).map(|number| format!("wsu{number}")));
     prefixes.find(is_free).unwrap_or_default()
 }
 
-impl Default for Security {
+impl Default for OutgoingSecurity {
     fn default() -> Self {
-        Security::new()
+        OutgoingSecurity::new()
     }
 }
 
-impl fmt::Debug for Security {
+impl fmt::Debug for OutgoingSecurity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Security")
             .field("lifetime", &self.lifetime)

@@ -3,46 +3,56 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
+use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_datatypes::DateTime;
+use futures_util::future::{BoxFuture, ready};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
-use crate::crypto::Crypto;
 use crate::key::Secret;
 use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT};
-use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// The passwords of those who may call a service.
 pub trait Passwords: fmt::Debug + Send + Sync {
-    /// Returns the password of a user. It is needed for a digest of the password, which a sender may send instead.
-    fn password(&self, username: &str) -> Option<Secret>;
+    /// Returns the password of a user, which is needed to check a digest of it. A store that has only hashes of passwords
+    /// returns `None`, and refuses digests.
+    fn password<'a>(&'a self, username: &'a str) -> BoxFuture<'a, Option<Secret>>;
 
-    /// Returns whether a user has this password. A store that has only hashes of passwords implements this.
-    fn is_password(&self, username: &str, password: &str) -> bool {
-        // The comparison takes as long for a user who doesn't exist.
-        let known = self.password(username);
-        let expected = known.as_ref().map_or(&b""[..], Secret::bytes);
-        bool::from(expected.ct_eq(password.as_bytes())) && known.is_some()
+    /// Returns whether a user has this password, which was sent as text. A store that has only hashes of passwords
+    /// implements this.
+    fn is_password<'a>(&'a self, username: &'a str, password: &'a str) -> BoxFuture<'a, bool> {
+        Box::pin(async move {
+            let known = self.password(username).await;
+            // Digests have one length, so that the comparison takes as long for every password, and for an unknown user.
+            let expected = sha256(known.as_ref().map_or(&b""[..], Secret::bytes));
+            bool::from(expected.ct_eq(&sha256(password.as_bytes()))) && known.is_some()
+        })
     }
 }
 
+fn sha256(bytes: &[u8]) -> [u8; 32] {
+    let mut digest = [0; 32];
+    digest.copy_from_slice(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes).as_ref());
+    digest
+}
+
 impl Passwords for BTreeMap<String, Secret> {
-    fn password(&self, username: &str) -> Option<Secret> {
-        self.get(username).cloned()
+    fn password<'a>(&'a self, username: &'a str) -> BoxFuture<'a, Option<Secret>> {
+        Box::pin(ready(self.get(username).cloned()))
     }
 }
 
 impl Passwords for HashMap<String, Secret> {
-    fn password(&self, username: &str) -> Option<Secret> {
-        self.get(username).cloned()
+    fn password<'a>(&'a self, username: &'a str) -> BoxFuture<'a, Option<Secret>> {
+        Box::pin(ready(self.get(username).cloned()))
     }
 }
 
 /// A user name with a password, to be sent.
 #[derive(Clone, Debug)]
-pub struct Username {
+pub struct UsernameToken {
     username: String,
     password: Secret,
     form: PasswordForm,
@@ -59,37 +69,30 @@ pub enum PasswordForm {
     Digest,
 }
 
-impl Username {
+impl UsernameToken {
     /// Creates a user name with a password.
     pub fn new(username: impl Into<String>, password: impl Into<String>) -> Self {
-        Username { username: username.into(), password: Secret::new(password.into()), form: PasswordForm::Text }
+        UsernameToken { username: username.into(), password: Secret::new(password.into()), form: PasswordForm::Text }
     }
 
     /// Sets how the password is sent.
     #[must_use]
     pub fn with_form(self, form: PasswordForm) -> Self {
-        Username { form, ..self }
+        UsernameToken { form, ..self }
     }
 
     /// Writes the token.
-    pub(super) fn write(
-        &self,
-        id: &str,
-        now: DateTime,
-        nonce: &[u8],
-        crypto: &dyn Crypto,
-    ) -> Result<Zeroizing<String>, Error> {
+    pub(super) fn write(&self, id: &str, now: DateTime, nonce: &[u8]) -> Zeroizing<String> {
         let username = crate::signature::escaped(&self.username);
         let password = Zeroizing::new(String::from_utf8_lossy(self.password.bytes()).into_owned());
-        Ok(Zeroizing::new(match self.form {
+        Zeroizing::new(match self.form {
             PasswordForm::Text => format!(
                 "<wsse:UsernameToken wsu:Id=\"{id}\"><wsse:Username>{username}</wsse:Username><wsse:Password Type=\"{PASSWORD_TEXT}\">{}</wsse:Password></wsse:UsernameToken>",
                 *Zeroizing::new(crate::signature::escaped(&password))
             ),
             PasswordForm::Digest => {
                 let created = now.to_string();
-                let digest = digest(nonce, &created, self.password.bytes(), crypto)
-                    .ok_or_else(|| Error::new(ErrorKind::Unsupported, "the cryptographic library lacks SHA-1"))?;
+                let digest = digest(nonce, &created, self.password.bytes());
                 format!(
                     "<wsse:UsernameToken wsu:Id=\"{id}\"><wsse:Username>{username}</wsse:Username><wsse:Password Type=\"{PASSWORD_DIGEST}\">{}</wsse:Password><wsse:Nonce EncodingType=\"{}\">{}</wsse:Nonce><wsu:Created>{created}</wsu:Created></wsse:UsernameToken>",
                     STANDARD.encode(digest),
@@ -97,13 +100,13 @@ impl Username {
                     STANDARD.encode(nonce)
                 )
             }
-        }))
+        })
     }
 }
 
 /// A received token.
 #[derive(Default)]
-pub(crate) struct UsernameToken {
+pub(crate) struct ReceivedUsername {
     pub(super) username: String,
     pub(super) password: Option<Zeroizing<String>>,
     /// Whether the password is a digest of it.
@@ -113,26 +116,31 @@ pub(crate) struct UsernameToken {
     pub(super) created: Option<(String, DateTime)>,
 }
 
-impl UsernameToken {
+impl ReceivedUsername {
     /// Returns whether the password is right.
-    pub(super) fn is_right(&self, passwords: &dyn Passwords, crypto: &dyn Crypto) -> bool {
+    pub(super) async fn is_right(&self, passwords: &dyn Passwords) -> bool {
         let Some(password) = &self.password else { return false };
         if !self.is_digest {
-            return passwords.is_password(&self.username, password);
+            return passwords.is_password(&self.username, password).await;
         }
         let (Some(nonce), Some((created, _))) = (&self.nonce, &self.created) else { return false };
-        let known = passwords.password(&self.username);
-        let expected = digest(nonce, created, known.as_ref().map_or(b"", Secret::bytes), crypto);
-        let Ok(found) = STANDARD.decode(password.trim()) else { return false };
-        expected.is_some_and(|expected| expected.ct_eq(&found).into()) && known.is_some()
+        let known = passwords.password(&self.username).await;
+        let expected = digest(nonce, created, known.as_ref().map_or(b"", Secret::bytes));
+        let Some(found) = self.password_digest() else { return false };
+        bool::from(expected.as_slice().ct_eq(&found)) && known.is_some()
+    }
+
+    /// Returns the digest of the password, if that was sent.
+    pub(super) fn password_digest(&self) -> Option<Vec<u8>> {
+        STANDARD.decode(self.password.as_ref().filter(|_| self.is_digest)?.trim()).ok()
     }
 }
 
 /// Returns the digest of a password (§3.1).
-fn digest(nonce: &[u8], created: &str, password: &[u8], crypto: &dyn Crypto) -> Option<Vec<u8>> {
-    let mut digest = crypto.digest(DigestAlgorithm::Sha1)?;
+fn digest(nonce: &[u8], created: &str, password: &[u8]) -> Vec<u8> {
+    let mut digest = Context::new(&SHA1_FOR_LEGACY_USE_ONLY);
     digest.update(nonce);
     digest.update(created.as_bytes());
     digest.update(password);
-    Some(digest.finish())
+    digest.finish().as_ref().to_vec()
 }

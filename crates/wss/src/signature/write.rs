@@ -10,7 +10,7 @@ use castile_xml::{c14n, escape};
 use super::DSIG;
 use crate::certificate::Certificate;
 use crate::uris::EXCLUSIVE;
-use crate::{DigestAlgorithm, SignatureAlgorithm};
+use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
 /// How signatures are written.
 #[derive(Clone, Copy)]
@@ -18,7 +18,8 @@ pub(crate) struct Template<'t> {
     /// The prefix of the elements, which is empty for a default namespace.
     pub(crate) prefix: &'t str,
     pub(crate) canonicalization: c14n::Algorithm,
-    pub(crate) algorithm: SignatureAlgorithm,
+    /// The URI of the algorithm.
+    pub(crate) algorithm: &'static str,
     pub(crate) digest: DigestAlgorithm,
 }
 
@@ -59,7 +60,7 @@ impl Template<'_> {
             tag("CanonicalizationMethod"),
             self.canonicalization.uri(),
             tag("SignatureMethod"),
-            self.algorithm.uri(),
+            self.algorithm,
         );
         for Target { uri, transforms, digest } in targets {
             let _ = write!(info, "<{} URI=\"{}\">", tag("Reference"), escaped(uri));
@@ -121,6 +122,13 @@ impl Template<'_> {
             tag = self.tag("SignatureValue"),
         )
     }
+}
+
+/// Returns the URI of an algorithm that signs.
+pub(crate) fn uri_of(algorithm: SignatureAlgorithm) -> Result<&'static str, Error> {
+    algorithm
+        .uri()
+        .ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("signing by {algorithm}, which has no URI")))
 }
 
 /// Returns a text as it is written in an attribute, and also in content. What XML can't have is left out.

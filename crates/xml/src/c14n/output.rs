@@ -115,6 +115,10 @@ impl<'m, O: Sink> Output<'m, O> {
         }
     }
 
+    pub(super) fn is_full(&self) -> bool {
+        self.out.is_full()
+    }
+
     fn wants_omitted_prefixes(&self) -> bool {
         self.method.algorithm.version == Version::Exclusive10 && self.out.wants_omitted_prefixes()
     }

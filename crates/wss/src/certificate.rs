@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use x509_cert::Certificate as Parsed;
-use x509_cert::der::{Any, Decode, Encode};
+use x509_cert::der::{Decode, Reader, SliceReader};
 use x509_cert::ext::pkix::SubjectKeyIdentifier;
 
 use crate::crypto;
@@ -82,12 +82,23 @@ impl Certificate {
     /// key the last.
     pub(crate) fn from_path(der: &[u8], most: usize) -> Result<Vec<Self>, Error> {
         let unreadable = |error| Error::new(ErrorKind::Key, format!("a certificate path that can't be read: {error}"));
-        let path: Vec<Any> = Decode::from_der(der).map_err(unreadable)?;
-        if path.len() > most {
-            let message = format!("a path of {} certificates, where at most {most} were expected", path.len());
-            return Err(Error::new(ErrorKind::Limit, message));
+        let mut certificates = Vec::new();
+        let mut reader = SliceReader::new(der).map_err(unreadable)?;
+        let path = reader.sequence(|path| {
+            let mut encoded = Vec::new();
+            while !path.is_finished() && encoded.len() <= most {
+                encoded.push(path.tlv_bytes()?);
+            }
+            Ok::<_, x509_cert::der::Error>(encoded)
+        });
+        for der in path.map_err(unreadable)? {
+            if certificates.len() == most {
+                let message = format!("a path of more than {most} certificates, which is the limit");
+                return Err(Error::new(ErrorKind::Limit, message));
+            }
+            certificates.push(Certificate::from_der(der)?);
         }
-        path.iter().map(|certificate| Certificate::from_der(&certificate.to_der().map_err(unreadable)?)).collect()
+        Ok(certificates)
     }
 
     /// Returns the certificate in DER.
@@ -141,9 +152,9 @@ impl Certificate {
     pub(crate) fn is(&self, description: &CertificateReference) -> bool {
         match description {
             CertificateReference::IssuerSerial { issuer, serial } => {
-                self.serial_number() == *serial && self.0.issuer.is_same(issuer)
+                self.serial_number() == *serial && issuer.is_same_as(&self.0.issuer)
             }
-            CertificateReference::Subject(subject) => self.0.subject.is_same(subject),
+            CertificateReference::Subject(subject) => subject.is_same_as(&self.0.subject),
             CertificateReference::KeyIdentifier(identifier) => self.0.key_identifier.as_ref() == Some(identifier),
             CertificateReference::Digest(algorithm, expected) => {
                 let digest = crypto::digest(*algorithm).map(|mut digest| {
@@ -173,12 +184,12 @@ impl Eq for Certificate {}
 /// A description of a certificate that is not there itself (XML Signature §4.5.4).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CertificateReference {
-    /// The issuer as text, and the serial number in decimal.
+    /// The issuer, and the serial number in decimal.
     IssuerSerial {
-        issuer: String,
+        issuer: DistinguishedName,
         serial: String,
     },
-    Subject(String),
+    Subject(DistinguishedName),
     /// The value of the extension `SubjectKeyIdentifier`.
     KeyIdentifier(Vec<u8>),
     /// The digest of the certificate.

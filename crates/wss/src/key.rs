@@ -285,8 +285,9 @@ impl SigningKey for Secret {
     }
 
     fn sign<'a>(&'a self, data: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
-        let code = CRYPTO.hmac(DigestAlgorithm::Sha256, self.bytes(), data);
-        Box::pin(ready(code.ok_or_else(|| Error::new(ErrorKind::Crypto, "HMAC failed"))))
+        let code = Some(self.bytes()).filter(|bytes| !bytes.is_empty());
+        let code = code.and_then(|secret| CRYPTO.hmac(DigestAlgorithm::Sha256, secret, data));
+        Box::pin(ready(code.ok_or_else(|| Error::new(ErrorKind::Crypto, "HMAC failed, or its secret is empty"))))
     }
 }
 

@@ -7,6 +7,7 @@
 //! [`message`] secures SOAP messages, and [`document`] signs and verifies documents without SOAP.
 
 mod algorithm;
+mod canonical;
 mod certificate;
 mod crypto;
 pub mod document;

@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use castile_xml::excerpt;
 use rustls_pki_types::UnixTime;
 use webpki::{EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter};
 
@@ -9,6 +10,9 @@ use crate::certificate::{Certificate, CertificateReference};
 use crate::key::{PublicKey, Secret};
 use crate::signature::KeyHint;
 use crate::{Error, ErrorKind};
+
+/// Maximum number of certificates for which a path to an authority is searched, for a signature.
+const MAX_PATHS: usize = 2;
 
 /// The keys and certificates whose signatures are accepted. A signature says which key it was made with; it is accepted
 /// only if that key is one of these, or has a certificate of one of the authorities.
@@ -79,7 +83,7 @@ impl Trust {
         self
     }
 
-    /// Trusts everyone who knows a shared secret. A signature refers to it by its `KeyName`, or not at all if it is the only
+    /// Trusts everyone who knows a shared secret, which must not be empty. A signature refers to it by its `KeyName`, or not at all if it is the only
     /// one.
     #[must_use]
     pub fn with_secret(mut self, name: impl Into<String>, secret: Secret) -> Self {
@@ -106,6 +110,9 @@ impl Trust {
         let names: Vec<&str> = hints.iter().filter_map(KeyHint::name).collect();
         let mut found = self.secrets.iter().filter(|(name, _)| names.is_empty() || names.contains(&name.as_str()));
         match (found.next(), found.next()) {
+            (Some((_, secret)), None) if secret.bytes().is_empty() => {
+                Err(Error::new(ErrorKind::Key, "a shared secret that is empty"))
+            }
             (Some((name, secret)), None) => Ok((VerifyingKey::Secret(secret), Signer::Secret(name.clone()))),
             (Some(_), Some(_)) => {
                 Err(Error::new(ErrorKind::UnknownKey, "several secrets may have made the signature, which names none"))
@@ -117,11 +124,33 @@ impl Trust {
     /// Returns the trusted key of a signature with these hints.
     pub(crate) fn key(&self, hints: &[KeyHint], now: SystemTime) -> Result<(VerifyingKey<'static>, Signer), Error> {
         let mut refused = None;
-        for hint in hints {
-            match self.key_by(hint, now) {
-                Ok(Some((key, signer))) => return Ok((VerifyingKey::Public(key), signer)),
-                Ok(None) => {}
-                Err(error) => refused = refused.or(Some(error)),
+        let mut checked: Vec<&Certificate> = Vec::new();
+        // A signature may describe its issuers, too. They are taken for signers only if nothing else fits.
+        let owners: Vec<&Certificate> = self.certificates.iter().chain(&self.intermediates).collect();
+        let issuers: Vec<&Certificate> = self.authorities.iter().collect();
+        for known in [owners, issuers] {
+            for hint in hints {
+                if let KeyHint::Certificates(certificates) = hint {
+                    let leaf = leaf(certificates)?;
+                    if checked.contains(&leaf) {
+                        continue;
+                    }
+                    // Checking a path takes several operations with keys.
+                    if checked.len() == MAX_PATHS {
+                        let message =
+                            format!("more than {MAX_PATHS} certificates that a signature may have been made with");
+                        return Err(Error::new(ErrorKind::Limit, message));
+                    }
+                    checked.push(leaf);
+                }
+                match self.key_by(hint, &known, now) {
+                    Ok(Some((key, signer))) => return Ok((VerifyingKey::Public(key), signer)),
+                    Ok(None) => {}
+                    Err(error) => refused = refused.or(Some(error)),
+                }
+            }
+            if refused.is_some() {
+                break;
             }
         }
         if let Some(error) = refused {
@@ -149,7 +178,12 @@ impl Trust {
         })
     }
 
-    fn key_by(&self, hint: &KeyHint, now: SystemTime) -> Result<Option<(PublicKey, Signer)>, Error> {
+    fn key_by(
+        &self,
+        hint: &KeyHint,
+        known: &[&Certificate],
+        now: SystemTime,
+    ) -> Result<Option<(PublicKey, Signer)>, Error> {
         match hint {
             KeyHint::Certificates(certificates) => {
                 let certificate = leaf(certificates)?;
@@ -160,7 +194,7 @@ impl Trust {
                 };
                 Ok(Some((certificate.public_key().clone(), signer)))
             }
-            KeyHint::Reference(reference) => self.by_reference(reference, now),
+            KeyHint::Reference(reference) => self.by_reference(reference, known, now),
             KeyHint::Key(key) => {
                 if let Some((name, key)) = self.keys.iter().find(|(_, known)| known == key) {
                     return Ok(Some((key.clone(), Signer::Key(name.clone()))));
@@ -184,16 +218,15 @@ impl Trust {
     fn by_reference(
         &self,
         reference: &CertificateReference,
+        known: &[&Certificate],
         now: SystemTime,
     ) -> Result<Option<(PublicKey, Signer)>, Error> {
         let mut refused = None;
-        for certificate in self.certificates.iter().chain(&self.authorities).chain(&self.intermediates) {
-            if !certificate.is(reference) {
-                continue;
-            }
+        for certificate in known.iter().filter(|certificate| certificate.is(reference)) {
             match self.check(certificate, &[], now) {
                 Ok(()) => {
-                    return Ok(Some((certificate.public_key().clone(), Signer::Certificate(certificate.clone()))));
+                    let signer = Signer::Certificate((*certificate).clone());
+                    return Ok(Some((certificate.public_key().clone(), signer)));
                 }
                 Err(error) => refused = refused.or(Some(error)),
             }
@@ -208,7 +241,7 @@ impl Trust {
         }
         let untrusted = |problem: webpki::Error| {
             let problem = described(&problem);
-            let message = format!("the certificate of {} is not trusted: {problem}", certificate.subject());
+            let message = format!("the certificate of {} is not trusted: {problem}", shown(certificate));
             Error::new(ErrorKind::Untrusted, message)
         };
         let anchors: Vec<_> = self
@@ -236,8 +269,13 @@ impl Trust {
             now if now > certificate.not_after() => "expired",
             _ => return Ok(()),
         };
-        Err(Error::new(ErrorKind::Untrusted, format!("the certificate of {} is {problem}", certificate.subject())))
+        Err(Error::new(ErrorKind::Untrusted, format!("the certificate of {} is {problem}", shown(certificate))))
     }
+}
+
+/// Returns the owner of a certificate, for errors.
+fn shown(certificate: &Certificate) -> String {
+    excerpt(&certificate.subject(), 200)
 }
 
 /// Returns why there is no valid path to an authority.

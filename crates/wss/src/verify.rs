@@ -94,6 +94,8 @@ pub(crate) struct Verification<'v> {
     pub(crate) index: &'v Index,
     /// What signatures may refer to.
     pub(crate) scope: Scope<'v>,
+    /// Whether values may use prefixes whose declarations are not signed.
+    pub(crate) allows_unsigned_prefixes: bool,
 }
 
 /// Where a document is read from.
@@ -110,11 +112,7 @@ pub(crate) enum Scope<'v> {
     /// Elements with ids, the whole document, and content outside it, by its URIs.
     Document(&'v [(String, Vec<u8>)]),
     /// Elements with ids; and tokens, by the ids of references to them.
-    Message {
-        tokens: &'v [(String, Range<usize>)],
-        /// Whether values may use prefixes whose declarations are not signed.
-        allows_unsigned_prefixes: bool,
-    },
+    Message(&'v [(String, Range<usize>)]),
 }
 
 impl Source<'_> {
@@ -257,10 +255,10 @@ impl Verification<'_> {
             (Some(id), _) => self.element(id, &steps, digest, signature),
             (None, Scope::Document(_)) if uri.is_empty() => {
                 let range = 0..self.source.reader()?.length();
-                Ok(steps.inside(None, range, digest, signature, self.scope))
+                Ok(steps.inside(None, range, digest, signature, !self.allows_unsigned_prefixes))
             }
             (None, Scope::Document(contents)) => self.external(uri, contents, &steps, digest, left),
-            (None, Scope::Message { .. }) => {
+            (None, Scope::Message(_)) => {
                 let message = format!(
                     "the reference \"{}\" in a message is not supported, only those to elements with ids",
                     excerpt(uri, 100)
@@ -279,17 +277,25 @@ impl Verification<'_> {
         signature: &Range<usize>,
     ) -> Result<Resolved, Error> {
         if steps.is_token {
-            let Scope::Message { tokens, .. } = self.scope else {
+            let Scope::Message(tokens) = self.scope else {
                 return Err(Error::new(ErrorKind::Unsupported, "a reference to a token outside a message"));
             };
             let Some((_, range)) = tokens.iter().find(|(reference, _)| reference == id) else {
                 let message = format!("no reference to a token of the message has the id \"{}\"", excerpt(id, 60));
                 return Err(Error::new(ErrorKind::Reference, message));
             };
-            return Ok(steps.inside(Some(range.start), range.clone(), digest, signature, self.scope));
+            return Ok(steps.inside(
+                Some(range.start),
+                range.clone(),
+                digest,
+                signature,
+                !self.allows_unsigned_prefixes,
+            ));
         }
         match self.index.element(id) {
-            Some(range) => Ok(steps.inside(Some(range.start), range, digest, signature, self.scope)),
+            Some(range) => {
+                Ok(steps.inside(Some(range.start), range, digest, signature, !self.allows_unsigned_prefixes))
+            }
             None if id.contains('(') => {
                 let message = format!("the XPointer \"{}\" is not supported", excerpt(id, 60));
                 Err(Error::new(ErrorKind::Unsupported, message))
@@ -398,9 +404,8 @@ impl<'r> Steps<'r> {
         range: Range<usize>,
         digest: Box<dyn Digest>,
         signature: &Range<usize>,
-        scope: Scope<'_>,
+        wants_omitted: bool,
     ) -> Resolved {
-        let wants_omitted = matches!(scope, Scope::Message { allows_unsigned_prefixes: false, .. });
         let without = Some(signature)
             .filter(|signature| self.is_enveloped && range.start < signature.start && signature.end <= range.end)
             .cloned();

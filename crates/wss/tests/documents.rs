@@ -191,7 +191,32 @@ fn documents_are_written_in_utf_8() {
     ] {
         let document = signed(owner.signer().sign(document));
         assert!(document.starts_with(start), "{document}");
-        assert!(DocumentVerifier::new(owner.trust()).verify(document.as_bytes()).is_ok());
+        let verifier = DocumentVerifier::new(owner.trust());
+        assert!(verifier.clone().with_doctype().verify(document.as_bytes()).is_ok());
+        assert_eq!(verifier.verify(document.as_bytes()).is_err(), document.contains("DOCTYPE"));
+    }
+}
+
+/// What a prefix in a value means is signed, too.
+#[test]
+fn meanings_of_values_are_signed() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    let document = "<r Id='r1' xmlns='urn:d' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance' xmlns:p='urn:a'><x:q xmlns:x='urn:x' xsi:type='p:payment'/><x:q xmlns:x='urn:x' xsi:type='t'/></r>";
+    for document in [
+        signed(owner.signer().sign(document.as_bytes())),
+        signed(owner.signer().sign_element(document.as_bytes(), "r1")),
+        signed(owner.signer().sign_enveloping(document.as_bytes())),
+    ] {
+        let verifier = DocumentVerifier::new(owner.trust()).with_unsigned_prefixes();
+        assert!(verifier.verify(document.as_bytes()).is_ok());
+        for (from, to) in [("'urn:a'", "'urn:evil'"), ("'urn:d'", "'urn:evil'")] {
+            let changed = document.replace(from, to);
+            assert_eq!(
+                verifier.verify(changed.as_bytes()).unwrap_err().kind(),
+                ErrorKind::Digest,
+                "{from}: {document}"
+            );
+        }
     }
 }
 
@@ -335,6 +360,23 @@ fn secrets_are_chosen_by_name() {
     assert_eq!(refused(both.clone(), &unnamed).0, ErrorKind::UnknownKey);
     assert_eq!(refused(both, &named.replace(">one<", ">two<")).0, ErrorKind::Signature);
     assert_eq!(format!("{one:?}"), "Secret");
+}
+
+/// A certificate of a key with 1,024 bits, which nothing here makes.
+#[test]
+fn short_keys_are_refused_by_default() {
+    let modulus: Vec<u8> = (0..128).map(|byte| byte | 0x80).collect();
+    let key = PublicKey::rsa(&modulus, &[1, 0, 1]);
+    let owner = Owner::new(&rcgen::PKCS_RSA_SHA256);
+    let document = signed(DocumentSigner::new(owner.key()).with_key_name("k").sign(INVOICE.as_bytes()));
+    let verifier = DocumentVerifier::new(Trust::new().with_key("k", key));
+    let error = verifier.verify(document.as_bytes()).unwrap_err();
+    assert_eq!(
+        (error.kind(), error.message()),
+        (ErrorKind::Disallowed, "an RSA key of 1024 bits, where 2048 are the least that is allowed")
+    );
+    let legacy = verifier.with_algorithms(Algorithms::default().with_legacy());
+    assert_eq!(legacy.verify(document.as_bytes()).unwrap_err().kind(), ErrorKind::Signature);
 }
 
 #[test]

@@ -117,8 +117,10 @@ fn verifier(folder: &Path, options: &str, document: &[u8]) -> Result<DocumentVer
         };
     }
     let trust = if is_anyone { trust.with_anyone() } else { trust };
-    let verifier =
-        DocumentVerifier::new(trust).with_algorithms(Algorithms::default().with_legacy()).with_id_attribute("ID");
+    let verifier = DocumentVerifier::new(trust)
+        .with_algorithms(Algorithms::default().with_legacy())
+        .with_id_attribute("ID")
+        .with_doctype();
     Ok(contents
         .into_iter()
         .fold(verifier, |verifier, (uri, file)| verifier.with_content(uri, read(&format!("external-data/{file}")))))

@@ -138,6 +138,7 @@ fn prefixes_that_only_values_use_are_noticed() {
         ("<a xmlns=''> p:t </a>", "", &["p 0"]),
         ("<a xmlns=''>x p:t y:z</a>", "", &["p 0"]),
         ("<a xmlns=''>/p:a/p:b[1]</a>", "", &["p 0", "p 0"]),
+        ("<a xmlns=''>1-p:t .p:t</a>", "", &["p 0", "p 0"]),
         ("<a xmlns='' b='p:t'/>", "", &["p 0"]),
         ("<a xmlns=''><b>p:t</b></a>", "", &["p 12"]),
         ("<a xmlns=''><b xmlns:q='urn:q'>q:t</b></a>", "", &["q 12"]),

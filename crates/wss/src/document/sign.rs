@@ -7,12 +7,14 @@ use castile_xml::c14n::{Algorithm, Method, Subset, Version};
 use castile_xml::tree::is_ncname;
 use castile_xml::{DocumentEntity, Token, decode, excerpt};
 
+use crate::canonical::Canonical;
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
 use crate::signature::{Target, Template, TransformText, uri_of};
 use crate::uris::ENVELOPED;
+use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// Signs documents. The default is exclusive canonicalization and SHA-256.
@@ -123,9 +125,9 @@ impl DocumentSigner {
     /// The document is not well-formed, has no element for the [`Place`], or the key fails.
     pub async fn sign(&self, document: &[u8]) -> Result<Vec<u8>, Error> {
         let text = in_utf8(document)?;
-        let content = self.digest_of(&text, None)?;
-        let transforms = vec![TransformText::new(ENVELOPED), TransformText::new(self.canonicalization.uri())];
-        self.inside(&text, Target { uri: "".into(), transforms, digest: content }).await
+        let (digest, transform) = self.canonical(&text, None)?;
+        let transforms = vec![TransformText::new(ENVELOPED), transform];
+        self.inside(&text, Target { uri: "".into(), transforms, digest }).await
     }
 
     /// Signs the element of a document that has this id. Returns the document in UTF-8, with the signature in it. The
@@ -140,13 +142,13 @@ impl DocumentSigner {
         let Some(range) = index.element(id) else {
             return Err(Error::new(ErrorKind::Reference, format!("no element has the id \"{}\"", excerpt(id, 60))));
         };
-        let content = self.digest_of(&text, Some(range.start))?;
+        let (digest, transform) = self.canonical(&text, Some(range.start))?;
         let at = self.find_place(&text)?.at;
-        let mut transforms = vec![TransformText::new(self.canonicalization.uri())];
+        let mut transforms = vec![transform];
         if range.contains(&at) {
             transforms.insert(0, TransformText::new(ENVELOPED));
         }
-        self.inside(&text, Target { uri: format!("#{id}").into(), transforms, digest: content }).await
+        self.inside(&text, Target { uri: format!("#{id}").into(), transforms, digest }).await
     }
 
     /// Signs an element. Returns a signature in UTF-8 that has the element in its `Object`.
@@ -166,8 +168,8 @@ impl DocumentSigner {
         // The digest needs the namespaces around the object, which the canonical form may inherit.
         let around = self.template()?.signature("", "", "", &object);
         let at = around.find("Object Id=\"object\"").map_or(0, |at| around[..at].rfind('<').unwrap_or_default());
-        let digest = self.digest_of(&around, Some(at))?;
-        let transforms = vec![TransformText::new(self.canonicalization.uri())];
+        let (digest, transform) = self.canonical(&around, Some(at))?;
+        let transforms = vec![transform];
         let info = self.template()?.signed_info(&[Target { uri: "#object".into(), transforms, digest }]);
         let place = Insertion { at: 0, tag: 0..0, around: None };
         self.finish("", place, &info, &object).await
@@ -217,13 +219,12 @@ impl DocumentSigner {
         Ok(place.insert(text, &signed).0.into_bytes())
     }
 
-    /// Returns the digest of a document, or of the element at `apex`. The canonical form of a reference has no comments.
-    fn digest_of(&self, text: &str, apex: Option<usize>) -> Result<Vec<u8>, Error> {
-        let mut digest = crypto::digest(self.digest)?;
+    /// Digests a document, or the element at `apex`, and returns the transform that makes it canonical.
+    fn canonical(&self, text: &str, apex: Option<usize>) -> Result<(Vec<u8>, TransformText), Error> {
         let entity = DocumentEntity::new(text, self.limits.document)?;
-        let method = Method::new(self.canonicalization).without_comments();
-        method.write(&mut entity.reader(), Subset { apex, without: None }, |piece| digest.update(piece.as_bytes()))?;
-        Ok(digest.finish())
+        let source = Source::Document(&entity);
+        let Canonical { digest, prefixes } = Canonical::of(source, apex, self.canonicalization, self.digest)?;
+        Ok((digest, TransformText { uri: self.canonicalization.uri(), prefixes }))
     }
 
     fn template(&self) -> Result<Template<'_>, Error> {

@@ -20,6 +20,8 @@ pub struct DocumentVerifier {
     limits: Limits,
     ids: IdAttributes,
     contents: Vec<(String, Vec<u8>)>,
+    allows_unsigned_prefixes: bool,
+    allows_doctype: bool,
 }
 
 /// A document whose signatures are all valid.
@@ -41,6 +43,8 @@ impl DocumentVerifier {
             limits: Limits::default(),
             ids: IdAttributes { everywhere: vec!["Id".to_owned()] },
             contents: Vec::new(),
+            allows_unsigned_prefixes: false,
+            allows_doctype: false,
         }
     }
 
@@ -70,6 +74,21 @@ impl DocumentVerifier {
         self
     }
 
+    /// Accepts values that use a prefix whose declaration is not signed, such as `xsi:type="p:t"` after exclusive
+    /// canonicalization without `p` in its `PrefixList`. An attacker can change what such a value means without breaking the
+    /// signature.
+    #[must_use]
+    pub fn with_unsigned_prefixes(self) -> Self {
+        DocumentVerifier { allows_unsigned_prefixes: true, ..self }
+    }
+
+    /// Accepts documents with a document type declaration. A signature doesn't cover it, so that anybody may have added it.
+    /// It is read here without anything outside the document.
+    #[must_use]
+    pub fn with_doctype(self) -> Self {
+        DocumentVerifier { allows_doctype: true, ..self }
+    }
+
     /// Verifies all signatures of a document.
     ///
     /// # Errors
@@ -77,6 +96,9 @@ impl DocumentVerifier {
     pub fn verify(&self, document: &[u8]) -> Result<VerifiedDocument, Error> {
         let text = decode(document, None)?;
         let document = DocumentEntity::new(&text, self.limits.document)?;
+        if document.doctype().is_some() && !self.allows_doctype {
+            return Err(Error::new(ErrorKind::Unsupported, "a document type declaration, which no signature covers"));
+        }
         let index = Index::of(&mut document.reader(), &self.ids, self.limits)?;
         if index.signatures.is_empty() {
             return Err(Error::new(ErrorKind::Unsigned, "the document has no signature"));
@@ -88,6 +110,7 @@ impl DocumentVerifier {
             source: Source::Document(&document),
             index: &index,
             scope: Scope::Document(&self.contents),
+            allows_unsigned_prefixes: self.allows_unsigned_prefixes,
         };
         let signatures = index.signatures.iter().map(|range| {
             let signature = Signature::find(&mut document.reader(), range.start, self.limits)?;
@@ -126,13 +149,13 @@ impl VerifiedDocument {
 
 impl fmt::Debug for DocumentVerifier {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let DocumentVerifier { trust, algorithms, limits, ids, contents } = self;
+        let DocumentVerifier { trust, algorithms, limits, ids, contents, .. } = self;
         f.debug_struct("DocumentVerifier")
             .field("trust", trust)
             .field("algorithms", algorithms)
             .field("limits", limits)
             .field("ids", ids)
             .field("contents", &contents.len())
-            .finish()
+            .finish_non_exhaustive()
     }
 }

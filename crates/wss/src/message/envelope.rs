@@ -14,6 +14,9 @@ use crate::{Error, ErrorKind};
 
 /// Maximum number of header blocks, as in `castile-soap`.
 const MAX_BLOCKS: usize = 256;
+/// Maximum end of a header, in bytes from the beginning of the message, as in `castile-soap`. Its content is read several
+/// times before anybody has been identified.
+const MAX_HEADER_SIZE: usize = 256 << 10;
 
 /// The parts of an envelope, as byte ranges.
 #[derive(Debug)]
@@ -72,6 +75,10 @@ impl Envelope {
         let mut outline = Outline::default();
         let rules = IdAttributes { everywhere: Vec::new() };
         let index = Index::with(&mut reader, &rules, limits, &mut outline)?;
+        if let Some(header) = outline.header.as_ref().filter(|header| header.end > MAX_HEADER_SIZE) {
+            let message = format!("a header that ends after more than {MAX_HEADER_SIZE} bytes, which is the limit");
+            return Err(Error::new(ErrorKind::Limit, message).at(header.start));
+        }
         let Outline { version, prefix, id_prefixes, header, blocks, body, is_fault, .. } = outline;
         match (version, body) {
             (Some(version), Some(body)) => {
@@ -94,6 +101,12 @@ impl Envelope {
             Part::Header { namespace, local } => named(&|block| block.namespace == *namespace && block.local == *local),
             Part::Timestamp | Part::Username => Vec::new(),
         }
+    }
+
+    /// Returns whether an element is the body or inside it, the header, or one of its blocks.
+    pub(crate) fn is_part(&self, range: &Range<usize>) -> bool {
+        let is_inside = self.body.start <= range.start && range.end <= self.body.end;
+        is_inside || self.header.as_ref() == Some(range) || self.blocks.iter().any(|block| block.range == *range)
     }
 
     /// Returns the block of WS-Security for a role.

@@ -25,6 +25,8 @@ pub(crate) struct SecurityHeader {
     /// The certificates of tokens, with their ids.
     tokens: Vec<(Option<String>, Vec<Certificate>)>,
     pub(crate) signatures: Vec<(Signature, Range<usize>)>,
+    /// The byte ranges of all its children.
+    pub(crate) children: Vec<Range<usize>>,
 }
 
 pub(crate) struct Timestamp {
@@ -44,15 +46,16 @@ impl SecurityHeader {
                 _ => {}
             }
         }
-        let mut elements = Elements { reader: &mut reader, limits };
+        let mut elements = Elements::new(&mut reader, limits, "Security");
         let mut header = SecurityHeader::default();
         while let Some(tag) = elements.next()? {
-            header.child(&mut elements, tag)?;
+            header.child(&mut elements, tag, limits)?;
+            header.children.push(tag.offset..elements.reader.offset());
         }
         Ok(header)
     }
 
-    fn child<'a>(&mut self, elements: &mut Elements<'_, 'a>, tag: StartTag<'a>) -> Result<(), Error> {
+    fn child<'a>(&mut self, elements: &mut Elements<'_, 'a>, tag: StartTag<'a>, limits: Limits) -> Result<(), Error> {
         let twice = |local| Error::new(ErrorKind::Malformed, format!("a second <{local}>")).at(tag.offset);
         let range = |elements: &Elements<'_, 'a>| tag.offset..elements.reader.offset();
         match (elements.reader.namespace(tag.namespace), tag.name.local()) {
@@ -81,7 +84,7 @@ impl SecurityHeader {
                 Ok(())
             }
             (DSIG, "Signature") => {
-                let signature = Signature::read(elements.reader, elements.limits)?;
+                let signature = Signature::read(elements.reader, limits)?;
                 self.signatures.push((signature, range(elements)));
                 Ok(())
             }
@@ -125,7 +128,7 @@ fn timestamp(elements: &mut Elements<'_, '_>) -> Result<(Option<DateTime>, Optio
         };
         let text = elements.text()?;
         if slot.replace(moment(&text).map_err(|error| error.at(tag.offset))?).is_some() {
-            return Err(elements.unexpected(tag, "one of each"));
+            return Err(elements.unexpected(tag, "one of them"));
         }
     }
     Ok((created, expires))
@@ -173,7 +176,7 @@ fn username_token<'a>(elements: &mut Elements<'_, 'a>, token: StartTag<'a>) -> R
             }
         };
         if is_second {
-            return Err(elements.unexpected(tag, "one of each"));
+            return Err(elements.unexpected(tag, "one of them"));
         }
     }
     found.username =

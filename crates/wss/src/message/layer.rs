@@ -72,8 +72,16 @@ impl SecurityLayer {
     /// Returns the reply with security, or a fault without it, if it can't be secured.
     async fn secure(&self, mut reply: ReplyMessage) -> ReplyMessage {
         let Some(security) = &self.reply else { return reply };
-        let Some(message) = reply.message.bytes().filter(|message| !message.is_empty()) else { return reply };
-        match security.secure(message).await {
+        let secured = match reply.message.bytes() {
+            Some(message) if message.is_empty() => return reply,
+            // A signature of the reference to a part doesn't cover the part.
+            Some(_) if reply.packaging == Some(Packaging::Mtom) => {
+                Err(Error::new(ErrorKind::Unsupported, "a reply with MTOM can't be secured"))
+            }
+            Some(message) => security.secure(message).await,
+            None => Err(Error::new(ErrorKind::Unsupported, "a reply that is sent as a stream can't be secured")),
+        };
+        match secured {
             Ok(secured) => reply.message = Bytes::from(secured).into(),
             Err(error) => {
                 self.observe(&error);

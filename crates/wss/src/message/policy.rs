@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use castile_datatypes::DateTime;
-use castile_xml::{Charset, decode};
+use castile_xml::{Charset, decode, excerpt};
 
 use super::envelope::Envelope;
 use super::header::{SecurityHeader, Timestamp};
@@ -17,7 +17,7 @@ use crate::crypto;
 use crate::limits::Limits;
 use crate::trust::{Signer, Trust};
 use crate::uris::WSSE;
-use crate::verify::{Scope, Source, Verification, VerifiedSignature};
+use crate::verify::{Scope, Source, Verification, VerifiedContent, VerifiedSignature};
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// What a received message must have. The defaults are strict.
@@ -63,7 +63,8 @@ pub enum Part {
 #[non_exhaustive]
 pub struct VerifiedMessage {
     signatures: Vec<VerifiedSignature>,
-    signer: Option<Signer>,
+    /// The number of the signature that fulfils the policy.
+    accepted: Option<usize>,
     username: Option<String>,
 }
 
@@ -71,7 +72,8 @@ pub struct VerifiedMessage {
 pub(super) struct Checked {
     username: Option<(ReceivedUsername, Range<usize>)>,
     signatures: Vec<VerifiedSignature>,
-    signer: Option<Signer>,
+    /// The number of the signature that fulfils the policy.
+    accepted: Option<usize>,
     /// When it was made, if it says so.
     created: Option<DateTime>,
     /// What identifies it, for the replay cache.
@@ -207,7 +209,7 @@ impl Policy {
         self.check_timestamp(header.timestamp.as_ref(), now)?;
         let tokens = header.resolve_tokens(&index)?;
         let mut signatures = Vec::new();
-        let mut signer = None;
+        let mut accepted = None;
         if let Some(trust) = &self.trust {
             let verification = Verification {
                 algorithms: self.algorithms,
@@ -215,12 +217,13 @@ impl Policy {
                 now,
                 source: Source::Message(&text, self.limits.document),
                 index: &index,
-                scope: Scope::Message { tokens: &tokens, allows_unsigned_prefixes: self.allows_unsigned_prefixes },
+                scope: Scope::Message(&tokens),
+                allows_unsigned_prefixes: self.allows_unsigned_prefixes,
             };
             for (signature, range) in &header.signatures {
                 signatures.push(verification.signature(range, signature, trust)?);
             }
-            signer = Some(self.check_signed(&envelope, &header, &signatures)?);
+            accepted = Some(self.check_signed(&envelope, &header, &signatures)?);
         }
         if let Some((ReceivedUsername { created: Some((_, created)), .. }, range)) = &header.username {
             self.check_time(created, now).map_err(|error| error.at(range.start))?;
@@ -231,7 +234,7 @@ impl Policy {
         if created.is_some() && self.trust.is_some() {
             identity.extend(signatures.iter().map(VerifiedSignature::identity));
         }
-        Ok(Checked { username: header.username, signatures, signer, created, identity, now })
+        Ok(Checked { username: header.username, signatures, accepted, created, identity, now })
     }
 
     /// Returns whether a message is a fault.
@@ -242,7 +245,7 @@ impl Policy {
 
     /// Checks what others may have to be asked for: the password, and whether the message was received before.
     pub(super) async fn finish(&self, checked: Checked) -> Result<VerifiedMessage, Error> {
-        let Checked { username: token, signatures, signer, created, mut identity, now } = checked;
+        let Checked { username: token, signatures, accepted, created, mut identity, now } = checked;
         let mut username = None;
         let mut has_time = created.is_some();
         if let Some(passwords) = &self.passwords {
@@ -254,14 +257,16 @@ impl Policy {
                 return Err(Error::new(ErrorKind::Unauthenticated, message).at(range.start));
             }
             if let Some(digest) = token.password_digest() {
-                identity.push(sha256(&[&digest, token.username.as_bytes()])?);
+                identity.push(sha256(&digest)?);
                 has_time = true;
             }
             username = Some(token.username);
         }
         if let Some(replays) = self.replays.as_ref().filter(|_| has_time) {
             // It is too old afterwards.
-            let until = now.checked_add(self.max_age + self.clock_skew).unwrap_or(now);
+            let Some(until) = now.checked_add(self.max_age.saturating_add(self.clock_skew)) else {
+                return Err(Error::new(ErrorKind::Limit, "a message that would have to be remembered for ever"));
+            };
             for message in identity {
                 match replays.remember(message, until, now).await {
                     Remembered::New => {}
@@ -275,7 +280,7 @@ impl Policy {
                 }
             }
         }
-        Ok(VerifiedMessage { signatures, signer, username })
+        Ok(VerifiedMessage { signatures, accepted, username })
     }
 
     fn check_timestamp(&self, timestamp: Option<&Timestamp>, now: SystemTime) -> Result<(), Error> {
@@ -311,13 +316,23 @@ impl Policy {
         Ok(())
     }
 
-    /// Checks that all parts that must be signed are signed, by one signer, and returns who that is.
+    /// Checks that one signature covers all parts that must be signed, and returns its number. Two signatures of one signer
+    /// may be of two messages, which somebody else put together.
     fn check_signed(
         &self,
         envelope: &Envelope,
         header: &SecurityHeader,
         signatures: &[VerifiedSignature],
-    ) -> Result<Signer, Error> {
+    ) -> Result<usize, Error> {
+        // What is signed elsewhere would be hidden from those who read the message: a signed header block, for example.
+        for reference in signatures.iter().flat_map(|signature| &signature.references) {
+            let VerifiedContent::Element { range, .. } = &reference.content else { continue };
+            if !envelope.is_part(range) && !header.children.contains(range) {
+                let message =
+                    format!("the reference \"{}\" leads to no part of the message", excerpt(&reference.uri, 60));
+                return Err(Error::new(ErrorKind::Reference, message).at(range.start));
+            }
+        }
         let mut required: Vec<(&Range<usize>, String)> = Vec::new();
         let timestamp = header.timestamp.iter().map(|timestamp| (&timestamp.range, "the time stamp".to_owned()));
         if self.needs_timestamp || self.signed.contains(&Part::Timestamp) {
@@ -335,10 +350,9 @@ impl Policy {
             return Err(Error::new(ErrorKind::Unsigned, "the message has no signature"));
         }
         let mut missing = None;
-        for VerifiedSignature { signer, .. } in signatures {
-            let own = || signatures.iter().filter(|signature| signature.signer == *signer);
-            match required.iter().find(|(range, _)| !own().any(|signature| signature.covers(range))) {
-                None => return Ok(signer.clone()),
+        for (number, signature) in signatures.iter().enumerate() {
+            match required.iter().find(|(range, _)| !signature.covers(range)) {
+                None => return Ok(number),
                 Some((range, part)) => missing = missing.or(Some((range.start, part))),
             }
         }
@@ -347,13 +361,9 @@ impl Policy {
     }
 }
 
-/// Returns a digest of several texts.
-fn sha256(texts: &[&[u8]]) -> Result<[u8; 32], Error> {
+fn sha256(bytes: &[u8]) -> Result<[u8; 32], Error> {
     let mut digest = crypto::digest(DigestAlgorithm::Sha256)?;
-    for text in texts {
-        digest.update(&(text.len() as u64).to_be_bytes());
-        digest.update(text);
-    }
+    digest.update(bytes);
     let digest = digest.finish();
     digest.try_into().map_err(|_| Error::new(ErrorKind::Crypto, "a digest of SHA-256 has another length"))
 }
@@ -366,7 +376,12 @@ impl VerifiedMessage {
 
     /// Returns who signed all parts that the policy requires, if it requires a signature.
     pub fn signer(&self) -> Option<&Signer> {
-        self.signer.as_ref()
+        Some(&self.accepted_signature()?.signer)
+    }
+
+    /// Returns the signature that covers all parts that the policy requires, if it requires one.
+    pub fn accepted_signature(&self) -> Option<&VerifiedSignature> {
+        self.signatures.get(self.accepted?)
     }
 
     /// Returns the name of the user whose password the message has, if the policy requires a password.
@@ -374,11 +389,10 @@ impl VerifiedMessage {
         self.username.as_deref()
     }
 
-    /// Returns whether [`signer`](Self::signer) signed the element with this byte range. The range is that of
-    /// [`HeaderBlock::bytes`](castile_soap::HeaderBlock).
+    /// Returns whether the [accepted signature](Self::accepted_signature) covers the element with this byte range. The range
+    /// is that of [`HeaderBlock::bytes`](castile_soap::HeaderBlock).
     pub fn is_signed(&self, range: &Range<usize>) -> bool {
-        let own = self.signatures.iter().filter(|signature| Some(&signature.signer) == self.signer.as_ref());
-        own.into_iter().any(|signature| signature.covers(range))
+        self.accepted_signature().is_some_and(|signature| signature.covers(range))
     }
 }
 

@@ -11,18 +11,20 @@ use aws_lc_rs::rand;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_datatypes::DateTime;
-use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
+use castile_xml::c14n::{Algorithm, Method, Subset, Version};
 use castile_xml::{Charset, Reader, decode};
 
 use super::envelope::Envelope;
 use super::policy::Part;
 use super::username::UsernameToken;
+use crate::canonical::Canonical;
 use crate::certificate::Certificate;
-use crate::crypto::{self, Digest, SigningKey};
+use crate::crypto::{self, SigningKey};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::signature::{Target, Template, TransformText, escaped, uri_of};
 use crate::uris::{BASE64_BINARY, EXCLUSIVE, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
+use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// What is added to messages that are sent: a time stamp, a user name, a signature.
@@ -55,6 +57,8 @@ pub enum CertificateForm {
     /// By its SHA-1 digest.
     Thumbprint,
 }
+
+const EXCLUSIVE_10: Algorithm = Algorithm { version: Version::Exclusive10, with_comments: false };
 
 /// A change of a text: what is inserted at an offset, instead of what is in the range.
 struct Edit {
@@ -179,7 +183,7 @@ impl OutgoingSecurity {
         let Some(key) = &self.key else { return Ok(unsigned.0.into_bytes()) };
         let template = Template {
             prefix: "ds",
-            canonicalization: Algorithm { version: Version::Exclusive10, with_comments: false },
+            canonicalization: EXCLUSIVE_10,
             algorithm: uri_of(key.algorithm())?,
             digest: self.digest,
         };
@@ -318,27 +322,13 @@ impl OutgoingSecurity {
     /// Computes the digests of elements. Prefixes that only values use are in the canonical forms, too.
     fn digests<'t>(&self, text: &str, ids: &'t [String], limits: Limits) -> Result<Vec<Target<'t>>, Error> {
         let (_, index) = Envelope::read(text, limits)?;
-        let exclusive = Method::new(Algorithm { version: Version::Exclusive10, with_comments: false });
         let mut targets = Vec::new();
         for id in ids {
             let apex = index.element(id).map(|range| range.start);
-            let subset = Subset { apex, without: None };
-            let mut content = Content::new(crypto::digest(self.digest)?);
-            let mut reader = Reader::new(text.as_bytes(), limits.document)?;
-            write_all(&mut reader, vec![Form { method: &exclusive, subset, out: &mut content }])?;
-            let mut list = String::new();
-            if !content.omitted.is_empty() {
-                list = content.omitted.into_iter().collect::<Vec<_>>().join(" ");
-                content = Content::new(crypto::digest(self.digest)?);
-                let method = exclusive.clone().with_inclusive_namespaces(&list);
-                let mut reader = Reader::new(text.as_bytes(), limits.document)?;
-                write_all(&mut reader, vec![Form { method: &method, subset, out: &mut content }])?;
-            }
-            targets.push(Target {
-                uri: format!("#{id}").into(),
-                transforms: vec![TransformText { uri: EXCLUSIVE, prefixes: list }],
-                digest: content.digest.finish(),
-            });
+            let source = Source::Message(text, limits.document);
+            let Canonical { digest, prefixes } = Canonical::of(source, apex, EXCLUSIVE_10, self.digest)?;
+            let transforms = vec![TransformText { uri: EXCLUSIVE, prefixes }];
+            targets.push(Target { uri: format!("#{id}").into(), transforms, digest });
         }
         Ok(targets)
     }
@@ -410,34 +400,6 @@ impl Ids<'_> {
                 return id;
             }
             number += 1;
-        }
-    }
-}
-
-/// Content whose digest is computed.
-struct Content {
-    digest: Box<dyn Digest>,
-    omitted: BTreeSet<String>,
-}
-
-impl Content {
-    fn new(digest: Box<dyn Digest>) -> Self {
-        Content { digest, omitted: BTreeSet::new() }
-    }
-}
-
-impl Sink for &mut Content {
-    fn text(&mut self, piece: &str) {
-        self.digest.update(piece.as_bytes());
-    }
-
-    fn wants_omitted_prefixes(&self) -> bool {
-        true
-    }
-
-    fn omitted_prefix(&mut self, prefix: &str, _: usize) {
-        if !self.omitted.contains(prefix) {
-            self.omitted.insert(prefix.to_owned());
         }
     }
 }

@@ -10,6 +10,7 @@ use super::{DSIG, DSIG11, KeyHint, Reference, Signature, Transform};
 use crate::certificate::{Certificate, CertificateReference};
 use crate::key::{Curve, PublicKey};
 use crate::limits::Limits;
+use crate::name::DistinguishedName;
 use crate::uris::{
     BASE64_BINARY, ENVELOPED, EXCLUSIVE, SAML1_ID, SAML2_ID, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU,
     X509_KEY_IDENTIFIER, X509_PATH, X509_V3, XPATH,
@@ -21,6 +22,12 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     &STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(base64::engine::DecodePaddingMode::Indifferent),
 );
+
+/// Maximum length of a binary value in a signature or a token, in bytes of base64 with its white space. A path of ten
+/// certificates has 20 KiB.
+const MAX_BINARY: usize = 128 << 10;
+/// Maximum length of the text of a distinguished name, in bytes.
+const MAX_NAME: usize = 4 << 10;
 
 impl Signature {
     /// Reads the signature whose start tag is at `offset`. `reader` is before it.
@@ -36,7 +43,7 @@ impl Signature {
 
     /// Reads the content of a signature, whose start tag was read last.
     pub(crate) fn read(reader: &mut Reader<'_>, limits: Limits) -> Result<Self, Error> {
-        let mut elements = Elements { reader, limits };
+        let mut elements = Elements::new(reader, limits, "Signature");
         let signed_info = elements.required("SignedInfo")?;
         let info = elements.signed_info()?;
         let value = elements.required("SignatureValue").and_then(|tag| elements.base64(tag))?;
@@ -60,10 +67,31 @@ impl Signature {
 /// The elements inside an element, one after the other.
 pub(crate) struct Elements<'r, 'a> {
     pub(crate) reader: &'r mut Reader<'a>,
-    pub(crate) limits: Limits,
+    limits: Limits,
+    /// The name of the outermost element, for errors.
+    within: &'static str,
+    /// How many keys and certificates were read.
+    keys: usize,
 }
 
-impl<'a> Elements<'_, 'a> {
+impl<'r, 'a> Elements<'r, 'a> {
+    /// Reads the content of an element with this local name, whose start tag was read last.
+    pub(crate) fn new(reader: &'r mut Reader<'a>, limits: Limits, within: &'static str) -> Self {
+        Elements { reader, limits, within, keys: 0 }
+    }
+
+    /// Counts a key or a certificate that describes the key of a signature.
+    fn count_key(&mut self, tag: StartTag<'_>) -> Result<(), Error> {
+        self.keys += 1;
+        match self.keys > self.limits.keys {
+            false => Ok(()),
+            true => {
+                let message = format!("more than {} keys and certificates, which is the limit", self.limits.keys);
+                Err(Error::new(ErrorKind::Limit, message).at(tag.offset))
+            }
+        }
+    }
+
     /// Returns the start tag of the next element, or `None` after the end tag of the one around.
     pub(crate) fn next(&mut self) -> Result<Option<StartTag<'a>>, Error> {
         loop {
@@ -72,8 +100,8 @@ impl<'a> Elements<'_, 'a> {
                 Token::StartTag(tag) => return Ok(Some(tag)),
                 Token::EndTag(_) | Token::End => return Ok(None),
                 Token::Text(text) if !text.trim_matches([' ', '\t', '\n', '\r']).is_empty() => {
-                    let message =
-                        format!("text in a signature, where an element was expected: \"{}\"", excerpt(&text, 40));
+                    // The text may be a password that is in the wrong place.
+                    let message = format!("text in <{}>, where an element was expected", self.within);
                     return Err(Error::new(ErrorKind::Malformed, message).at(offset));
                 }
                 Token::Text(_) | Token::Comment(_) | Token::Instruction { .. } => {}
@@ -91,7 +119,7 @@ impl<'a> Elements<'_, 'a> {
             Some(tag) if self.dsig(tag) == Some(local) => Ok(tag),
             Some(tag) => Err(self.unexpected(tag, &format!("<{local}>"))),
             None => {
-                let message = format!("the end of an element in a signature, where <{local}> was expected");
+                let message = format!("the end of an element in <{}>, where <{local}> was expected", self.within);
                 Err(Error::new(ErrorKind::Malformed, message).at(self.reader.offset()))
             }
         }
@@ -107,7 +135,7 @@ impl<'a> Elements<'_, 'a> {
 
     #[cold]
     pub(crate) fn unexpected(&self, tag: StartTag<'_>, expected: &str) -> Error {
-        let message = format!("{} in a signature, where {expected} was expected", self.shown(tag.name));
+        let message = format!("{} in <{}>, where {expected} was expected", self.shown(tag.name), self.within);
         Error::new(ErrorKind::Malformed, message).at(tag.offset)
     }
 
@@ -128,11 +156,21 @@ impl<'a> Elements<'_, 'a> {
         }
     }
 
+    /// Reads a distinguished name. Returns `None` if it is not one, or too long.
+    fn distinguished_name(&mut self) -> Result<Option<DistinguishedName>, Error> {
+        let text = self.text()?;
+        Ok(Some(text).filter(|text| text.len() <= MAX_NAME).and_then(|text| DistinguishedName::parse(&text)))
+    }
+
     pub(crate) fn base64(&mut self, tag: StartTag<'_>) -> Result<Vec<u8>, Error> {
         let mut text = self.text()?;
+        if text.len() > MAX_BINARY {
+            let message = format!("{} has more than {MAX_BINARY} bytes, which is the limit", self.shown(tag.name));
+            return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+        }
         text.retain(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
-        BASE64.decode(&text).map_err(|error| {
-            let message = format!("{} is not base64: {error}", self.shown(tag.name));
+        BASE64.decode(&text).map_err(|_| {
+            let message = format!("{} is not base64", self.shown(tag.name));
             Error::new(ErrorKind::Malformed, message).at(tag.offset)
         })
     }
@@ -306,10 +344,7 @@ impl<'a> Elements<'_, 'a> {
     /// Reads the content of `KeyInfo` (§4.5).
     fn key_info(&mut self, hints: &mut Vec<KeyHint>) -> Result<(), Error> {
         while let Some(tag) = self.next()? {
-            if hints.len() >= self.limits.keys {
-                let message = format!("more than {} descriptions of a key, which is the limit", self.limits.keys);
-                return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
-            }
+            self.count_key(tag)?;
             match (self.reader.namespace(tag.namespace), tag.name.local()) {
                 (DSIG, "KeyName") => hints.push(KeyHint::Name(self.text()?)),
                 (DSIG, "KeyValue") => {
@@ -368,6 +403,7 @@ impl<'a> Elements<'_, 'a> {
                 }
                 (WSSE, "Embedded") => {
                     while let Some(token) = self.next()? {
+                        self.count_key(token)?;
                         match (self.reader.namespace(token.namespace), token.name.local()) {
                             (WSSE, "BinarySecurityToken") => {
                                 let certificates = self.binary_token(token)?;
@@ -460,10 +496,7 @@ impl<'a> Elements<'_, 'a> {
         let mut certificates = Vec::new();
         let mut references = Vec::new();
         while let Some(tag) = self.next()? {
-            if certificates.len() + references.len() == self.limits.keys {
-                let message = format!("more than {} certificates of a signature, which is the limit", self.limits.keys);
-                return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
-            }
+            self.count_key(tag)?;
             match (self.reader.namespace(tag.namespace), tag.name.local()) {
                 (DSIG, "X509Certificate") => {
                     let der = self.base64(tag)?;
@@ -471,15 +504,21 @@ impl<'a> Elements<'_, 'a> {
                 }
                 (DSIG, "X509IssuerSerial") => {
                     self.required("X509IssuerName")?;
-                    let issuer = self.text()?;
+                    let issuer = self.distinguished_name()?;
                     self.required("X509SerialNumber")?;
                     let serial = self.text()?;
                     self.end()?;
                     let serial = serial.trim().trim_start_matches('0');
                     let serial = if serial.is_empty() { "0" } else { serial }.to_owned();
-                    references.push(CertificateReference::IssuerSerial { issuer, serial });
+                    match issuer {
+                        Some(issuer) => references.push(CertificateReference::IssuerSerial { issuer, serial }),
+                        None => hints.push(self.not_supported(tag)),
+                    }
                 }
-                (DSIG, "X509SubjectName") => references.push(CertificateReference::Subject(self.text()?)),
+                (DSIG, "X509SubjectName") => match self.distinguished_name()? {
+                    Some(subject) => references.push(CertificateReference::Subject(subject)),
+                    None => hints.push(self.not_supported(tag)),
+                },
                 (DSIG, "X509SKI") => references.push(CertificateReference::KeyIdentifier(self.base64(tag)?)),
                 (DSIG11, "X509Digest") => {
                     let uri = self.attribute(tag, "Algorithm")?;

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::namespaces::Namespaces;
 use crate::token::{Raw, StartTag};
-use crate::{QName, Reader, XML_NAMESPACE, is_name_char, scan};
+use crate::{QName, Reader, XML_NAMESPACE, is_name_char, is_name_start_char, scan};
 
 use super::ancestors::{Ancestors, Inherited};
 use super::{Method, Sink, Version};
@@ -138,8 +138,10 @@ impl<'m, O: Sink> Output<'m, O> {
             self.tail.push_str(&piece[start..]);
             if pieces.peek().is_some() {
                 let tail = std::mem::take(&mut self.tail);
-                if !tail.is_empty() {
-                    self.note_prefix(reader, &tail);
+                // In `1-p:t` of an expression the name begins at `p`.
+                let prefix = tail.trim_start_matches(|c| !is_name_start_char(c));
+                if !prefix.is_empty() {
+                    self.note_prefix(reader, prefix);
                 }
             }
         }

@@ -1,0 +1,86 @@
+//! Digests of what is signed.
+
+use std::collections::BTreeSet;
+
+use castile_xml::Token;
+use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
+
+use crate::crypto::{self, Digest};
+use crate::verify::Source;
+use crate::{DigestAlgorithm, Error, ErrorKind};
+
+/// The digest of an element, or of a whole document.
+pub(crate) struct Canonical {
+    pub(crate) digest: Vec<u8>,
+    /// The `PrefixList` of exclusive canonicalization. It has all prefixes in scope, and those that are declared inside and
+    /// that only values use: their declarations would not be signed.
+    pub(crate) prefixes: String,
+}
+
+impl Canonical {
+    /// Digests the element at `apex`, or the document. The canonical form has no comments.
+    pub(crate) fn of(
+        source: Source<'_>,
+        apex: Option<usize>,
+        algorithm: Algorithm,
+        digest: DigestAlgorithm,
+    ) -> Result<Self, Error> {
+        let subset = Subset { apex, without: None };
+        let form = |prefixes: &BTreeSet<String>| {
+            let list: Vec<&str> = prefixes.iter().map(String::as_str).collect();
+            let method = Method::new(algorithm).without_comments().with_inclusive_namespaces(&list.join(" "));
+            let mut content = Content { digest: crypto::digest(digest)?, omitted: BTreeSet::new() };
+            write_all(&mut source.reader()?, vec![Form { method: &method, subset, out: &mut content }])?;
+            Ok::<_, Error>(content)
+        };
+        let mut prefixes = BTreeSet::new();
+        if algorithm.version == Version::Exclusive10 {
+            prefixes = prefixes_at(source, apex)?;
+        }
+        let mut content = form(&prefixes)?;
+        if !content.omitted.is_empty() {
+            prefixes.append(&mut content.omitted);
+            content = form(&prefixes)?;
+        }
+        let prefixes: Vec<String> = prefixes.into_iter().collect();
+        Ok(Canonical { digest: content.digest.finish(), prefixes: prefixes.join(" ") })
+    }
+}
+
+/// Returns the prefixes in scope at an element, as a `PrefixList` has them.
+fn prefixes_at(source: Source<'_>, apex: Option<usize>) -> Result<BTreeSet<String>, Error> {
+    let Some(apex) = apex else { return Ok(BTreeSet::new()) };
+    let mut reader = source.reader()?;
+    loop {
+        match reader.next()? {
+            Token::StartTag(tag) if tag.offset == apex => break,
+            Token::End => return Err(Error::new(ErrorKind::Reference, "an element to be signed is not there").at(apex)),
+            _ => {}
+        }
+    }
+    let is_bound = |prefix: &str| reader.resolve(prefix).is_some_and(|name| !name.is_empty());
+    let prefixes = reader.namespaces().map(|(prefix, _)| prefix).filter(|prefix| *prefix != "xml" && is_bound(prefix));
+    Ok(prefixes.map(|prefix| if prefix.is_empty() { "#default" } else { prefix }.to_owned()).collect())
+}
+
+/// Content whose digest is computed.
+struct Content {
+    digest: Box<dyn Digest>,
+    omitted: BTreeSet<String>,
+}
+
+impl Sink for &mut Content {
+    fn text(&mut self, piece: &str) {
+        self.digest.update(piece.as_bytes());
+    }
+
+    fn wants_omitted_prefixes(&self) -> bool {
+        true
+    }
+
+    fn omitted_prefix(&mut self, prefix: &str, _: usize) {
+        if !self.omitted.contains(prefix) {
+            self.omitted.insert(prefix.to_owned());
+        }
+    }
+}

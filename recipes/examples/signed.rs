@@ -4,9 +4,7 @@ use std::path::Path;
 
 use castile::http::server::{Routes, Server};
 use castile::soap::{Next, RequestMessage, from_fn};
-use castile::wss::message::{
-    CertificateForm, ClientSecurity, OutgoingSecurity, Policy, SecurityLayer, VerifiedMessage,
-};
+use castile::wss::message::{ClientSecurity, OutgoingSecurity, Policy, SecurityLayer, VerifiedMessage};
 use castile::wss::{Certificate, PrivateKey, Signer, Trust};
 use castile::{CallError, ClientOptions};
 use castile_recipes::orders::{OrdersClient, OrdersServer};
@@ -60,7 +58,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Signs with a private key, and sends its certificate along.
-fn signing(folder: &Path, name: &str) -> Result<Security, Box<dyn std::error::Error>> {
+fn signing(folder: &Path, name: &str) -> Result<OutgoingSecurity, Box<dyn std::error::Error>> {
     let key = PrivateKey::from_pem(&std::fs::read(folder.join(name).with_extension("key"))?)?;
     let certificate = certificate(folder, name)?;
     Ok(OutgoingSecurity::new().with_timestamp().with_signature(key).with_certificate(certificate))

@@ -44,7 +44,7 @@ pub(crate) struct Arguments {
     intermediate: Vec<PathBuf>,
     /// Also accept SHA-1, and RSA keys of at least 1024 bits
     #[arg(long)]
-    sha1: bool,
+    legacy: bool,
     /// An attribute that is an id, besides Id and xml:id; may be repeated
     #[arg(long, value_name = "NAME")]
     id_attribute: Vec<String>,
@@ -137,7 +137,7 @@ fn verifier(arguments: &Arguments) -> anyhow::Result<DocumentVerifier> {
         trust = trust.with_time(time);
     }
     let mut verifier = DocumentVerifier::new(trust).with_limits(limits());
-    if arguments.sha1 {
+    if arguments.legacy {
         verifier = verifier.with_algorithms(Algorithms::default().with_legacy());
     }
     for content in &arguments.content {

@@ -1,0 +1,83 @@
+//! A client with security: what it sends and what it accepts.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use castile::soap::{ErrorKind, Mtom};
+use castile::wss::message::{ClientSecurity, OutgoingSecurity, Policy, SecurityLayer, UsernameToken};
+use castile::wss::{Secret, Trust};
+use castile::{CallError, ClientOptions};
+use castile_recipes::orders::{OrdersClient, OrdersServer};
+use castile_recipes::{Shop, order};
+
+const URL: &str = "http://localhost/orders";
+
+fn secret(text: &str) -> Secret {
+    Secret::new(text.as_bytes())
+}
+
+fn signing(text: &str) -> OutgoingSecurity {
+    OutgoingSecurity::new().with_timestamp().with_signature(secret(text))
+}
+
+fn policy(text: &str) -> Policy {
+    Policy::signed_by(Trust::new().with_secret("s", secret(text)))
+}
+
+fn options(security: ClientSecurity) -> ClientOptions {
+    let mut options = ClientOptions::default();
+    options.security = Some(Arc::new(security));
+    options
+}
+
+/// Returns the kind of an error that is not a fault.
+fn kind<D: std::fmt::Debug + 'static>(error: CallError<D>) -> ErrorKind {
+    match error {
+        CallError::Protocol { error, .. } => error.kind(),
+        other => panic!("{other}"),
+    }
+}
+
+#[tokio::test]
+async fn both_sides_sign() {
+    let layer = SecurityLayer::new(policy("request")).with_reply_security(signing("reply"));
+    let server = OrdersServer::new(Shop).layer(layer);
+    let security = ClientSecurity::new(signing("request")).with_answer_policy(policy("reply"));
+    let client = OrdersClient::with_transport(URL, server.clone()).expect("a URL").with_options(options(security));
+    assert_eq!(client.place(&order(2)).await.expect("it is signed").number, 7);
+    let fault = client.place(&order(200)).await.expect_err("so much tea is not there");
+    assert_eq!(fault.to_string(), "Sender: order less");
+
+    // The server refuses the signature, and doesn't sign that it does.
+    let security = ClientSecurity::new(signing("other")).with_answer_policy(policy("reply"));
+    let client = OrdersClient::with_transport(URL, server.clone()).expect("a URL").with_options(options(security));
+    let error = client.place(&order(2)).await.expect_err("the secret is another one");
+    assert_eq!(kind(error), ErrorKind::UnsecuredFault);
+
+    // The client refuses the signature of the answer.
+    let security = ClientSecurity::new(signing("request")).with_answer_policy(policy("another reply"));
+    let client = OrdersClient::with_transport(URL, server).expect("a URL").with_options(options(security));
+    let error = client.place(&order(2)).await.expect_err("the secret is another one");
+    assert_eq!(kind(error), ErrorKind::Security);
+}
+
+#[tokio::test]
+async fn answers_without_security_are_refused_only_by_a_policy() {
+    let layer = SecurityLayer::new(Policy::authenticated_by(BTreeMap::from([("ada".to_owned(), secret("tea"))])));
+    let server = OrdersServer::new(Shop).layer(layer);
+    let ada = || ClientSecurity::new(OutgoingSecurity::new().with_username(UsernameToken::new("ada", "tea")));
+    let client = OrdersClient::with_transport(URL, server.clone()).expect("a URL");
+    assert_eq!(client.clone().with_options(options(ada())).place(&order(2)).await.expect("no policy").number, 7);
+    let client = client.with_options(options(ada().with_answer_policy(policy("reply"))));
+    let error = client.place(&order(2)).await.expect_err("the answer is not signed");
+    assert_eq!(kind(error), ErrorKind::Security);
+}
+
+#[tokio::test]
+async fn what_a_signature_would_not_cover_is_not_sent() {
+    let client = OrdersClient::with_transport(URL, OrdersServer::new(Shop)).expect("a URL");
+    let mut options = options(ClientSecurity::new(signing("request")));
+    options.messages.mtom = Mtom::Always(1);
+    let error = client.with_options(options).place(&order(2)).await.expect_err("it is MTOM");
+    assert_eq!(kind(error), ErrorKind::Security);
+}

@@ -1,11 +1,13 @@
-//! Digests of what is signed.
+//! Canonical forms of what is signed, and of what says so.
 
 use std::collections::BTreeSet;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use castile_xml::Token;
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
 
-use crate::crypto::{self, Digest};
+use crate::crypto::{self, Digest, SigningKey};
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
@@ -45,6 +47,20 @@ impl Canonical {
         let prefixes: Vec<String> = prefixes.into_iter().collect();
         Ok(Canonical { digest: content.digest.finish(), prefixes: prefixes.join(" ") })
     }
+}
+
+/// Makes the value of a signature whose `SignedInfo` is at this offset. It is where it will be verified, because its canonical
+/// form may depend on what is around it.
+pub(crate) async fn signature_value(
+    key: &dyn SigningKey,
+    source: Source<'_>,
+    signed_info: usize,
+    algorithm: Algorithm,
+) -> Result<String, Error> {
+    let mut canonical = Vec::new();
+    let subset = Subset { apex: Some(signed_info), without: None };
+    Method::new(algorithm).write(&mut source.reader()?, subset, |piece| canonical.extend(piece.as_bytes()))?;
+    Ok(STANDARD.encode(key.sign(&canonical).await?))
 }
 
 /// Returns the prefixes in scope at an element, as a `PrefixList` has them.

@@ -389,3 +389,14 @@ fn weak_algorithms_are_refused_by_default() {
     let verifier = DocumentVerifier::new(trust).with_algorithms(Algorithms::default().with_legacy());
     assert!(verifier.verify(document.as_bytes()).is_ok());
 }
+
+/// A key may be on another machine, so that signing is spawned like any other call.
+#[test]
+fn signing_can_be_spawned() {
+    fn is_send(_: impl Send) {}
+    let signer = Owner::new(&rcgen::PKCS_ED25519).signer();
+    is_send(signer.sign(b"<a/>"));
+    is_send(signer.sign_element(b"<a/>", "a"));
+    is_send(signer.sign_enveloping(b"<a/>"));
+    is_send(signer.sign_detached(&[]));
+}

@@ -18,8 +18,8 @@ const MAX_MEMBERS: usize = 10_000;
 /// that may occur up to 500 times costs 500. The contracts of the corpus use at most a quarter of this limit.
 const MAX_PATTERN_COST: u64 = 500_000;
 
-/// Maximum cost of reading all values of a contract, such as facets and defaults: bytes of text, multiplied by the
-/// number of facets and member types that check them. The most expensive contract of the corpus uses a fifth of this
+/// Maximum cost of reading the facets of a contract, and of reading the other values of it, such as defaults, for one
+/// purpose: bytes of text, multiplied by the number of facets and member types that check them. The most expensive contract of the corpus uses a fifth of this
 /// limit.
 const MAX_READING_COST: u64 = 50_000_000;
 
@@ -83,7 +83,7 @@ impl<'s> ContractValues<'s> {
 
 /// The definitions of the simple types of a schema. They are made on demand, and shared by the copies of a schema.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Definitions(Arc<Mutex<Cache>>);
+pub(crate) struct DefinitionCache(Arc<Mutex<Cache>>);
 
 #[derive(Debug, Default)]
 struct Cache {

@@ -1,13 +1,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use castile_xml::c14n::{Algorithm, Method, Subset, Version};
+use castile_xml::c14n::{Algorithm, Version};
 use castile_xml::tree::is_ncname;
 use castile_xml::{DocumentEntity, Token, decode, excerpt};
 
-use crate::canonical::Canonical;
+use crate::canonical::{Canonical, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
@@ -209,13 +207,10 @@ impl DocumentSigner {
         let unsigned = self.template()?.signature(info, "", &key_info, object);
         let (document, at) = place.insert(text, &unsigned);
         let signed_info = at + unsigned.find(info).unwrap_or_default();
-        let mut canonical = Vec::new();
         let entity = DocumentEntity::new(&document, self.limits.document)?;
-        let subset = Subset { apex: Some(signed_info), without: None };
-        Method::new(self.canonicalization)
-            .write(&mut entity.reader(), subset, |piece| canonical.extend(piece.as_bytes()))?;
-        let value = self.key.sign(&canonical).await?;
-        let signed = self.template()?.signature(info, &STANDARD.encode(value), &key_info, object);
+        let source = Source::Document(&entity);
+        let value = signature_value(&*self.key, source, signed_info, self.canonicalization).await?;
+        let signed = self.template()?.signature(info, &value, &key_info, object);
         Ok(place.insert(text, &signed).0.into_bytes())
     }
 

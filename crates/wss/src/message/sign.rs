@@ -11,13 +11,13 @@ use aws_lc_rs::rand;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_datatypes::DateTime;
-use castile_xml::c14n::{Algorithm, Method, Subset, Version};
-use castile_xml::{Charset, Reader, decode};
+use castile_xml::c14n::{Algorithm, Version};
+use castile_xml::{Charset, decode};
 
 use super::envelope::Envelope;
 use super::policy::Part;
 use super::username::UsernameToken;
-use crate::canonical::Canonical;
+use crate::canonical::{Canonical, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
 use crate::index::Index;
@@ -193,12 +193,8 @@ impl OutgoingSecurity {
         let without_value = template.signature(&info, "", &key_info, "");
         let (document, at) = block.insert(&text, &envelope, &edits, &without_value);
         let signed_info = at + without_value.find(&info).unwrap_or_default();
-        let mut canonical = Vec::new();
-        let mut reader = Reader::new(document.as_bytes(), limits.document)?;
-        let subset = Subset { apex: Some(signed_info), without: None };
-        Method::new(template.canonicalization)
-            .write(&mut reader, subset, |piece| canonical.extend(piece.as_bytes()))?;
-        let value = STANDARD.encode(key.sign(&canonical).await?);
+        let source = Source::Message(&document, limits.document);
+        let value = signature_value(&**key, source, signed_info, template.canonicalization).await?;
         let signature = template.signature(&info, &value, &key_info, "");
         Ok(block.insert(&text, &envelope, &edits, &signature).0.into_bytes())
     }

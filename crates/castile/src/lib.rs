@@ -308,8 +308,9 @@ pub mod soap {
 #[cfg(feature = "wss")]
 pub mod wss {
     pub use castile_wss::{
-        Algorithms, Certificate, Curve, DigestAlgorithm, Error, ErrorKind, Limits, PrivateKey, PublicKey, Secret,
-        SignatureAlgorithm, Signer, SigningKey, Trust, VerifiedContent, VerifiedReference, VerifiedSignature,
+        Algorithms, Certificate, Curve, DigestAlgorithm, Error, ErrorKind, ExplainedContent, ExplainedPart,
+        ExplainedReference, ExplainedSignature, Explanation, Limits, PrivateKey, PublicKey, Secret, SignatureAlgorithm,
+        Signer, SigningKey, Trust, VerifiedContent, VerifiedReference, VerifiedSignature, explain,
     };
 
     /// Signatures of documents, without SOAP: enveloped, enveloping and detached.

@@ -59,6 +59,8 @@ enum Command {
     Sign(Box<signatures::sign::Arguments>),
     #[cfg(feature = "contracts")]
     Verify(signatures::verify::Arguments),
+    #[cfg(feature = "contracts")]
+    Sec(Box<signatures::explain::Security>),
     Bench(Box<bench::Arguments>),
     Report(report::Arguments),
     Peers(peers::Arguments),
@@ -98,6 +100,8 @@ fn run(command: Command) -> ExitCode {
         Command::Sign(arguments) => signatures::sign::run(&arguments),
         #[cfg(feature = "contracts")]
         Command::Verify(arguments) => return signatures::verify::run(&arguments),
+        #[cfg(feature = "contracts")]
+        Command::Sec(security) => return signatures::explain::run(&security),
         Command::Bench(arguments) => return bench::run(&arguments),
         Command::Report(arguments) => report::run(arguments),
         Command::Peers(arguments) => peers::run(arguments),

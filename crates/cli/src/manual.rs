@@ -42,7 +42,7 @@ const IN_SUMMARY: usize = 12;
 const MAX_WIDTH: usize = 100;
 
 /// Examples for each command that isn't hidden.
-const EXAMPLES: [(&str, &[&str]); 18] = [
+const EXAMPLES: [(&str, &[&str]); 19] = [
     (
         "describe",
         &[
@@ -134,6 +134,14 @@ const EXAMPLES: [(&str, &[&str]); 18] = [
             "castile verify signed.xml --ca ca.pem",
             "castile verify *.xml --cert partner.pem --json",
             "castile verify data.sig --key public.pem --content data.bin=data.bin",
+        ],
+    ),
+    (
+        "sec",
+        &[
+            "castile sec explain message.xml --ca ca.pem",
+            "castile sec explain message.xml --canonical '#body-1'",
+            "castile sec explain message.xml --expected '#body-1=sent.txt'",
         ],
     ),
     (

@@ -1,5 +1,6 @@
-//! Signatures of documents: `castile sign` and `castile verify`.
+//! Signatures: `castile sign`, `castile verify` and `castile sec explain`.
 
+pub(crate) mod explain;
 pub(crate) mod sign;
 pub(crate) mod verify;
 
@@ -7,7 +8,7 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use castile_wss::{Certificate, Limits};
+use castile_wss::{Certificate, Limits, Signer};
 
 /// A document is held in memory.
 const MAX_SIZE: u64 = 256 << 20;
@@ -47,4 +48,15 @@ fn certificates(path: &Path) -> anyhow::Result<Vec<Certificate>> {
         false => Certificate::from_pem_bundle(&bytes),
     };
     certificates.map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+/// Returns who made a signature, as a text.
+fn shown_signer(signer: &Signer) -> String {
+    match signer {
+        Signer::Certificate(certificate) => certificate.subject(),
+        Signer::Key(name) => format!("the owner of the key {name}"),
+        Signer::Secret(name) => format!("somebody who knows the secret {name}"),
+        Signer::Anyone => "somebody who is not trusted".to_owned(),
+        _ => "somebody".to_owned(),
+    }
 }

@@ -4,7 +4,7 @@
 
 use std::process::{Command, Output};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "describe",
     "gen",
     "bundle",
@@ -17,6 +17,7 @@ const COMMANDS: [&str; 18] = [
     "serve",
     "sign",
     "verify",
+    "sec",
     "bench",
     "report",
     "load",
@@ -110,6 +111,7 @@ fn every_command_has_a_manual_page() {
     names.sort();
     let mut expected: Vec<_> = COMMANDS.iter().map(|name| format!("castile-{name}.1")).collect();
     expected.extend(["build", "check", "clients", "list"].map(|name| format!("castile-peers-{name}.1")));
+    expected.push("castile-sec-explain.1".to_owned());
     expected.push("castile.1".to_owned());
     expected.sort();
     assert_eq!((names, listed.lines().count()), (expected.clone(), expected.len()));

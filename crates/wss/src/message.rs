@@ -27,6 +27,7 @@ mod client;
 mod envelope;
 mod header;
 mod layer;
+mod outline;
 mod policy;
 mod replay;
 mod sign;
@@ -34,6 +35,7 @@ mod username;
 
 pub use client::ClientSecurity;
 pub use layer::{Secured, SecurityLayer};
+pub(crate) use outline::{Outline, is_envelope};
 pub use policy::{Part, Policy, VerifiedMessage};
 pub use replay::{Remembered, ReplayCache, ReplayMemory};
 pub use sign::{CertificateForm, OutgoingSecurity};

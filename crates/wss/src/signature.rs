@@ -66,6 +66,16 @@ pub(crate) enum KeyHint {
     Unsupported(String),
 }
 
+impl Signature {
+    /// Returns the certificate that the signature brings with it: the one that issued none of the others.
+    pub(crate) fn certificate(&self) -> Option<&Certificate> {
+        self.hints.iter().find_map(|hint| match hint {
+            KeyHint::Certificates(certificates) => crate::trust::leaf(certificates).ok(),
+            _ => None,
+        })
+    }
+}
+
 impl KeyHint {
     pub(crate) fn name(&self) -> Option<&str> {
         match self {

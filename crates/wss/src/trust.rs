@@ -311,7 +311,7 @@ impl ExtendedKeyUsageValidator for AnyUsage {
 }
 
 /// Returns the certificate that issued none of the others.
-fn leaf(certificates: &[Certificate]) -> Result<&Certificate, Error> {
+pub(crate) fn leaf(certificates: &[Certificate]) -> Result<&Certificate, Error> {
     let has_issued = |one: &Certificate| certificates.iter().any(|other| other != one && other.is_issued_by(one));
     let mut leaves = certificates.iter().filter(|one| !has_issued(one));
     match (leaves.next(), leaves.next()) {

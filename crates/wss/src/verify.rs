@@ -1,5 +1,7 @@
 //! Verifies signatures over the bytes that are read afterwards.
 
+mod explain;
+
 use std::cell::Cell;
 use std::ops::Range;
 use std::time::SystemTime;
@@ -40,17 +42,22 @@ impl VerifiedSignature {
 
     /// Returns whether the whole element with this byte range is signed, without any exception.
     pub fn covers(&self, range: &Range<usize>) -> bool {
-        self.references.iter().any(|reference| {
-            let (is_inside, without) = match &reference.content {
-                VerifiedContent::Element { range: signed, without } => {
-                    (signed.start <= range.start && range.end <= signed.end, without)
-                }
-                VerifiedContent::Document { without } => (true, without),
-                VerifiedContent::External => return false,
-            };
-            let is_apart = |without: &Range<usize>| without.end <= range.start || range.end <= without.start;
-            is_inside && without.as_ref().is_none_or(is_apart)
-        })
+        self.references.iter().any(|reference| reference.content.covers(range))
+    }
+}
+
+impl VerifiedContent {
+    /// Returns whether the whole element with this byte range is in the content.
+    pub fn covers(&self, range: &Range<usize>) -> bool {
+        let (is_inside, without) = match self {
+            VerifiedContent::Element { range: signed, without } => {
+                (signed.start <= range.start && range.end <= signed.end, without)
+            }
+            VerifiedContent::Document { without } => (true, without),
+            VerifiedContent::External => return false,
+        };
+        let is_apart = |without: &Range<usize>| without.end <= range.start || range.end <= without.start;
+        is_inside && without.as_ref().is_none_or(is_apart)
     }
 }
 
@@ -143,15 +150,20 @@ impl Verification<'_> {
             _ => trust.key(&signature.hints, self.now),
         }
         .map_err(|error| error.at(range.start))?;
-        let mut signed_info = SignedInfo(Vec::new());
-        let subset = Subset { apex: Some(signature.signed_info), without: None };
-        let form = Form { method: &signature.canonicalization, subset, out: &mut signed_info };
-        write_all(&mut self.source.reader()?, vec![form])?;
-        let SignedInfo(signed_info) = signed_info;
+        let signed_info = self.signed_info(signature)?;
         self.check_value(&key, signature, &signed_info).map_err(|error| error.at(range.start))?;
         let references = self.references(range, signature)?;
         let identity = identity(&signed_info, &signer)?;
         Ok(VerifiedSignature { signer, algorithm, references, range: range.clone(), identity })
+    }
+
+    /// Returns the canonical form of `SignedInfo`.
+    fn signed_info(&self, signature: &Signature) -> Result<Vec<u8>, Error> {
+        let mut signed_info = SignedInfo(Vec::new());
+        let subset = Subset { apex: Some(signature.signed_info), without: None };
+        let form = Form { method: &signature.canonicalization, subset, out: &mut signed_info };
+        write_all(&mut self.source.reader()?, vec![form])?;
+        Ok(signed_info.0)
     }
 
     fn check_value(&self, key: &VerifyingKey<'_>, signature: &Signature, signed_info: &[u8]) -> Result<(), Error> {
@@ -197,11 +209,7 @@ impl Verification<'_> {
         for reference in &signature.references {
             resolved.push(self.resolve(reference, signature_range, &left)?);
         }
-        let inside = resolved.iter_mut().filter_map(|resolved| {
-            let Resolved { method, subset, sink, .. } = resolved;
-            Some(Form { method, subset: (*subset)?, out: Limited { sink, left: &left } })
-        });
-        write_all(&mut self.source.reader()?, inside.collect())?;
+        self.digest_inside(resolved.iter_mut(), &left)?;
         let mut verified = Vec::new();
         for (resolved, reference) in resolved.into_iter().zip(&signature.references) {
             let uri = reference.uri.clone().unwrap_or_default();
@@ -222,6 +230,19 @@ impl Verification<'_> {
             verified.push(VerifiedReference { uri, content: resolved.content });
         }
         Ok(verified)
+    }
+
+    /// Digests the content that is inside the document, in one pass over it.
+    fn digest_inside<'r>(
+        &self,
+        resolved: impl Iterator<Item = &'r mut Resolved>,
+        left: &Cell<Option<usize>>,
+    ) -> Result<(), Error> {
+        let inside = resolved.filter_map(|resolved| {
+            let Resolved { method, subset, sink, .. } = resolved;
+            Some(Form { method, subset: (*subset)?, out: Limited { sink, left } })
+        });
+        Ok(write_all(&mut self.source.reader()?, inside.collect())?)
     }
 
     /// Finds the content of a reference, and how its digest is computed.
@@ -325,7 +346,7 @@ impl Verification<'_> {
             let message = "a transform of the document, on content outside it";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
-        let mut sink = DigestSink { digest, is_token: false, omitted: None, wants_omitted: false };
+        let mut sink = DigestSink { digest, shown: None, is_token: false, omitted: None, wants_omitted: false };
         match steps.method {
             None => {
                 left.set(left.get().and_then(|left| left.checked_sub(content.len())));
@@ -413,7 +434,7 @@ impl<'r> Steps<'r> {
             // Such a reference selects no comments, whatever its transform (§4.4.3.3).
             method: self.method.cloned().unwrap_or_else(|| Method::new(DEFAULT)).without_comments(),
             subset: Some(Subset { apex, without: without.as_ref().map(|range| range.start) }),
-            sink: DigestSink { digest, is_token: self.is_token, omitted: None, wants_omitted },
+            sink: DigestSink { digest, shown: None, is_token: self.is_token, omitted: None, wants_omitted },
             content: match apex {
                 Some(_) => VerifiedContent::Element { range, without },
                 None => VerifiedContent::Document { without },
@@ -463,6 +484,8 @@ impl Sink for Limited<'_> {
 /// Receives canonical text.
 struct DigestSink {
     digest: Box<dyn Digest>,
+    /// The text, if somebody wants to see it.
+    shown: Option<Vec<u8>>,
     /// Whether the next text is the start tag of a token that replaces a reference to it.
     is_token: bool,
     wants_omitted: bool,
@@ -473,15 +496,22 @@ struct DigestSink {
 impl DigestSink {
     fn push(&mut self, text: &str) {
         if !std::mem::take(&mut self.is_token) {
-            return self.digest.update(text.as_bytes());
+            return self.update(text);
         }
         // Such a token declares that it has no default namespace, unless it has one (WS-Security §8.3).
         let end = text.find([' ', '>']).unwrap_or(text.len());
         let (name, rest) = text.split_at(end);
-        self.digest.update(name.as_bytes());
+        self.update(name);
         if !rest.starts_with(" xmlns=") {
-            self.digest.update(b" xmlns=\"\"");
+            self.update(" xmlns=\"\"");
         }
-        self.digest.update(rest.as_bytes());
+        self.update(rest);
+    }
+
+    fn update(&mut self, text: &str) {
+        self.digest.update(text.as_bytes());
+        if let Some(shown) = &mut self.shown {
+            shown.extend(text.as_bytes());
+        }
     }
 }

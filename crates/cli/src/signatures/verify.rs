@@ -7,11 +7,11 @@ use std::time::SystemTime;
 use anstyle::{AnsiColor, Style};
 use anyhow::{anyhow, bail};
 use castile_wss::document::{DocumentVerifier, VerifiedDocument};
-use castile_wss::{Algorithms, Error, PublicKey, Secret, Signer, Trust, VerifiedContent};
+use castile_wss::{Algorithms, Error, PublicKey, Secret, Trust, VerifiedContent};
 use castile_xml::{Limits, Location, visible};
 use serde::Serialize;
 
-use super::{certificates, limits, read};
+use super::{certificates, limits, read, shown_signer};
 use crate::{errors, outcome, output};
 
 const VALID: Style = AnsiColor::Green.on_default().bold();
@@ -24,6 +24,29 @@ pub(crate) struct Arguments {
     /// The documents; `-` is standard input
     #[arg(value_name = "DOCUMENT", required = true)]
     documents: Vec<PathBuf>,
+    #[command(flatten)]
+    trust: TrustArguments,
+    /// Also accept SHA-1, and RSA keys of at least 1024 bits
+    #[arg(long)]
+    legacy: bool,
+    /// An attribute that is an id, besides Id and xml:id; may be repeated
+    #[arg(long, value_name = "NAME")]
+    id_attribute: Vec<String>,
+    /// The file with the content that a detached signature refers to by this URI; may be repeated
+    #[arg(long, value_name = "URI=FILE")]
+    content: Vec<String>,
+    /// Check certificates at this time, such as 2026-11-29T12:00:00Z
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak)]
+    at: Option<SystemTime>,
+    /// Write JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Whose signatures are accepted.
+#[derive(clap::Args)]
+#[group(id = "trust")]
+pub(crate) struct TrustArguments {
     /// Trust these certificates, as PEM, and all that were issued with them; may be repeated
     #[arg(long, value_name = "FILE")]
     ca: Vec<PathBuf>,
@@ -42,21 +65,38 @@ pub(crate) struct Arguments {
     /// Certificates that may be needed between that of a signature and a trusted one, or that it only describes; may be repeated
     #[arg(long, value_name = "FILE")]
     intermediate: Vec<PathBuf>,
-    /// Also accept SHA-1, and RSA keys of at least 1024 bits
-    #[arg(long)]
-    legacy: bool,
-    /// An attribute that is an id, besides Id and xml:id; may be repeated
-    #[arg(long, value_name = "NAME")]
-    id_attribute: Vec<String>,
-    /// The file with the content that a detached signature refers to by this URI; may be repeated
-    #[arg(long, value_name = "URI=FILE")]
-    content: Vec<String>,
-    /// Check certificates at this time, such as 2026-11-29T12:00:00Z
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak)]
-    at: Option<SystemTime>,
-    /// Write JSON
-    #[arg(long)]
-    json: bool,
+}
+
+impl TrustArguments {
+    /// Returns whether somebody is trusted.
+    fn is_given(&self) -> bool {
+        let Self { ca, cert, key, secret, anyone, intermediate: _ } = self;
+        *anyone || !(ca.is_empty() && cert.is_empty() && key.is_empty() && secret.is_empty())
+    }
+
+    /// Reads the keys and certificates.
+    pub(super) fn read(&self) -> anyhow::Result<Trust> {
+        let mut trust = Trust::new();
+        for path in &self.ca {
+            trust = certificates(path)?.into_iter().fold(trust, Trust::with_authority);
+        }
+        for path in &self.cert {
+            trust = certificates(path)?.into_iter().fold(trust, Trust::with_certificate);
+        }
+        for path in &self.intermediate {
+            trust = certificates(path)?.into_iter().fold(trust, Trust::with_intermediate);
+        }
+        for key in &self.key {
+            let (name, path) = named(key);
+            let key = PublicKey::from_pem(&read(&path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            trust = trust.with_key(name, key);
+        }
+        for secret in &self.secret {
+            let (name, path) = named(secret);
+            trust = trust.with_secret(name, Secret::new(read(&path)?));
+        }
+        Ok(if self.anyone { trust.with_anyone() } else { trust })
+    }
 }
 
 /// The result for one document.
@@ -107,32 +147,10 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 }
 
 fn verifier(arguments: &Arguments) -> anyhow::Result<DocumentVerifier> {
-    let Arguments { ca, cert, key, secret, anyone, .. } = arguments;
-    if ca.is_empty() && cert.is_empty() && key.is_empty() && secret.is_empty() && !anyone {
+    if !arguments.trust.is_given() {
         bail!("nobody is trusted, expected --ca, --cert, --key, --secret or --anyone");
     }
-    let mut trust = Trust::new();
-    for path in ca {
-        trust = certificates(path)?.into_iter().fold(trust, Trust::with_authority);
-    }
-    for path in cert {
-        trust = certificates(path)?.into_iter().fold(trust, Trust::with_certificate);
-    }
-    for path in &arguments.intermediate {
-        trust = certificates(path)?.into_iter().fold(trust, Trust::with_intermediate);
-    }
-    for key in key {
-        let (name, path) = named(key);
-        let key = PublicKey::from_pem(&read(&path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
-        trust = trust.with_key(name, key);
-    }
-    for secret in secret {
-        let (name, path) = named(secret);
-        trust = trust.with_secret(name, Secret::new(read(&path)?));
-    }
-    if *anyone {
-        trust = trust.with_anyone();
-    }
+    let mut trust = arguments.trust.read()?;
     if let Some(time) = arguments.at {
         trust = trust.with_time(time);
     }
@@ -176,7 +194,7 @@ fn verdict(file: String, document: &[u8], result: Result<VerifiedDocument, Error
     match result {
         Ok(verified) => {
             let signatures = verified.signatures().iter().map(|signature| ReportedSignature {
-                signer: shown(&signature.signer),
+                signer: shown_signer(&signature.signer),
                 algorithm: signature.algorithm.to_string(),
                 references: signature
                     .references
@@ -218,16 +236,6 @@ fn verdict(file: String, document: &[u8], result: Result<VerifiedDocument, Error
                 problem: Some(problem),
             }
         }
-    }
-}
-
-fn shown(signer: &Signer) -> String {
-    match signer {
-        Signer::Certificate(certificate) => certificate.subject(),
-        Signer::Key(name) => format!("the owner of the key {name}"),
-        Signer::Secret(name) => format!("somebody who knows the secret {name}"),
-        Signer::Anyone => "somebody who is not trusted".to_owned(),
-        _ => "somebody".to_owned(),
     }
 }
 

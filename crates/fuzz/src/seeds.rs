@@ -23,6 +23,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "validate" => schemas(),
         "pattern" => patterns(),
         "load" => templates(),
+        "signatures" => files("crates/fuzz/signatures", "xml").iter().map(|file| read(file)).collect(),
         _ => Vec::new(),
     };
     seeds.retain(|seed| seed.len() <= MAX_LENGTH && !seed.is_empty());

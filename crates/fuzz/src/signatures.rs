@@ -1,0 +1,104 @@
+//! Checks that no change of a signed document or message is accepted.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use castile_wss::document::DocumentVerifier;
+use castile_wss::message::Policy;
+use castile_wss::{Certificate, Explanation, PublicKey, Trust, VerifiedSignature, explain};
+use futures_util::FutureExt;
+
+use crate::{seeds, shown};
+
+/// The messages of the seeds are valid then.
+const NOW: Duration = Duration::from_secs(1_796_000_030);
+/// The certificate that issued the one of the seeds, and the public key of the latter.
+const AUTHORITY: &[u8] = include_bytes!("../signatures/ca.pem");
+const KEY: &[u8] = include_bytes!("../signatures/public.pem");
+
+/// What the owner of the key has signed: the canonical forms of all references of a signature, in order.
+static SIGNED: LazyLock<HashSet<Vec<String>>> = LazyLock::new(|| {
+    let signed: HashSet<_> = seeds("signatures")
+        .iter()
+        .flat_map(|seed| {
+            let explanation = explained(seed).expect("a seed that can be read");
+            let count = explanation.signatures.len();
+            (0..count).map(move |number| canonical(&explanation, number).expect("a seed whose signatures are right"))
+        })
+        .collect();
+    assert!(signed.len() > 3, "{} signatures are too few", signed.len());
+    signed
+});
+
+/// Verifies any bytes as a document and as a message.
+///
+/// - What is accepted has the same canonical form as what the owner of the key signed, and consists of the parts of one signature.
+/// - The body of an accepted message is signed.
+/// - The explanation of what is accepted says so.
+pub fn signatures(input: &[u8]) {
+    let explanation = explained(input);
+    let document = DocumentVerifier::new(trust()).with_doctype().verify(input);
+    let policy = Policy::signed_by(trust()).without_replay_cache().with_clock(now);
+    let message = policy.verify(input).now_or_never().expect("a policy that waits for nobody");
+    let Some(explanation) = explanation else {
+        assert!(document.is_err() && message.is_err(), "accepted, but not explained: {}", shown(input));
+        return;
+    };
+    if let Ok(document) = document {
+        assert_eq!(document.text(), explanation.text);
+        for signature in document.signatures() {
+            check(&explanation, signature, input);
+        }
+    }
+    if let Ok(message) = message {
+        let accepted = message.accepted_signature().expect("a signature, which the policy requires");
+        check(&explanation, accepted, input);
+        let mut bodies = explanation.parts.iter().filter(|part| part.name == "Body");
+        assert!(
+            bodies.any(|body| message.is_signed(&body.range)),
+            "the body of an accepted message is not signed: {}",
+            shown(input)
+        );
+    }
+}
+
+fn now() -> SystemTime {
+    UNIX_EPOCH + NOW
+}
+
+fn trust() -> Trust {
+    let authority = Certificate::from_pem(AUTHORITY).expect("a certificate");
+    let key = PublicKey::from_pem(KEY).expect("a public key");
+    Trust::new().with_authority(authority).with_key("invoices", key).with_time(now())
+}
+
+fn explained(input: &[u8]) -> Option<Explanation> {
+    explain(input, &trust(), now()).ok()
+}
+
+/// Checks an accepted signature.
+fn check(explanation: &Explanation, accepted: &VerifiedSignature, input: &[u8]) {
+    let explained = explanation.signatures.iter().position(|signature| {
+        let Ok(signature) = signature else { return false };
+        let places = signature.references.iter().map(|reference| Some(&reference.content.as_ref().ok()?.place));
+        signature.signer.as_ref() == Ok(&accepted.signer)
+            && places.eq(accepted.references.iter().map(|reference| Some(&reference.content)))
+    });
+    let number = explained.unwrap_or_else(|| panic!("accepted, but explained otherwise: {}", shown(input)));
+    let canonical = canonical(explanation, number);
+    let canonical = canonical.unwrap_or_else(|| panic!("accepted, but not explained as right: {}", shown(input)));
+    assert!(SIGNED.contains(&canonical), "this was never signed, but is accepted: {canonical:?} in {}", shown(input));
+}
+
+/// Returns the canonical forms of what a signature refers to, if it is right and trusted.
+fn canonical(explanation: &Explanation, number: usize) -> Option<Vec<String>> {
+    let signature = explanation.signatures[number].as_ref().ok()?;
+    (signature.signer.is_ok() && signature.value.is_ok()).then_some(())?;
+    let forms = signature.references.iter().map(|reference| {
+        let content = reference.content.as_ref().ok()?;
+        (content.computed == reference.stated).then_some(())?;
+        content.canonical.clone()
+    });
+    forms.collect()
+}

@@ -145,16 +145,20 @@ impl Verification<'_> {
                 Error::new(ErrorKind::Disallowed, format!("a signature by {algorithm} is not allowed")).at(range.start)
             );
         }
-        let (key, signer) = match algorithm {
-            SignatureAlgorithm::Hmac(_) => trust.secret(&signature.hints),
-            _ => trust.key(&signature.hints, self.now),
-        }
-        .map_err(|error| error.at(range.start))?;
+        let (key, signer) = self.key(signature, trust).map_err(|error| error.at(range.start))?;
         let signed_info = self.signed_info(signature)?;
         self.check_value(&key, signature, &signed_info).map_err(|error| error.at(range.start))?;
         let references = self.references(range, signature)?;
         let identity = identity(&signed_info, &signer)?;
         Ok(VerifiedSignature { signer, algorithm, references, range: range.clone(), identity })
+    }
+
+    /// Returns the key of a signature, and whose it is.
+    fn key<'t>(&self, signature: &'t Signature, trust: &'t Trust) -> Result<(VerifyingKey<'t>, Signer), Error> {
+        match signature.algorithm {
+            SignatureAlgorithm::Hmac(_) => trust.secret(&signature.hints),
+            _ => trust.key(&signature.hints, self.now),
+        }
     }
 
     /// Returns the canonical form of `SignedInfo`.

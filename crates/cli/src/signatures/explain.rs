@@ -46,7 +46,7 @@ pub(crate) struct Arguments {
     /// Print the canonical form of the content of a reference, such as #body-1, and nothing else
     #[arg(long, value_name = "URI", conflicts_with = "expected")]
     canonical: Option<String>,
-    /// The canonical form that the sender digested, to show where ours differs first: the URI of the reference, and a file
+    /// Show where the canonical form of a reference differs from the one in this file, which the sender digested
     #[arg(long, value_name = "URI=FILE")]
     expected: Option<String>,
 }
@@ -91,7 +91,7 @@ fn answer(arguments: &Arguments, time: SystemTime) -> anyhow::Result<Answer> {
 /// Prints the explanation, and returns the exit code.
 fn print(explanation: &Explanation, time: SystemTime) -> u8 {
     print_message(explanation, time);
-    let mut is_right = !explanation.signatures.is_empty();
+    let mut is_right = explanation.problem.is_none() && !explanation.signatures.is_empty();
     for (number, signature) in explanation.signatures.iter().enumerate() {
         is_right &= match signature {
             Ok(signature) => print_signature(explanation, number + 1, signature),

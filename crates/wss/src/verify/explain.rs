@@ -4,7 +4,6 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use super::{DigestSink, Verification};
-use crate::SignatureAlgorithm;
 use crate::explain::{ExplainedContent, ExplainedReference, ExplainedSignature};
 use crate::signature::Signature;
 use crate::trust::Trust;
@@ -18,18 +17,10 @@ impl Verification<'_> {
         trust: &Trust,
         left: &Cell<Option<usize>>,
     ) -> ExplainedSignature {
-        let by = |trust: &Trust| match signature.algorithm {
-            SignatureAlgorithm::Hmac(_) => trust.secret(&signature.hints).map(|(_, signer)| signer),
-            _ => trust.key(&signature.hints, self.now).map(|(_, signer)| signer),
-        };
         // Whether the value is right can be told for any key that the signature brings with it.
         let anyone = trust.clone().with_anyone();
-        let key = match signature.algorithm {
-            SignatureAlgorithm::Hmac(_) => anyone.secret(&signature.hints),
-            _ => anyone.key(&signature.hints, self.now),
-        };
         let signed_info = self.signed_info(signature);
-        let value = match (key, &signed_info) {
+        let value = match (self.key(signature, &anyone), &signed_info) {
             (Ok((key, _)), Ok(signed_info)) => self.check_value(&key, signature, signed_info),
             (Err(error), _) => Err(error),
             (_, Err(error)) => Err(error.clone()),
@@ -37,7 +28,7 @@ impl Verification<'_> {
         ExplainedSignature {
             range: range.clone(),
             algorithm: signature.algorithm,
-            signer: by(trust),
+            signer: self.key(signature, trust).map(|(_, signer)| signer),
             claimed: signature.certificate().cloned(),
             value,
             signed_info: signed_info.map(|text| String::from_utf8_lossy(&text).into_owned()),

@@ -82,6 +82,7 @@ impl<'s> ContractValues<'s> {
 }
 
 /// The definitions of the simple types of a schema. They are made on demand, and shared by the copies of a schema.
+/// They stay, so that the limits of cost hold for the schema and not for each use of it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct DefinitionCache(Arc<Mutex<Cache>>);
 

@@ -6,7 +6,7 @@ use std::ops::Range;
 use castile_soap::Version;
 use castile_xml::{Reader, StartTag};
 
-use super::policy::Part;
+use super::part::Part;
 use crate::index::{IdAttributes, Index, Visitor};
 use crate::limits::Limits;
 use crate::uris::{WSA, WSA_2004, WSU};

@@ -10,6 +10,7 @@ use castile_xml::{Charset, decode, excerpt};
 
 use super::envelope::Envelope;
 use super::header::{SecurityHeader, Timestamp};
+use super::part::Part;
 use super::replay::{Remembered, ReplayCache, ReplayMemory};
 use super::username::{Passwords, ReceivedUsername};
 use crate::algorithm::Algorithms;
@@ -35,27 +36,6 @@ pub struct Policy {
     algorithms: Algorithms,
     limits: Limits,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-}
-
-/// A part of a message that must be signed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Part {
-    /// The body.
-    Body,
-    /// The time stamp.
-    Timestamp,
-    /// The user name, if the message has one.
-    Username,
-    /// All header blocks of WS-Addressing that the message has.
-    Addressing,
-    /// All header blocks with this name that the message has.
-    Header {
-        /// The namespace name of the element.
-        namespace: String,
-        /// The local name of the element.
-        local: String,
-    },
 }
 
 /// A message that fulfils a [`Policy`].

@@ -15,7 +15,7 @@ use castile_xml::c14n::{Algorithm, Version};
 use castile_xml::{Charset, decode};
 
 use super::envelope::Envelope;
-use super::policy::Part;
+use super::part::Part;
 use super::username::UsernameToken;
 use crate::canonical::{Canonical, signature_value};
 use crate::certificate::Certificate;

@@ -15,7 +15,7 @@ pub use write::with_files;
 use castile_databinding::deeper;
 use castile_databinding::schema::{Element, XSD_NAMESPACE};
 
-use crate::types::{Group, GroupKind, Particle, Particles, Term};
+use crate::types::{Group, GroupKind, Key, Particle, Particles, Term};
 
 /// The member for the value of a type with simple content, and for the pieces of mixed content.
 pub(crate) const CONTENT: &str = "$";
@@ -37,15 +37,6 @@ const ITEMS: &str = "$items";
 /// Maximum number of digits in a JSON number. Longer numbers are written as strings, because most JSON readers lose
 /// further digits.
 const DIGITS: usize = 15;
-
-/// How a particle is represented in an object.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Key {
-    /// As a member with this name.
-    Member(&'static str),
-    /// As members of the surrounding object, for the members of a group.
-    Flat,
-}
 
 /// Returns a name with its namespace, if it has one.
 pub(crate) fn expanded(namespace: &str, local: &str) -> String {

@@ -7,10 +7,10 @@ use castile_databinding::datatypes::{Datatype, Invalid};
 use castile_databinding::schema::Element;
 
 use crate::contract::Operation;
-use crate::json::{Constraints, Key, expanded, simple_from_json};
+use crate::json::{Constraints, expanded, simple_from_json};
 use crate::read::type_of;
 use crate::simple::{SimpleType, SimpleTypeKind};
-use crate::types::{Base, Complex, Content, ElementType, Group, LazyType, Particles, Struct, Term};
+use crate::types::{Base, Complex, Content, ElementType, Group, Key, LazyType, Particles, Struct, Term};
 
 /// A member with any name, and an attribute with any name.
 const ANY: &str = "*";

@@ -12,8 +12,6 @@ use castile_databinding::model::Order;
 use castile_databinding::schema::{Attributes, Content as Children, Element, First, RunTimeType, TypeName, Wildcard};
 use castile_databinding::{AnyType, FromXml};
 
-use crate::compile::{Planned, Types};
-use crate::json::Key;
 use crate::simple::SimpleType;
 
 /// The type of an element.
@@ -45,30 +43,30 @@ pub(crate) enum Base {
 /// because they may be circular.
 pub(crate) struct LazyType {
     pub(crate) name: &'static str,
-    of: Planned,
-    types: &'static Types,
+    is_derived: bool,
+    make: Box<dyn Fn() -> Complex + Send + Sync>,
     complex: OnceLock<Complex>,
 }
 
 impl LazyType {
-    pub(crate) fn new(name: &'static str, of: Planned, types: &'static Types) -> Self {
-        LazyType { name, of, types, complex: OnceLock::new() }
+    pub(crate) fn new(name: &'static str, is_derived: bool, make: Box<dyn Fn() -> Complex + Send + Sync>) -> Self {
+        LazyType { name, is_derived, make, complex: OnceLock::new() }
     }
 
     /// Returns true if the type in this place has derived types.
     pub(crate) fn is_derived(&self) -> bool {
-        matches!(self.of, Planned::Derived(_))
+        self.is_derived
     }
 
     /// Returns the type. A maker must not call this while it holds the lock, because it would wait for itself.
     pub(crate) fn get(&self) -> &Complex {
-        self.complex.get_or_init(|| self.types.maker().complex(self.name, self.of))
+        self.complex.get_or_init(&self.make)
     }
 }
 
 impl fmt::Debug for LazyType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Place").field(&self.name).finish()
+        f.debug_tuple("LazyType").field(&self.name).finish()
     }
 }
 
@@ -135,6 +133,15 @@ pub(crate) struct Particles {
     pub(crate) size: usize,
     /// The nesting depth of groups.
     pub(crate) depth: usize,
+}
+
+/// How a particle is represented in a JSON object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Key {
+    /// As a member with this name.
+    Member(&'static str),
+    /// As members of the surrounding object, for the members of a group.
+    Flat,
 }
 
 #[derive(Debug)]

@@ -10,8 +10,8 @@ use castile_databinding::{AnyAttribute, AnyPiece, AnyType, ExpandedName};
 use serde::ser::{Error as _, SerializeMap, SerializeSeq};
 use serde::{Serialize, Serializer};
 
-use super::{CONTENT, DIGITS, FILE, ID, ITEMS, JsonError, Key, NIL, REF, SIZES, TYPE, XML, expanded, type_text};
-use crate::types::{Content, Particles, Presence};
+use super::{CONTENT, DIGITS, FILE, ID, ITEMS, JsonError, NIL, REF, SIZES, TYPE, XML, expanded, type_text};
+use crate::types::{Content, Key, Particles, Presence};
 use crate::value::{
     ArrayValue, ContentValue, DerivedValue, EncodedValue, GroupContent, GroupValue, Node, SimpleValue, Slot,
     StructValue, Value,

@@ -7,7 +7,7 @@ use syn::meta::ParseNestedMeta;
 use syn::spanned::Spanned;
 use syn::{Attribute, Expr, ExprLit, Ident, Lit, LitInt, LitStr, Meta, Path, Type};
 
-use crate::expansion::NAMESPACE;
+use crate::placeholders::NAMESPACE;
 
 /// The attributes of a type.
 #[derive(Default)]

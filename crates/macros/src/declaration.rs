@@ -6,8 +6,9 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, Ident, Path, Type};
 
-use crate::expansion::{ATTRIBUTES, ELEMENTS, Expansion};
+use crate::expansion::Expansion;
 use crate::fields::{self, Member, MemberKind};
+use crate::placeholders::{ATTRIBUTES, ELEMENTS};
 
 /// A complex type.
 pub(crate) struct Complex<'a> {

@@ -9,8 +9,9 @@ use syn::{DataEnum, DeriveInput, Fields, Type, Variant};
 
 use crate::attributes::{Case, FieldAttribute, FieldAttributes, Role, TypeAttributes};
 use crate::declaration::{Complex, ContentOf, checked, extended, shown, simple};
-use crate::expansion::{ELEMENTS, Expansion, NAMESPACE};
+use crate::expansion::Expansion;
 use crate::fields::{Member, differ, elements, generic_argument, is_called, member};
+use crate::placeholders::{ELEMENTS, NAMESPACE};
 use crate::simple::WHITE_SPACE;
 use crate::structs::{element_of_group, is_small, sound, without_facets};
 

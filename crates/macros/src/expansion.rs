@@ -11,17 +11,7 @@ use quote::{ToTokens, quote};
 use syn::{Expr, Lit, LitStr, Type};
 
 use crate::attributes::TypeAttributes;
-
-/// The placeholder for the namespace of the type.
-pub(crate) const NAMESPACE: &str = "castile:namespace";
-
-const ITSELF: &str = "CastileItself";
-const TYPE: &str = "CastileType";
-pub(crate) const ELEMENTS: &str = "CASTILE_ELEMENTS";
-pub(crate) const ATTRIBUTES: &str = "CASTILE_ATTRIBUTES";
-pub(crate) const FACETS: &str = "CASTILE_FACETS";
-/// The placeholder for the constant of the plan's first namespace.
-const CONSTANT: &str = "CASTILE_NAMESPACE";
+use crate::placeholders::{CONSTANT, ITSELF, NAMESPACE, TYPE};
 
 /// The number of slots in the tag cache for types of programs. Two types of one program that share a slot evict each other's tags.
 const SLOTS: u32 = 1024;

@@ -11,7 +11,8 @@ use syn::spanned::Spanned;
 use syn::{Expr, GenericArgument, Ident, LitInt, PathArguments, Type};
 
 use crate::attributes::{Case, FieldAttribute, FieldAttributes, Occurrence, Role, TypeAttributes};
-use crate::expansion::{Expansion, NAMESPACE};
+use crate::expansion::Expansion;
+use crate::placeholders::NAMESPACE;
 
 /// A field of a struct, or the content of a variant, as a particle.
 pub(crate) struct Member {

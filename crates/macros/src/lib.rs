@@ -9,6 +9,7 @@ mod enums;
 mod expansion;
 mod fields;
 mod messages;
+mod placeholders;
 mod service;
 mod simple;
 mod structs;

@@ -6,8 +6,9 @@ use quote::quote;
 use syn::{Data, DeriveInput, Fields, Type};
 
 use crate::attributes::{Case, FieldAttribute, FieldAttributes, TypeAttributes, ncname};
-use crate::expansion::{Expansion, NAMESPACE};
+use crate::expansion::Expansion;
 use crate::fields::{differ, generic_argument};
+use crate::placeholders::NAMESPACE;
 
 /// Creates an element of a message, in the namespace of the type.
 pub(crate) fn root(expansion: &mut Expansion, name: &str) -> Root {

@@ -9,8 +9,9 @@ use syn::{DeriveInput, Field, Type};
 
 use crate::attributes::TypeAttributes;
 use crate::declaration::simple;
-use crate::expansion::{Expansion, FACETS};
+use crate::expansion::Expansion;
 use crate::fields::{check_value, is_called, of_language};
+use crate::placeholders::FACETS;
 
 pub(crate) const WHITE_SPACE: &str = "expected white space \"preserve\", \"replace\" or \"collapse\"";
 

@@ -12,8 +12,9 @@ use syn::{DataStruct, DeriveInput, Fields, FieldsNamed};
 
 use crate::attributes::{Case, FieldAttribute, FieldAttributes, Occurrence, Role, TypeAttributes};
 use crate::declaration::{AttributeOf, Complex, ContentOf};
-use crate::expansion::{ATTRIBUTES, ELEMENTS, Expansion, NAMESPACE};
+use crate::expansion::Expansion;
 use crate::fields::{self, Member, MemberKind, Shape, adapted, check_value, differ, generic_argument, type_of_adapted};
+use crate::placeholders::{ATTRIBUTES, ELEMENTS, NAMESPACE};
 use crate::simple;
 
 /// The total size in bytes of fields with known types up to which the size of the struct is not checked.

@@ -16,7 +16,6 @@ pub(crate) use self::message_blocks::Blocks;
 use crate::charge::{Charge, allowance};
 use crate::envelope::{Envelope, HeaderBlock};
 use crate::error::{Error, ErrorKind};
-use crate::fault::DecodesDetail;
 use crate::version::Version;
 
 /// A header block that a contract declares, as a value. The generator implements this trait for each of them.
@@ -145,16 +144,8 @@ impl Read<'_> {
         Ok(block.and_then(|(block, deviations)| Some((block?, deviations))))
     }
 
-    /// Reads the detail of a fault from the header, if it is there.
-    pub(crate) fn fault_detail(self, detail: &mut dyn DecodesDetail) -> Result<Option<Deviations>, Error> {
-        let (details, blocks) = of_fault(detail);
-        let is_one = |block: &HeaderBlock| blocks.iter().position(|element| element.is(&block.namespace, &block.local));
-        let read = self.one(is_one, |decoder, index| detail.decode(decoder, details + index))?;
-        Ok(read.map(|((), deviations)| deviations))
-    }
-
     /// Reads the only block for this node that `number` accepts.
-    fn one<T>(
+    pub(crate) fn one<T>(
         self,
         number: impl Fn(&HeaderBlock) -> Option<usize>,
         read: impl FnOnce(&mut Decoder<'_>, usize) -> Result<T, castile_databinding::Error>,
@@ -199,13 +190,6 @@ impl Read<'_> {
         }
         Ok(found)
     }
-}
-
-/// Returns how many elements are in the fault's detail, and the elements that are header blocks.
-pub(crate) fn of_fault(detail: &dyn DecodesDetail) -> (usize, &'static [Element]) {
-    let elements = detail.elements();
-    let details = elements.len().saturating_sub(detail.header_blocks());
-    (details, &elements[details..])
 }
 
 /// Creates a decoder that is positioned after the start tag of the header. The envelope was already read from `text`.

@@ -17,7 +17,7 @@ use crate::blocks::{self, Blocks, Headers, WriteHeader};
 use crate::description::{Operation, Root};
 use crate::envelope::{Envelope, end_tag};
 use crate::error::{Error, ErrorKind, Named};
-use crate::fault::{DecodesDetail, Detail, DetailSlot, Fault, FaultDetail, FaultExtras};
+use crate::fault::{DecodesDetail, Detail, DetailSlot, Fault, FaultDetail, FaultExtras, elements_of};
 use crate::included::Included;
 use crate::options::Options;
 use crate::package::{Package, Received};
@@ -361,7 +361,7 @@ fn answer<'a>(
     envelope.claim(&options.roles);
     envelope.check_understood(|namespace, local| {
         blocks::declares(operation.response_header, namespace, local)
-            || blocks::of_fault(detail).1.iter().any(|element| element.is(namespace, local))
+            || elements_of(detail).1.iter().any(|element| element.is(namespace, local))
             || options.understands(namespace, local)
             || options.call.as_ref().is_some_and(|call| call.understands(namespace))
     })?;

@@ -1,7 +1,6 @@
 //! Faults (SOAP 1.1 §4.4, SOAP 1.2 Part 1 §5.4).
 
 mod addressing;
-mod code;
 mod headers;
 mod reason;
 mod slot;
@@ -16,12 +15,12 @@ use castile_databinding::{Decoder, Encoder};
 use castile_xml::excerpt;
 
 use crate::error::{Error, ErrorKind, shorten};
+pub use crate::fault_code::FaultCode;
 use crate::version::Version;
 
-pub use code::FaultCode;
 pub(crate) use headers::FaultExtras;
 pub use reason::{Reason, ReasonText};
-pub(crate) use slot::{DecodesDetail, DetailSlot};
+pub(crate) use slot::{DecodesDetail, DetailSlot, elements_of};
 pub(crate) use view::{Part, View};
 
 /// The reason of the fault when the memory budget is exhausted.

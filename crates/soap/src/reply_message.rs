@@ -1,6 +1,6 @@
 //! A reply message with the data for its transport.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use bytes::Bytes;
 use castile_budget::Reservation;
@@ -8,7 +8,8 @@ use castile_mime::{Content, Packaging, Part};
 use futures_util::future::BoxFuture;
 use http::HeaderMap;
 
-use crate::fault::FaultCode;
+use crate::fault_code::FaultCode;
+use crate::http_headers::http_headers;
 use crate::version::Version;
 
 /// A future of a reply.
@@ -87,10 +88,4 @@ impl ReplyMessage {
     pub fn is_fault(&self) -> bool {
         self.fault.is_some()
     }
-}
-
-/// Returns these headers, or an empty map.
-pub(crate) fn http_headers(headers: Option<&HeaderMap>) -> &HeaderMap {
-    static NONE: LazyLock<HeaderMap> = LazyLock::new(HeaderMap::new);
-    headers.unwrap_or(&NONE)
 }

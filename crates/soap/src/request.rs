@@ -10,7 +10,7 @@ use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use crate::addressing::{Exchange, Properties};
 use crate::blocks::{AnyHeader, Blocks, Header, WriteHeader};
 use crate::error::Error;
-use crate::reply_message::http_headers;
+use crate::http_headers::http_headers;
 use crate::version::Version;
 
 /// A request: its message as a value, with header blocks, attachments and transport data.

@@ -14,9 +14,9 @@ use http::{Extensions, HeaderMap};
 use crate::blocks::{self, AnyHeader, Header};
 use crate::envelope::Envelope;
 use crate::error::Error;
+use crate::http_headers::http_headers;
 use crate::options::Options;
 use crate::reader;
-use crate::reply_message::http_headers;
 use crate::trace::Trace;
 use crate::version::Version;
 

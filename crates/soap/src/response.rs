@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::blocks::{AnyHeader, Blocks, Header, WriteHeader};
 use crate::error::Error;
-use crate::reply_message::http_headers;
+use crate::http_headers::http_headers;
 use crate::version::Version;
 
 /// A response: its message as a value, with header blocks, attachments and HTTP headers.

@@ -1,6 +1,6 @@
 use castile_databinding::encoded::Encoding;
 
-use crate::fault::FaultCode;
+use crate::fault_code::FaultCode;
 
 /// The version of SOAP of a message. All differences between the versions are data in this type, except the structure of faults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

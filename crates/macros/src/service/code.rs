@@ -15,8 +15,9 @@ use syn::{ItemTrait, LitStr, Type, Visibility};
 use super::{Actions, Method, ServiceAttributes, Shape, Value, named};
 use crate::attributes::documentation;
 use crate::declaration::option;
-use crate::expansion::{Expansion, NAMESPACE};
+use crate::expansion::Expansion;
 use crate::fields::generic_argument;
+use crate::placeholders::NAMESPACE;
 
 /// A service to be written as code.
 pub(super) struct Service<'a> {

@@ -9,7 +9,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 use super::{Fault, View};
 use crate::blocks::{AnyHeader, Blocks, Header, WriteHeader};
 use crate::error::Error;
-use crate::reply_message::http_headers;
+use crate::http_headers::http_headers;
 use crate::version::Version;
 
 /// The header blocks, HTTP headers and attachments of a fault.

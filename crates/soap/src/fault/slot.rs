@@ -1,9 +1,12 @@
 //! Places for details that are read, so that reading a fault is compiled once for all types of details.
 
-use castile_databinding::Decoder;
 use castile_databinding::schema::Element;
+use castile_databinding::{Decoder, Deviations};
 
 use super::{Detail, Fault, FaultDetail};
+use crate::blocks::Read;
+use crate::envelope::HeaderBlock;
+use crate::error::Error;
 
 /// A place for a detail that a contract declares.
 pub(crate) trait DecodesDetail {
@@ -52,4 +55,21 @@ impl<D: FaultDetail> DecodesDetail for DetailSlot<D> {
         self.0 = Some(D::read(decoder, index)?);
         Ok(())
     }
+}
+
+impl Read<'_> {
+    /// Reads the detail of a fault from the header, if it is there.
+    pub(crate) fn fault_detail(self, detail: &mut dyn DecodesDetail) -> Result<Option<Deviations>, Error> {
+        let (details, blocks) = elements_of(detail);
+        let is_one = |block: &HeaderBlock| blocks.iter().position(|element| element.is(&block.namespace, &block.local));
+        let read = self.one(is_one, |decoder, index| detail.decode(decoder, details + index))?;
+        Ok(read.map(|((), deviations)| deviations))
+    }
+}
+
+/// Returns how many elements are in the fault's detail, and the elements that are header blocks.
+pub(crate) fn elements_of(detail: &dyn DecodesDetail) -> (usize, &'static [Element]) {
+    let elements = detail.elements();
+    let details = elements.len().saturating_sub(detail.header_blocks());
+    (details, &elements[details..])
 }

@@ -1,3 +1,5 @@
+//! The codes of faults, in both versions of SOAP.
+
 use castile_databinding::datatypes::QName;
 
 /// The code of a fault (SOAP 1.1 §4.4.1, SOAP 1.2 Part 1 §5.4.6). The variants have the names of SOAP 1.2.

@@ -81,13 +81,13 @@ impl<'s> ContractValues<'s> {
     }
 }
 
-/// The definitions of the simple types of a schema. They are made on demand, and shared by the copies of a schema.
-/// They stay, so that the limits of cost hold for the schema and not for each use of it.
+/// The simple types of a schema in the form that reads values. Each is compiled on demand, and once, as a part of the
+/// schema: the limits of cost hold for the schema and not for each use of it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct DefinitionCache(Arc<Mutex<Cache>>);
+pub(crate) struct CompiledTypes(Arc<Mutex<Compiler>>);
 
 #[derive(Debug, Default)]
-struct Cache {
+struct Compiler {
     definitions: HashMap<TypeId, Arc<Compiled>>,
     /// The cost of the patterns compiled so far.
     pattern_cost: u64,
@@ -113,7 +113,7 @@ pub(crate) struct Compiled {
     readers: u64,
 }
 
-impl Cache {
+impl Compiler {
     /// Returns the definition of a type; a complex type is treated as `xs:anySimpleType`. It doesn't recurse, because
     /// derivation chains can be long.
     fn of(&mut self, schema: &Schema, type_id: TypeId) -> Arc<Compiled> {

@@ -12,7 +12,7 @@ use crate::components::{
     AttributeDeclaration, AttributeGroupDefinition, ElementDeclaration, ElementId, ModelGroup, ModelGroupDefinition,
     NOWHERE, Scope, TypeDefinition, TypeId,
 };
-use crate::definition::DefinitionCache;
+use crate::definition::CompiledTypes;
 use crate::parse::{Components, Versions};
 use crate::schema::any_type;
 use crate::table::Finished;
@@ -66,7 +66,7 @@ pub(crate) fn resolve(
         substitutes: HashMap::new(),
         defects: HashMap::new(),
         is_truncated: false,
-        definitions: DefinitionCache::default(),
+        definitions: CompiledTypes::default(),
     };
     circles::break_circles(&mut schema, diagnostics);
     type_by_head(&mut schema, &typed_by_head);

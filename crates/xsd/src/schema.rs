@@ -11,7 +11,7 @@ use crate::components::{
     ModelGroup, ModelGroupDefinition, NOWHERE, NamespaceConstraint, Notation, Particle, ProcessContents, SimpleType,
     Term, TypeDefinition, TypeId, Use, Variety, WhiteSpace, Wildcard,
 };
-use crate::definition::DefinitionCache;
+use crate::definition::CompiledTypes;
 use crate::parse::{Components, SymbolSpace};
 use crate::{Builtin, Defect, ExpandedName, Limits, XSD_NAMESPACE};
 
@@ -45,7 +45,7 @@ pub struct Schema {
     pub(crate) defects: HashMap<(SymbolSpace, u32), Arc<Defect>>,
     /// Whether a limit was exceeded.
     pub(crate) is_truncated: bool,
-    pub(crate) definitions: DefinitionCache,
+    pub(crate) definitions: CompiledTypes,
 }
 
 macro_rules! index {

@@ -35,6 +35,7 @@ mod pattern;
 mod plain;
 mod prediction;
 mod prologues;
+mod slot_id;
 mod successors;
 mod tags;
 mod template;
@@ -48,7 +49,8 @@ use crate::reader::{Memory, RawAttribute, Reader};
 pub use attribute_tags::AttributeIndex;
 pub use plain::CachedText;
 pub use prediction::Predicted;
-pub use tags::{SlotId, name_hash};
+pub use slot_id::SlotId;
+pub use tags::name_hash;
 pub use template::Template;
 
 use prediction::Prediction;

@@ -77,6 +77,6 @@ impl<'t> DocumentEntity<'t> {
 
     /// Creates a reader of the document.
     pub fn reader(&self) -> Reader<'_> {
-        Reader::of_document(self, self.limits)
+        Reader::of_document(self.text, self.dtd.as_ref(), self.limits)
     }
 }

@@ -9,8 +9,9 @@ use crate::token::StartTag;
 use super::CachedReader;
 use super::attribute_tags::{AttributeIndex, AttributeTag, TagAttribute};
 use super::pattern::Pattern;
+use super::slot_id::SlotId;
 use super::successors::TagId;
-use super::tags::{Slot, SlotId};
+use super::tags::Slot;
 
 impl<'a> CachedReader<'a> {
     // ---- using the cache ----

@@ -6,8 +6,9 @@ use crate::scan;
 
 use super::CachedReader;
 use super::pattern::Pattern;
+use super::slot_id::SlotId;
 use super::successors::TagId;
-use super::tags::{Slot, SlotId};
+use super::tags::Slot;
 
 impl Slot {
     /// Returns the element that its start tag without attributes opens if that is at `at`.

@@ -6,8 +6,8 @@ use crate::namespaces::NamespaceId;
 use crate::token::StartTag;
 
 use super::CachedReader;
+use super::slot_id::SlotId;
 use super::successors::TagId;
-use super::tags::SlotId;
 
 /// A cached tag that follows.
 #[derive(Clone, Copy, Debug)]

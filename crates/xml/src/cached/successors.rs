@@ -3,7 +3,7 @@
 //! In content models with many optional elements or alternatives, trying each costs more than reading the one that is there. So
 //! the tags that followed the last one before are tried first. Each is only a guess: its bytes are compared.
 
-use super::tags::SlotId;
+use super::slot_id::SlotId;
 
 /// The start tag or the end tag of a slot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -4,22 +4,8 @@ use crate::namespaces::NamespaceId;
 
 use super::attribute_tags::{AttributeTag, AttributeTags};
 use super::pattern::Pattern;
+use super::slot_id::SlotId;
 use super::successors::{Successors, TagId};
-
-/// Where the tags of an element declaration are cached.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SlotId {
-    /// The number of the slot, below [`COUNT`](SlotId::COUNT). Declarations that share a number replace each other's tags. Tags
-    /// of a higher number are not cached. Both cost time and change nothing else.
-    pub index: u16,
-    /// What distinguishes the declaration from all others: its address, never 0.
-    pub owner: usize,
-}
-
-impl SlotId {
-    /// How many slots there are. If there are more declarations, it is best to give several of them the same number.
-    pub const COUNT: u16 = 4096;
-}
 
 /// Returns a hash of a local name. It is never 0.
 pub const fn name_hash(name: &str) -> u32 {

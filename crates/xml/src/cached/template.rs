@@ -6,7 +6,7 @@
 use crate::reader::Open;
 
 use super::CachedReader;
-use super::tags::SlotId;
+use super::slot_id::SlotId;
 
 /// A start tag that was read, as a template for others.
 #[derive(Debug)]

@@ -1,7 +1,6 @@
 //! State of documents with a document type declaration: general entities and declared attributes (XML 1.0 §3.3, §4.4).
 //! Messages never need it.
 
-use crate::document::DocumentEntity;
 use crate::dtd::{Dtd, Expansion, Failure, Reference, collapse, general_reference};
 use crate::error::{Error, ErrorKind};
 use crate::token::Token;
@@ -57,11 +56,12 @@ impl<'a> Document<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn of_document(entity: &'a DocumentEntity<'_>, limits: Limits) -> Self {
-        let mut reader = Reader::over(entity.text, limits, Memory::default(), true);
-        reader.document = entity.dtd.as_ref().map(|dtd| {
+    /// Creates a reader of a document in decoded text.
+    pub(crate) fn of_document(text: &'a str, dtd: Option<&'a Dtd>, limits: Limits) -> Self {
+        let mut reader = Reader::over(text, limits, Memory::default(), true);
+        reader.document = dtd.map(|dtd| {
             Box::new(Document {
-                text: entity.text,
+                text,
                 dtd,
                 expansion: Expansion::new(dtd.expanded, limits.entity_expansion),
                 entities: Vec::new(),

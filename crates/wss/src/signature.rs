@@ -70,7 +70,7 @@ impl Signature {
     /// Returns the certificate that the signature brings with it: the one that issued none of the others.
     pub(crate) fn certificate(&self) -> Option<&Certificate> {
         self.hints.iter().find_map(|hint| match hint {
-            KeyHint::Certificates(certificates) => crate::trust::leaf(certificates).ok(),
+            KeyHint::Certificates(certificates) => crate::certificate::leaf(certificates).ok(),
             _ => None,
         })
     }

@@ -6,7 +6,7 @@ use castile_xml::excerpt;
 use rustls_pki_types::UnixTime;
 use webpki::{EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter};
 
-use crate::certificate::{Certificate, CertificateReference};
+use crate::certificate::{Certificate, CertificateReference, leaf};
 use crate::key::{PublicKey, Secret};
 use crate::signature::KeyHint;
 use crate::{Error, ErrorKind};
@@ -307,19 +307,5 @@ struct AnyUsage;
 impl ExtendedKeyUsageValidator for AnyUsage {
     fn validate(&self, _: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
         Ok(())
-    }
-}
-
-/// Returns the certificate that issued none of the others.
-pub(crate) fn leaf(certificates: &[Certificate]) -> Result<&Certificate, Error> {
-    let has_issued = |one: &Certificate| certificates.iter().any(|other| other != one && other.is_issued_by(one));
-    let mut leaves = certificates.iter().filter(|one| !has_issued(one));
-    match (leaves.next(), leaves.next()) {
-        (Some(leaf), None) => Ok(leaf),
-        (Some(leaf), Some(other)) if leaf == other => Ok(leaf),
-        _ => Err(Error::new(
-            ErrorKind::Malformed,
-            "certificates of a signature that don't form one chain, where one certificate and its issuers were expected",
-        )),
     }
 }

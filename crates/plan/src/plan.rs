@@ -1,8 +1,9 @@
 //! The plan: Rust names, types and tags. Rendering it needs no knowledge of WSDL or XSD.
 
 mod encoded;
-mod fields;
-mod particles;
+pub(crate) mod fields;
+pub(crate) mod particles;
+pub(crate) mod path;
 mod services;
 mod simple;
 mod types;
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 pub use self::encoded::{Accessor, EncodedArray, EncodedRole, EncodedStruct, EncodedValue};
 pub use self::fields::{Base, Element, Field, Nil, Occurrence, Storage, Term, Value, ValueConstraint, Wildcard};
 pub use self::particles::{Particle, ParticleKind};
+pub use self::path::Path;
 pub use self::services::{
     FaultVariant, Faults, Message, Operation, Payload, Port, Repeats, Root, RootType, Service, TypedRoot,
 };
@@ -142,14 +144,6 @@ pub struct Extras {
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub struct Module {
     pub namespace: String,
-    pub ident: Ident,
-}
-
-/// The position of a type: the number of its module, and its name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
-pub struct Path {
-    pub module: usize,
     pub ident: Ident,
 }
 

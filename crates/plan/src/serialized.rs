@@ -3,7 +3,9 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de, ser};
 
-use crate::plan::{self, Particle, ParticleKind, Path, Wildcard};
+use crate::plan::fields::{self, Wildcard};
+use crate::plan::particles::{Particle, ParticleKind};
+use crate::plan::path::Path;
 
 /// Maximum number of lists and nodes around a type, and maximum nesting of groups in mixed content.
 const DEPTH: usize = 200;
@@ -78,45 +80,45 @@ enum Inner {
     Item(Path),
 }
 
-impl Serialize for plan::Base {
+impl Serialize for fields::Base {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Base::from(self.clone()).serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for plan::Base {
+impl<'de> Deserialize<'de> for fields::Base {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         Base::deserialize(deserializer)?.try_into().map_err(de::Error::custom)
     }
 }
 
-impl From<plan::Base> for Base {
-    fn from(mut base: plan::Base) -> Self {
+impl From<fields::Base> for Base {
+    fn from(mut base: fields::Base) -> Self {
         let mut around = Vec::new();
         let inner = loop {
             base = match base {
-                plan::Base::List(item) => {
+                fields::Base::List(item) => {
                     around.push(Wrapper::List);
                     *item
                 }
-                plan::Base::Shared(value) => {
+                fields::Base::Shared(value) => {
                     around.push(Wrapper::Shared);
                     *value
                 }
-                plan::Base::Primitive(name) => break Inner::Primitive(Name(name)),
-                plan::Base::Datatype(name) => break Inner::Datatype(Name(name)),
-                plan::Base::Rust(path) => break Inner::Rust(path),
-                plan::Base::AnyType => break Inner::AnyType,
-                plan::Base::Nothing => break Inner::Nothing,
-                plan::Base::Raw => break Inner::Raw,
-                plan::Base::Item(path) => break Inner::Item(path),
+                fields::Base::Primitive(name) => break Inner::Primitive(Name(name)),
+                fields::Base::Datatype(name) => break Inner::Datatype(Name(name)),
+                fields::Base::Rust(path) => break Inner::Rust(path),
+                fields::Base::AnyType => break Inner::AnyType,
+                fields::Base::Nothing => break Inner::Nothing,
+                fields::Base::Raw => break Inner::Raw,
+                fields::Base::Item(path) => break Inner::Item(path),
             };
         };
         Base { around, inner }
     }
 }
 
-impl TryFrom<Base> for plan::Base {
+impl TryFrom<Base> for fields::Base {
     type Error = String;
 
     fn try_from(Base { around, inner }: Base) -> Result<Self, String> {
@@ -124,17 +126,17 @@ impl TryFrom<Base> for plan::Base {
             return Err(format!("found a type within {} others, expected at most {DEPTH}", around.len()));
         }
         let inner = match inner {
-            Inner::Primitive(Name(name)) => plan::Base::Primitive(name),
-            Inner::Datatype(Name(name)) => plan::Base::Datatype(name),
-            Inner::Rust(path) => plan::Base::Rust(path),
-            Inner::AnyType => plan::Base::AnyType,
-            Inner::Nothing => plan::Base::Nothing,
-            Inner::Raw => plan::Base::Raw,
-            Inner::Item(path) => plan::Base::Item(path),
+            Inner::Primitive(Name(name)) => fields::Base::Primitive(name),
+            Inner::Datatype(Name(name)) => fields::Base::Datatype(name),
+            Inner::Rust(path) => fields::Base::Rust(path),
+            Inner::AnyType => fields::Base::AnyType,
+            Inner::Nothing => fields::Base::Nothing,
+            Inner::Raw => fields::Base::Raw,
+            Inner::Item(path) => fields::Base::Item(path),
         };
         Ok(around.into_iter().rev().fold(inner, |inner, around| match around {
-            Wrapper::List => plan::Base::List(Box::new(inner)),
-            Wrapper::Shared => plan::Base::Shared(Box::new(inner)),
+            Wrapper::List => fields::Base::List(Box::new(inner)),
+            Wrapper::Shared => fields::Base::Shared(Box::new(inner)),
         }))
     }
 }

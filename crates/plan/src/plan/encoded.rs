@@ -3,8 +3,8 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::Path;
 use super::fields::{Base, Element, Storage};
+use super::path::Path;
 use super::types::TypeName;
 use crate::names::Ident;
 

@@ -3,7 +3,7 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::Path;
+use super::path::Path;
 use crate::names::Ident;
 
 /// A particle: a field of a struct or a variant of a choice.

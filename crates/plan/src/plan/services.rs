@@ -4,8 +4,8 @@ use castile_wsdl::{Addressing, BindingId, Version};
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::Path;
 use super::fields::{Base, Element, Storage, Value};
+use super::path::Path;
 use super::types::TypeName;
 use crate::names::{Ident, ServiceNames};
 #[cfg(feature = "serde")]

@@ -3,8 +3,8 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::Path;
 use super::fields::Base;
+use super::path::Path;
 use crate::names::Ident;
 #[cfg(feature = "serde")]
 use crate::serialized;

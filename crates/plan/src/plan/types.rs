@@ -3,9 +3,9 @@
 #[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 
-use super::Path;
 use super::fields::{Base, Field, Storage, Wildcard};
 use super::particles::Particle;
+use super::path::Path;
 use crate::names::Ident;
 #[cfg(feature = "serde")]
 use crate::serialized;

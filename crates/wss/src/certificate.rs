@@ -219,6 +219,20 @@ fn decimal(bytes: &[u8]) -> String {
     digits.iter().rev().map(|&digit| char::from(b'0' + digit)).collect()
 }
 
+/// Returns the certificate that issued none of the others.
+pub(crate) fn leaf(certificates: &[Certificate]) -> Result<&Certificate, Error> {
+    let has_issued = |one: &Certificate| certificates.iter().any(|other| other != one && other.is_issued_by(one));
+    let mut leaves = certificates.iter().filter(|one| !has_issued(one));
+    match (leaves.next(), leaves.next()) {
+        (Some(leaf), None) => Ok(leaf),
+        (Some(leaf), Some(other)) if leaf == other => Ok(leaf),
+        _ => Err(Error::new(
+            ErrorKind::Malformed,
+            "certificates of a signature that don't form one chain, where one certificate and its issuers were expected",
+        )),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,19 +248,5 @@ mod tests {
         ] {
             assert_eq!(decimal(bytes), expected);
         }
-    }
-}
-
-/// Returns the certificate that issued none of the others.
-pub(crate) fn leaf(certificates: &[Certificate]) -> Result<&Certificate, Error> {
-    let has_issued = |one: &Certificate| certificates.iter().any(|other| other != one && other.is_issued_by(one));
-    let mut leaves = certificates.iter().filter(|one| !has_issued(one));
-    match (leaves.next(), leaves.next()) {
-        (Some(leaf), None) => Ok(leaf),
-        (Some(leaf), Some(other)) if leaf == other => Ok(leaf),
-        _ => Err(Error::new(
-            ErrorKind::Malformed,
-            "certificates of a signature that don't form one chain, where one certificate and its issuers were expected",
-        )),
     }
 }

@@ -4,9 +4,13 @@ import gzip
 import re
 import ssl
 import tomllib
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 FOLDER = Path(__file__).parent / "attacks"
+CRATES = Path(__file__).resolve().parents[2] / "crates"
+# The folders that arguments and files may name.
+FOLDERS = {"{contracts}": CRATES / "suites/contracts", "{keys}": CRATES / "cli/tests/sign"}
 
 ENVELOPES = {
     "1.1": "http://schemas.xmlsoap.org/soap/envelope/",
@@ -31,7 +35,7 @@ MEMORY = 32_000_000
 SERVED = {
     "name", "why", "path", "query", "type", "action", "headers", "soap", "header", "payload", "body", "variants", "steps", "connections", "ramp",
     "times", "keep", "again", "seconds", "within", "limit", "descriptors", "flags", "slow", "answers", "says", "says_not", "cpu_per_byte", "cpu_per_request",
-    "cpu_per_second", "memory", "probe", "probe_size", "tls", "ends_within", "exits", "chunked", "method", "length",
+    "cpu_per_second", "memory", "mock", "probe", "probe_size", "tls", "ends_within", "exits", "chunked", "method", "length",
 }
 COMMAND = {
     "name", "why", "command", "files", "answers_with", "serves", "within", "cpu", "memory", "output", "exits", "terminal", "lacks",
@@ -114,6 +118,13 @@ def attacks():
     return found
 
 
+def placed(text):
+    """Replaces the names of folders."""
+    for name, folder in FOLDERS.items():
+        text = text.replace(name, str(folder))
+    return text
+
+
 def quantity(text):
     """Converts `16 MB` to bytes, and `50 ms` to seconds. A number without a unit is an error."""
     match = re.fullmatch(r"([\d_.]+) ?([A-Za-zµ/]+)", str(text))
@@ -135,6 +146,8 @@ def piece_bytes(piece, variant):
             return piece.replace("{v}", variant).encode("utf-8", "surrogatepass")
         case {"hex": text}:
             return bytes.fromhex(text.replace("{v}", variant))
+        case {"after": time}:
+            return after(quantity(time))
         case {"client_hello": name}:
             return client_hello(name)
         case {"gzip": pieces}:
@@ -152,7 +165,13 @@ def piece_bytes(piece, variant):
             numbers = range(times - 1, -1, -1) if others.get("backwards") else range(times)
             return numbered(once, numbers) if b"{n" in once else once * times
         case _:
-            raise SystemExit(f"found {piece!r}, expected a text, or a table with hex, client_hello, gzip, encode or repeat")
+            raise SystemExit(f"found {piece!r}, expected a text, or a table with hex, client_hello, after, gzip, encode or repeat")
+
+
+def after(seconds):
+    """Returns the time this long after now, as XML Schema writes it."""
+    time = datetime.now(UTC) + timedelta(seconds=seconds)
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ").encode()
 
 
 def client_hello(name):

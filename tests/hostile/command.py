@@ -11,10 +11,9 @@ import threading
 import time
 from pathlib import Path
 
-from attack import build, quantity
+from attack import FOLDERS, build, quantity
 from target import cpu_time, peak_memory
 
-CONTRACTS = bytes(Path(__file__).resolve().parents[2] / "crates/suites/contracts")
 CPU = "3 s"
 # Colours may reach a terminal, but no other control sequences.
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
@@ -117,8 +116,11 @@ def read_all(terminal, output):
 
 
 def placed(data, port):
-    """Replaces `{port}` by the port of the hostile server, and `{contracts}` by the folder of the suites' contracts."""
-    return data.replace(b"{port}", str(port).encode()).replace(b"{contracts}", CONTRACTS)
+    """Replaces `{port}` by the port of the hostile server, and the names of folders."""
+    data = data.replace(b"{port}", str(port).encode())
+    for name, folder in FOLDERS.items():
+        data = data.replace(name.encode(), bytes(folder))
+    return data
 
 
 @contextlib.contextmanager

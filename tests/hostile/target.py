@@ -9,17 +9,20 @@ import subprocess
 import tempfile
 import time
 
+from attack import placed
+
 TICKS = os.sysconf("SC_CLK_TCK")
 # The certificates of `castile bench --tls`.
 CERTIFICATES = pathlib.Path(__file__).resolve().parents[2] / "crates/cli/src/tls/bench"
 
 
 class Server:
-    """A separate `castile serve` on a free port of the loopback interface."""
+    """A separate `castile serve`, or `castile mock` with the arguments `mock`, on a free port of the loopback interface."""
 
-    def __init__(self, castile, flags=(), limit=None, descriptors=None, tls=False):
+    def __init__(self, castile, flags=(), limit=None, descriptors=None, tls=False, mock=None):
         self.log = tempfile.TemporaryFile()
-        command = [castile, "serve", "--addr", "127.0.0.1:0", *flags]
+        what = ["serve"] if mock is None else ["mock", *map(placed, mock)]
+        command = [castile, *what, "--addr", "127.0.0.1:0", *flags]
         if tls:
             command += ["--tls-cert", CERTIFICATES / "certificate.pem", "--tls-key", CERTIFICATES / "key.pem"]
 
@@ -46,7 +49,7 @@ class Server:
             if self.process.poll() is not None:
                 break
             time.sleep(0.01)
-        raise SystemExit(f"castile serve does not listen:\n{self.output()}")
+        raise SystemExit(f"castile does not listen:\n{self.output()}")
 
     def output(self):
         # The process writes at the position of this file descriptor, so that must not be moved.

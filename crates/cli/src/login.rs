@@ -191,7 +191,7 @@ fn name(text: &str) -> Result<String, String> {
 }
 
 /// Returns the first line of a file or of standard input.
-fn first_line(path: &Path) -> anyhow::Result<String> {
+pub(crate) fn first_line(path: &Path) -> anyhow::Result<String> {
     // Limits the read, because another kind of file may have no line end. No token is as long.
     const MAX_LINE_LENGTH: u64 = 64 << 10;
     let mut line = String::new();
@@ -212,7 +212,7 @@ fn first_line(path: &Path) -> anyhow::Result<String> {
 
 /// Reads a line from the terminal without echo.
 #[cfg(unix)]
-fn prompt(what: &str) -> anyhow::Result<String> {
+pub(crate) fn prompt(what: &str) -> anyhow::Result<String> {
     use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
     let terminal = File::options().read(true).write(true).open("/dev/tty");
@@ -232,7 +232,7 @@ fn prompt(what: &str) -> anyhow::Result<String> {
 }
 
 #[cfg(not(unix))]
-fn prompt(what: &str) -> anyhow::Result<String> {
+pub(crate) fn prompt(what: &str) -> anyhow::Result<String> {
     bail!("this system has no way to ask for the {what}, expected --password-file")
 }
 

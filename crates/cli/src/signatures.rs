@@ -1,6 +1,7 @@
 //! Signatures: `castile sign`, `castile verify` and `castile sec explain`.
 
 pub(crate) mod explain;
+pub(crate) mod messages;
 pub(crate) mod sign;
 pub(crate) mod verify;
 

@@ -11,6 +11,7 @@ mod tap;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
@@ -19,12 +20,13 @@ use castile::http::client::{self, Transport};
 use castile::mime::{ContentId, Part};
 use castile::{Any, AnyHeader, Call, CallError, ClientOptions, Raw, Response, soap};
 use castile_dynamic::{JsonError, Operation, Options, Service, Value};
-use castile_soap::{FromPayload, Headers, ToPayload, Written};
+use castile_soap::{FromPayload, Headers, MessageSecurity, ToPayload, Written};
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use serde_json::Value as Json;
 
 use crate::contracts::contract::{self, Selection};
 use crate::contracts::{envelope, source};
+use crate::signatures::messages;
 use crate::{login, outcome, quantity, tls};
 use cookies::Jar;
 use files::{content, text};
@@ -105,6 +107,10 @@ pub(crate) struct Arguments {
     #[arg(short, long, help_heading = "Output")]
     verbose: bool,
     #[command(flatten)]
+    security: messages::Outgoing,
+    #[command(flatten)]
+    answer_security: messages::Incoming,
+    #[command(flatten)]
     login: login::Credentials,
     #[command(flatten)]
     tls: tls::ClientArguments,
@@ -136,6 +142,7 @@ struct Prepared {
     headers: Vec<(HeaderName, HeaderValue)>,
     parts: Vec<Part>,
     transport: Transport,
+    security: Option<Arc<dyn MessageSecurity>>,
     cookies: Option<Jar>,
 }
 
@@ -192,6 +199,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     if let Some(first) = first_files.iter().flatten().find(|first| first.exists()) {
         bail!("{} exists already, and --save overwrites no file", first.display());
     }
+    let security = arguments.security.of_client(&arguments.answer_security, arguments.dry_run)?;
     let transport = transport(arguments, &url)?;
     let cookies = arguments.cookies.as_deref().map(|file| Jar::open(&transport, file)).transpose()?;
     let mut written = None;
@@ -219,6 +227,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         headers,
         parts,
         transport,
+        security: security.map(|security| -> Arc<dyn MessageSecurity> { Arc::new(security) }),
         cookies,
         url,
         version: arguments.soap.or(port.map(|port| port.version)),
@@ -414,17 +423,31 @@ impl Prepared {
     }
 
     async fn exchange(self, arguments: &Arguments) -> anyhow::Result<u8> {
-        let Prepared { written, service, operation, request, url, blocks, headers, parts, transport, cookies, version } =
-            self;
+        let Prepared {
+            written,
+            service,
+            operation,
+            request,
+            url,
+            blocks,
+            headers,
+            parts,
+            transport,
+            security,
+            cookies,
+            version,
+        } = self;
         let added = added_headers(arguments, cookies.as_ref(), &url);
         let tap = match arguments.dry_run {
             true => Tap::dry(transport, added),
             false => Tap::new(transport, arguments.raw || arguments.verbose, added),
         };
+        let tap = if arguments.security.is_given() { tap.redacted() } else { tap };
         let begun = Instant::now();
         let mut options = ClientOptions::default();
         options.timeout = Some(arguments.timeout);
         options.version = version;
+        options.security = security;
         let caller = Caller::with_transport(&url, tap.clone(), service.description());
         let caller = caller.map_err(outcome::not_started)?.with_options(options);
         let soap = operation.soap();

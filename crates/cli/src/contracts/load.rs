@@ -17,12 +17,14 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use castile_load::{Bench, Case, ErrorKind, Interrupt, Load, Placement, Progress, Requests, Target, with_warnings};
 use castile_report::{ReportFormat, Results};
+use castile_soap::Redaction;
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
 
 use crate::contracts::expression::Expression;
 use crate::contracts::{envelope, problems, source};
 use crate::quantity::{count, status};
+use crate::signatures::messages;
 use crate::{errors, login, measurement, outcome, tls};
 use feed::{Feed, FeedCursor};
 use judge::{Extract, Judge};
@@ -108,6 +110,10 @@ pub(crate) struct Arguments {
     check_one_in: u64,
     #[command(flatten)]
     outcome: outcome::Arguments,
+    #[command(flatten)]
+    security: messages::Outgoing,
+    #[command(flatten)]
+    answer_security: messages::Incoming,
     #[command(flatten)]
     login: login::Arguments,
     #[command(flatten)]
@@ -290,11 +296,13 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
         is_valid: arguments.expect_valid,
         expressions: expressions.collect::<Result<_, _>>()?,
         extracts,
+        policy: arguments.answer_security.policy_of_many(&arguments.security)?,
     };
     if judge.is_valid {
         judge::can_be_valid(&service)?;
     }
-    Ok(Mix::new(service, messages, headers, feed, arguments.feed_per == FeedPer::Round, values, judge))
+    let security = arguments.security.read(arguments.dry_run)?;
+    Ok(Mix::new(service, messages, headers, feed, arguments.feed_per == FeedPer::Round, values, security, judge))
 }
 
 /// Parses `[OP:]NAME=XPATH`.
@@ -342,6 +350,7 @@ fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
         let Request { headers, body } = request;
         out!("POST {url}\n{}", visible_lines(&headers.replace('\r', "")));
         match written {
+            Ok(()) if mix.security.is_some() => out!("{}\n", visible_lines(&Redaction::new().redact(&body))),
             Ok(()) => out!("{}\n", visible_lines(&String::from_utf8_lossy(&body))),
             Err(NoRequest::Failed(why)) => out!("({})\n", visible(&why)),
             Err(NoRequest::Done) => bail!("the feed has no row for the first round"),

@@ -24,12 +24,15 @@ use castile::http::server::{Endpoint, Routes};
 use castile::soap::Layer;
 use castile_dynamic::{Contract, Operation, Options, Service};
 use castile_wsdl::Attachment;
+use castile_wss::message::SecurityLayer;
+use castile_xml::visible;
 use http::Uri;
 use serde_json::Value as Json;
 
 use crate::contracts::contract::{self, Selection};
-use crate::contracts::source;
+use crate::contracts::{WSSE, source};
 use crate::errors::WARNING;
+use crate::signatures::messages;
 use crate::{outcome, server};
 use data::Data;
 use log::Log;
@@ -41,9 +44,6 @@ use store::Store;
 
 /// The path of the page that shows received requests.
 const LOG: &str = "/requests";
-
-/// The namespace of WS-Security's header block.
-const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 
 /// How long an answer may take, in addition to its latency.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
@@ -85,6 +85,12 @@ pub(crate) struct Arguments {
     #[arg(short, long)]
     verbose: bool,
     #[command(flatten)]
+    request_security: messages::Incoming,
+    #[command(flatten)]
+    users: messages::Users,
+    #[command(flatten)]
+    reply_security: messages::Outgoing,
+    #[command(flatten)]
     server: server::Arguments,
 }
 
@@ -114,6 +120,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         is_verbose,
         address: OnceLock::new(),
     });
+    let security = security(&arguments, is_verbose)?;
     let longest = mocked.iter().flatten().map(MockOperation::max_latency).chain([arguments.latency.maximum()]).max();
     let log = Log::default();
     let mut routes = Routes::new();
@@ -123,14 +130,19 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         for port in service.ports() {
             let Some(path) = path(service, port.address, &served) else { continue };
             served.push((path.clone(), service));
-            let mock = log.layer(Mock::new(*service, &path, operations.clone(), shared.clone()));
-            routes = routes.route(path, Endpoint::new(mock));
+            let mock = Mock::new(*service, &path, operations.clone(), shared.clone());
+            routes = match &security {
+                Some(security) => routes.route(path, Endpoint::new(log.layer(security.layer(mock)))),
+                None => routes.route(path, Endpoint::new(log.layer(mock))),
+            };
         }
     }
     let routes = routes.configure(|options| {
         options.request_timeout = ANSWER_TIMEOUT + longest.unwrap_or_default();
-        // The mock checks no identity, but clients of services with logins send this block with mustUnderstand.
-        options.messages.understood.push(ExpandedName::new(WSSE, "Security"));
+        if security.is_none() {
+            // The mock checks no identity, but clients of services with logins send this block with mustUnderstand.
+            options.messages.understood.push(ExpandedName::new(WSSE, "Security"));
+        }
     });
     let mut setup = arguments.server.load()?;
     if is_verbose {
@@ -143,6 +155,27 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
     });
     let routes = setup.add_page(routes, LOG, log.charged_to(setup.budget().clone()));
     setup.serve(routes, None)
+}
+
+/// Returns what requests must have and what is added to replies, if any option is given.
+fn security(arguments: &Arguments, is_verbose: bool) -> anyhow::Result<Option<SecurityLayer>> {
+    let Arguments { request_security, users, reply_security, .. } = arguments;
+    let replies = reply_security.read(false)?;
+    let Some(policy) = reply_security.of_requests(request_security, users)? else {
+        if replies.is_some() {
+            bail!("replies are secured only if requests are: expected --wss-trust, --wss-ca or --wss-users, too");
+        }
+        return Ok(None);
+    };
+    let mut layer = SecurityLayer::new(policy);
+    if let Some(replies) = replies {
+        layer = layer.with_reply_security(replies);
+    }
+    if is_verbose {
+        // The sender is not told why.
+        layer = layer.on_refusal(|error| note!("refused: {}", visible(&error.to_string())));
+    }
+    Ok(Some(layer))
 }
 
 /// Returns the operations of each service with their answers, the initial store, and all problems of the data folder.

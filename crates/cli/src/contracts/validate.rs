@@ -7,16 +7,20 @@ mod package;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::SystemTime;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, bail};
 use castile_wsdl::Severity;
+use castile_wss::message::Policy;
 use castile_xml::visible;
 use castile_xsd::validate::{Problem, Validator};
 use castile_xsd::{Location, Sources};
+use futures_util::FutureExt;
 use serde::Serialize;
 
 use crate::contracts::{problems, source};
+use crate::signatures::messages::Incoming;
 use crate::{errors, outcome, output};
 use contract::{Contract, Expectation};
 use package::Package;
@@ -51,6 +55,11 @@ pub(crate) struct Arguments {
     /// The maximum number of problems to report for each message
     #[arg(long, value_name = "COUNT", default_value = "100", value_parser = max_problems)]
     most: u16,
+    #[command(flatten)]
+    security: Incoming,
+    /// Check the time stamps and certificates of signed messages at this time, such as 2026-11-29T12:00:00Z, and not now
+    #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak, help_heading = "Message security")]
+    at: Option<SystemTime>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -95,9 +104,16 @@ struct Judged {
     problems: Vec<Problem>,
 }
 
+/// What messages are checked against.
+struct Judge {
+    contract: Contract,
+    /// The security that they must have.
+    policy: Option<Policy>,
+}
+
 /// Validates all messages and reports the problems of each.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::run(prepare(arguments).map(Some), |contract| judge_all(&contract, arguments))
+    outcome::run(prepare(arguments).map(Some), |judge| judge.all(arguments))
 }
 
 fn expectation(arguments: &Arguments) -> Expectation<'_> {
@@ -109,7 +125,7 @@ fn expectation(arguments: &Arguments) -> Expectation<'_> {
     }
 }
 
-fn prepare(arguments: &Arguments) -> anyhow::Result<Contract> {
+fn prepare(arguments: &Arguments) -> anyhow::Result<Judge> {
     let is_input = |file: &&PathBuf| **file == Path::new("-");
     match (arguments.messages.iter().filter(is_input).count(), is_input(&&arguments.contract)) {
         (2.., _) => bail!("only one of the messages can be read from standard input: save the others to files"),
@@ -126,68 +142,89 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Contract> {
             bail!("{} is a folder, expected a file", file.display());
         }
     }
-    Ok(contract)
+    let policy = arguments.security.policy_at(arguments.at)?;
+    Ok(Judge { contract, policy })
 }
 
-/// Validates all messages. The exit code says whether all are valid.
-fn judge_all(contract: &Contract, arguments: &Arguments) -> anyhow::Result<u8> {
-    let asked = expectation(arguments);
-    // The validator compiles the schema once for all messages.
-    let mut validator = Validator::new(contract.schema()).with_limits(message::limits()).with_max_problems(asked.most);
-    let mut verdicts = Vec::new();
-    let (mut invalid, mut unjudged) = (0, 0);
-    for file in &arguments.messages {
-        let judged = match judge(contract, &mut validator, &asked, file, arguments.content_type.as_deref()) {
-            Ok(judged) => judged,
-            Err(error) => {
-                unjudged += 1;
-                outcome::print_message(
-                    "error",
-                    format_args!("{} can't be validated: {}", file.display(), errors::in_full(&error)),
-                );
-                continue;
+impl Judge {
+    /// Validates all messages. The exit code says whether all are valid.
+    fn all(&self, arguments: &Arguments) -> anyhow::Result<u8> {
+        let asked = expectation(arguments);
+        // The validator compiles the schema once for all messages.
+        let mut validator =
+            Validator::new(self.contract.schema()).with_limits(message::limits()).with_max_problems(asked.most);
+        let mut verdicts = Vec::new();
+        let (mut invalid, mut unjudged) = (0, 0);
+        for file in &arguments.messages {
+            let judged = match self.one(&mut validator, &asked, file, arguments.content_type.as_deref()) {
+                Ok(judged) => judged,
+                Err(error) => {
+                    unjudged += 1;
+                    outcome::print_message(
+                        "error",
+                        format_args!("{} can't be validated: {}", file.display(), errors::in_full(&error)),
+                    );
+                    continue;
+                }
+            };
+            invalid += usize::from(!judged.problems.is_empty());
+            match arguments.json {
+                true => verdicts.push(verdict(file, judged)),
+                false => print(file, &judged, asked.most),
             }
+        }
+        if arguments.json {
+            output::text(&output::json(&verdicts)?);
+        }
+        if arguments.messages.len() > 1 {
+            match (invalid, arguments.messages.len()) {
+                (0, all) if unjudged == 0 => note!("all {all} messages are valid"),
+                (_, all) => note!("{invalid} of {all} messages are not valid"),
+            }
+        }
+        match unjudged {
+            0 => Ok(u8::from(invalid > 0)),
+            _ => Err(outcome::incomplete(anyhow::anyhow!("not all messages were validated"))),
+        }
+    }
+
+    fn one(
+        &self,
+        validator: &mut Validator<'_>,
+        asked: &Expectation<'_>,
+        file: &Path,
+        content_type: Option<&str>,
+    ) -> anyhow::Result<Judged> {
+        let mut package = match Package::read(bytes(file)?, content_type) {
+            Ok(package) => package,
+            Err(error) => return Ok(unreadable("MIME", &error)),
         };
-        invalid += usize::from(!judged.problems.is_empty());
-        match arguments.json {
-            true => verdicts.push(verdict(file, judged)),
-            false => print(file, &judged, asked.most),
-        }
-    }
-    if arguments.json {
-        output::text(&output::json(&verdicts)?);
-    }
-    if arguments.messages.len() > 1 {
-        match (invalid, arguments.messages.len()) {
-            (0, all) if unjudged == 0 => note!("all {all} messages are valid"),
-            (_, all) => note!("{invalid} of {all} messages are not valid"),
-        }
-    }
-    match unjudged {
-        0 => Ok(u8::from(invalid > 0)),
-        _ => Err(outcome::incomplete(anyhow::anyhow!("not all messages were validated"))),
+        let text = match castile_xml::decode(&package.root, package.charset) {
+            Ok(text) => text.into_owned(),
+            Err(error) => return Ok(unreadable("well-formed", &error.into())),
+        };
+        let insecure = self.policy.as_ref().and_then(|policy| insecure(policy, &package, &text));
+        package.root = Vec::new();
+        let message::Found { kind, operation, version, mut problems } =
+            message::judge(&self.contract, validator, asked, &text, &package)?;
+        problems.extend(insecure);
+        Ok(Judged { text, kind, operation, version, problems })
     }
 }
 
-fn judge(
-    contract: &Contract,
-    validator: &mut Validator<'_>,
-    asked: &Expectation<'_>,
-    file: &Path,
-    content_type: Option<&str>,
-) -> anyhow::Result<Judged> {
-    let mut package = match Package::read(bytes(file)?, content_type) {
-        Ok(package) => package,
-        Err(error) => return Ok(unreadable("MIME", &error)),
+/// Returns why a message doesn't fulfil a policy.
+fn insecure(policy: &Policy, package: &Package, text: &str) -> Option<Problem> {
+    let (message, offset) = if package.is_package && text.contains(message::XOP) {
+        ("the security of a message with MTOM can't be checked".to_owned(), 0)
+    } else {
+        // Passwords are not checked and nothing is remembered, so the future has nothing to wait for.
+        let error = policy.verify(&package.root).now_or_never()?.err()?;
+        (error.message().to_owned(), error.offset().unwrap_or(0).min(text.len()))
     };
-    let text = match castile_xml::decode(&package.root, package.charset) {
-        Ok(text) => text.into_owned(),
-        Err(error) => return Ok(unreadable("well-formed", &error.into())),
-    };
-    package.root = Vec::new();
-    let message::Found { kind, operation, version, problems } =
-        message::judge(contract, validator, asked, &text, &package)?;
-    Ok(Judged { text, kind, operation, version, problems })
+    let castile_xml::Location { line, column, path, .. } =
+        castile_xml::Location::of(text.as_bytes(), offset, message::limits(), None);
+    let whole = |number| u32::try_from(number).unwrap_or(u32::MAX);
+    Some(Problem { rule: "WS-Security", path, line: whole(line), column: whole(column), offset, message })
 }
 
 /// The result for a message whose text can't be read.

@@ -7,7 +7,7 @@ use std::time::SystemTime;
 use anstyle::{AnsiColor, Style};
 use anyhow::{anyhow, bail};
 use castile_wss::document::{DocumentVerifier, VerifiedDocument};
-use castile_wss::{Algorithms, Error, PublicKey, Secret, Trust, VerifiedContent};
+use castile_wss::{Algorithms, Error, PublicKey, RevocationList, Secret, Trust, VerifiedContent};
 use castile_xml::{Limits, Location, visible};
 use serde::Serialize;
 
@@ -65,12 +65,15 @@ pub(crate) struct TrustArguments {
     /// Certificates that may be needed between that of a signature and a trusted one, or that it only describes; may be repeated
     #[arg(long, value_name = "FILE")]
     intermediate: Vec<PathBuf>,
+    /// Refuse the certificates in these lists of their authorities (CRL), as PEM. Each authority then needs a list; may be repeated
+    #[arg(long, value_name = "FILE")]
+    crl: Vec<PathBuf>,
 }
 
 impl TrustArguments {
     /// Returns whether somebody is trusted.
     fn is_given(&self) -> bool {
-        let Self { ca, cert, key, secret, anyone, intermediate: _ } = self;
+        let Self { ca, cert, key, secret, anyone, intermediate: _, crl: _ } = self;
         *anyone || !(ca.is_empty() && cert.is_empty() && key.is_empty() && secret.is_empty())
     }
 
@@ -85,6 +88,11 @@ impl TrustArguments {
         }
         for path in &self.intermediate {
             trust = certificates(path)?.into_iter().fold(trust, Trust::with_intermediate);
+        }
+        for path in &self.crl {
+            let lists = RevocationList::from_pem_bundle(&read(path)?);
+            let lists = lists.map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            trust = lists.into_iter().fold(trust, Trust::with_revocation_list);
         }
         for key in &self.key {
             let (name, path) = named(key);

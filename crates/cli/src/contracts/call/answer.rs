@@ -20,6 +20,7 @@ use tokio::time::timeout;
 
 use super::tap::Tap;
 use super::{Arguments, parts};
+use crate::contracts;
 use crate::indented::MAX_INDENTED;
 use crate::{errors, outcome, output};
 
@@ -62,7 +63,7 @@ pub(super) async fn print(
         }
         Ok(Some(response)) => {
             if !arguments.raw {
-                show_blocks(&response)?;
+                show_blocks(&response, arguments.answer_security.is_given())?;
             }
             let (value, attachments) = response.into_parts();
             printed(&|| shown(&value, is_for_people))?;
@@ -80,7 +81,11 @@ pub(super) async fn print(
             if arguments.raw {
                 tap.print_response();
             }
+            let is_of_security = |error: &castile_soap::Error| {
+                matches!(error.kind(), castile_soap::ErrorKind::Security | castile_soap::ErrorKind::UnsecuredFault)
+            };
             match error {
+                CallError::Protocol { error: ref problem, .. } if is_of_security(problem) => Err(error.into()),
                 CallError::Protocol { answer: Some(_), .. } => {
                     Err(anyhow::Error::new(error).context("the answer violates the contract"))
                 }
@@ -103,9 +108,12 @@ fn shown(value: &impl Serialize, is_for_people: bool) -> anyhow::Result<String> 
     }
 }
 
-/// Prints the header blocks of an answer to standard error.
-fn show_blocks(response: &Response<Value>) -> anyhow::Result<()> {
+/// Prints the header blocks of an answer to standard error. That of WS-Security says nothing new if it was checked.
+fn show_blocks(response: &Response<Value>, is_checked: bool) -> anyhow::Result<()> {
     for block in response.headers()? {
+        if is_checked && block.block.name().is(contracts::WSSE, "Security") {
+            continue;
+        }
         note!("header block: {}", castile_xml::visible_lines(&block.block.xml()));
     }
     Ok(())

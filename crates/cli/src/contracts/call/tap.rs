@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use castile::http::Body;
 use castile::http::client::{ConnectTimes, Transport};
+use castile_soap::Redaction;
 use castile_xml::visible_lines;
 use http::header::{CONTENT_TYPE, HeaderMap, HeaderName};
 use http::{Request, Response, Uri};
@@ -33,6 +34,8 @@ pub(super) struct Tap {
     added: Arc<[(HeaderName, String)]>,
     /// Whether this is a dry run, which sends nothing.
     is_dry: bool,
+    /// Whether the request has secrets, which are not shown.
+    is_redacted: bool,
     records: bool,
     recording: Arc<Mutex<Recording>>,
 }
@@ -65,12 +68,24 @@ impl Tap {
     /// Makes a tap that sends through `transport`. With `records`, it records the messages. `added` has the header fields that the
     /// transport adds.
     pub(super) fn new(transport: Transport, records: bool, added: Vec<(HeaderName, String)>) -> Self {
-        Tap { transport, added: added.into(), is_dry: false, records, recording: Arc::default() }
+        Tap { transport, added: added.into(), is_dry: false, is_redacted: false, records, recording: Arc::default() }
     }
 
     /// Makes a tap that sends nothing and records the request. `added` has the header fields that the transport would add.
     pub(super) fn dry(transport: Transport, added: Vec<(HeaderName, String)>) -> Self {
-        Tap { transport, added: added.into(), is_dry: true, records: true, recording: Arc::default() }
+        Tap {
+            transport,
+            added: added.into(),
+            is_dry: true,
+            is_redacted: false,
+            records: true,
+            recording: Arc::default(),
+        }
+    }
+
+    /// Returns a tap that shows no passwords, nonces and tokens of WS-Security in requests.
+    pub(super) fn redacted(self) -> Self {
+        Tap { is_redacted: true, ..self }
     }
 
     fn recording(&self) -> MutexGuard<'_, Recording> {
@@ -229,7 +244,11 @@ impl Service<Request<Body>> for Tap {
                         }
                     }
                     let content_type = content_type(&head.headers);
-                    tap.recording().request = Some(Message { head: shown, body: body.clone(), content_type });
+                    let recorded = match tap.is_redacted {
+                        true => Bytes::from(Redaction::new().redact(&body)),
+                        false => body.clone(),
+                    };
+                    tap.recording().request = Some(Message { head: shown, body: recorded, content_type });
                     if tap.is_dry {
                         return Err("a dry run sends nothing".into());
                     }

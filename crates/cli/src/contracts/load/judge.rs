@@ -7,9 +7,11 @@ use castile_load::HttpResponse;
 use castile_mime as mime;
 use castile_soap::{Envelope, Version};
 use castile_wsdl::Definitions;
+use castile_wss::message::Policy;
 use castile_xml::{CachedReader, Charset, Limits, Memory, Token};
 use castile_xsd::ExpandedName;
 use castile_xsd::validate::{Chosen, Problem, Validator};
+use futures_util::FutureExt;
 
 use super::service::{Operation, Service};
 use crate::contracts::envelope;
@@ -35,6 +37,8 @@ pub(super) struct Judge {
     pub(super) expressions: Vec<Expression>,
     /// The values to extract from answers.
     pub(super) extracts: Vec<Extract>,
+    /// The security that answers must have; checked for a sample.
+    pub(super) policy: Option<Policy>,
 }
 
 /// Whether a fault is expected.
@@ -82,6 +86,9 @@ impl Judge {
         let text = castile_xml::decode(&message, charset).map_err(|error| error.to_string())?;
         let mut reader = CachedReader::decoded(&text, Limits::default(), memory).map_err(|error| error.to_string())?;
         let is_fault = read_to_payload(&mut reader)?;
+        if in_full && let Some(policy) = &self.policy {
+            insecure(policy, &message)?;
+        }
         self.fault(is_fault, &message, charset)?;
         if in_full {
             while !matches!(reader.next().map_err(|error| error.to_string())?, Token::End) {}
@@ -179,6 +186,14 @@ impl Judge {
         }
         Ok(())
     }
+}
+
+/// Checks that an answer fulfils a policy.
+fn insecure(policy: &Policy, message: &[u8]) -> Result<(), String> {
+    // No passwords are checked and nothing is remembered, so the future has nothing to wait for.
+    let verified = policy.verify(message).now_or_never();
+    let verified = verified.unwrap_or_else(|| unreachable!("signatures are checked at once"));
+    verified.map(drop).map_err(|error| format!("the answer doesn't have the security that is required: {error}"))
 }
 
 /// Checks that the schema defines the answers of all operations.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
+use castile_wss::message::OutgoingSecurity;
 use castile_xml::tree::{Document, Position};
 use castile_xsd::validate::Problem;
 
@@ -32,6 +33,8 @@ pub(super) struct Mix {
     pub(super) row_per_round: bool,
     /// The names of extracted values.
     pub(super) values: Vec<String>,
+    /// What is added to each request.
+    pub(super) security: Option<OutgoingSecurity>,
     pub(super) judge: Judge,
 }
 
@@ -85,6 +88,7 @@ impl Mix {
         feed: Option<(Feed, FeedCursor)>,
         row_per_round: bool,
         values: Vec<String>,
+        security: Option<OutgoingSecurity>,
         judge: Judge,
     ) -> Self {
         Mix {
@@ -95,6 +99,7 @@ impl Mix {
             feed,
             row_per_round,
             values,
+            security,
             judge,
         }
     }

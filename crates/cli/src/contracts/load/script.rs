@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use castile_load::{Answer, HttpResponse, NoRequest, Request, Script};
 use castile_xml::Memory;
+use futures_util::FutureExt;
 
 use super::feed::FeedCursor;
 use super::mix::Mix;
@@ -66,6 +67,12 @@ impl Script for UserScript {
                     .map_err(|placeholder| NoRequest::Failed(mix.missing_value(placeholder)))?;
                 request.headers.push_str(&String::from_utf8_lossy(&lines));
             }
+        }
+        if let Some(security) = &mix.security {
+            let secured = security.secure(&request.body).now_or_never();
+            let secured = secured.unwrap_or_else(|| unreachable!("keys in files are always ready"));
+            request.body =
+                secured.map_err(|error| NoRequest::Failed(format!("the request can't be secured: {error}")))?;
         }
         self.sent = request.body.len() as u64;
         Ok(())

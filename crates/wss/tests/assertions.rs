@@ -10,7 +10,8 @@ use castile_wss::document::{DocumentSigner, Place};
 use castile_wss::message::{
     AssertionPolicy, Confirmation, OutgoingSecurity, Part, Policy, SamlVersion, VerifiedMessage,
 };
-use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Signer, Trust, explain};
+use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Signer, SigningKey, Trust, explain};
+use castile_xml::c14n::{Algorithm, Method, Subset, Version};
 use futures_util::FutureExt;
 use rcgen::{CertificateParams, KeyPair};
 
@@ -124,6 +125,8 @@ fn policy(assertions: AssertionPolicy) -> Policy {
     Policy::vouched_by(assertions).with_clock(now).with_clock_skew(Duration::ZERO)
 }
 
+const WITHOUT_ASSERTION: [Part; 2] = [Part::Body, Part::Timestamp];
+
 /// Accepts all that these tests send, once.
 fn every() -> AssertionPolicy {
     issued().with_bearer().with_sender_vouches(GATEWAY.trust())
@@ -133,7 +136,7 @@ fn every() -> AssertionPolicy {
 fn sending(method: Confirmation, assertion: &str) -> OutgoingSecurity {
     match method {
         HolderOfKey => ANN.signing().with_key_of_subject(),
-        SenderVouches => GATEWAY.signing().with_signed([Part::Body, Part::Timestamp, Part::Assertion]),
+        SenderVouches => GATEWAY.signing(),
         _ => OutgoingSecurity::new().with_timestamp().with_clock(now),
     }
     .with_assertion(assertion)
@@ -160,7 +163,7 @@ fn outcome(policy: &Policy, message: &str) -> Result<String, (ErrorKind, String)
 fn refused(policy: &Policy, message: &str, kind: ErrorKind, part: &str) {
     match outcome(policy, message) {
         Err((found, text)) => assert!(found == kind && text.contains(part), "{found:?} {text}, not {kind:?} {part}"),
-        Ok(name) => panic!("accepted for {name}, not {kind:?} {part}: {message}"),
+        Ok(name) => panic!("accepted for {name}, not {kind:?} {part}"),
     }
 }
 
@@ -196,7 +199,7 @@ fn assertions_are_accepted() {
                 _ => None,
             };
             assert_eq!(verified.signer(), signer.as_ref());
-            assert_eq!(verified.is_signed(&found.range), method == SenderVouches);
+            assert_eq!(verified.is_signed(&found.range), method != Bearer);
             // By default only the holder of the key is accepted.
             let strict = outcome(&policy(issued()), &message);
             assert_eq!(strict.is_ok(), method == HolderOfKey, "{method:?} {strict:?}");
@@ -407,19 +410,26 @@ fn the_holder_of_the_key_signs() {
     let both = Policy::signed_by(GATEWAY.trust()).with_assertions(issued()).with_clock(now);
     refused(&both, &trusted, ErrorKind::Assertion, "no signature of the message");
     // The subject is not one of those who are trusted.
-    let own = secured(&ANN.signing().with_key_of_subject().with_assertion(assertion.as_str()));
+    let holder = || ANN.signing().with_key_of_subject().with_assertion(assertion.as_str());
+    let own = secured(&holder().with_signed(WITHOUT_ASSERTION));
     refused(&both, &own, ErrorKind::Unsigned, "");
     let known = Policy::signed_by(ANN.trust()).with_assertions(issued()).with_clock(now);
     assert!(verify(&known, &by_certificate).is_ok());
     // The signature covers too little.
-    let little =
-        secured(&ANN.signing().with_key_of_subject().with_assertion(assertion.as_str()).with_signed([Part::Timestamp]));
+    let little = secured(&holder().with_signed([Part::Timestamp]));
     refused(&policy(), &little, ErrorKind::Unsigned, "the body is not signed");
-    let protected = policy().with_signed([Part::Body, Part::Assertion]);
-    refused(&protected, &own, ErrorKind::Unsigned, "the assertion is not signed");
-    let parts = [Part::Body, Part::Timestamp, Part::Assertion];
-    let whole = secured(&ANN.signing().with_key_of_subject().with_assertion(assertion.as_str()).with_signed(parts));
-    assert!(verify(&protected, &whole).is_ok());
+    let protected = || policy().with_signed([Part::Body, Part::Assertion]);
+    refused(&protected(), &own, ErrorKind::Unsigned, "the assertion is not signed");
+    let whole = secured(&holder());
+    assert!(verify(&protected(), &whole).is_ok());
+    // One reference names the key and the token that is signed.
+    let start = whole.find("<wsse:SecurityTokenReference").unwrap();
+    let end = start + whole[start..].find("</wsse:SecurityTokenReference>").unwrap() + 30;
+    let one_reference = format!("{}{}", &whole[..start], &whole[end..]);
+    let key_info = "<ds:KeyInfo><wsse:SecurityTokenReference ";
+    let one_reference = one_reference.replace(key_info, &format!("{key_info}wsu:Id=\"reference-1\" "));
+    assert!(whole[start..end].contains("wsu:Id=\"reference-1\""));
+    assert!(verify(&protected(), &one_reference).is_ok());
     // The key is only described: anybody can make a certificate with these names.
     let certificate = STANDARD.encode(ANN.certificate.der());
     let described = unsigned(Saml20, HolderOfKey).replace(
@@ -453,8 +463,14 @@ fn the_holder_of_the_key_signs() {
     let one = policy();
     assert!(verify(&one, &own).is_ok());
     refused(&one, &own, ErrorKind::Replayed, "received before");
-    let next = secured(&ANN.signing().with_key_of_subject().with_assertion(assertion.as_str()));
-    assert!(verify(&one, &next).is_ok());
+    assert!(verify(&one, &whole).is_ok());
+    // By default a signature that a policy requires anyway covers the assertion.
+    let bearer = crate::assertion(Saml20, Bearer);
+    let both = Policy::signed_by(GATEWAY.trust()).with_assertions(every()).with_clock(now);
+    assert!(verify(&both, &secured(&GATEWAY.signing().with_assertion(bearer.as_str()))).is_ok());
+    let apart = secured(&GATEWAY.signing().with_assertion(bearer).with_signed(WITHOUT_ASSERTION));
+    refused(&both, &apart, ErrorKind::Unsigned, "the assertion is not signed");
+    assert!(verify(&both.with_signed(WITHOUT_ASSERTION), &apart).is_ok());
 }
 
 #[test]
@@ -466,16 +482,25 @@ fn a_sender_vouches_for_the_assertion() {
         assert!(message.contains("#STR-Transform"), "{message}");
         assert!(verify(&policy(), &message).is_ok());
         // Who isn't trusted for that.
-        let parts = [Part::Body, Part::Timestamp, Part::Assertion];
-        let stranger = secured(&MALLORY.signing().with_signed(parts.clone()).with_assertion(assertion.as_str()));
+        let stranger = secured(&MALLORY.signing().with_assertion(assertion.as_str()));
         refused(&policy(), &stranger, ErrorKind::Untrusted, "");
         let other = Policy::signed_by(MALLORY.trust()).with_assertions(issued().with_sender_vouches(GATEWAY.trust()));
         refused(&other.with_clock(now), &stranger, ErrorKind::Assertion, "no sender");
         // Who doesn't sign the assertion, or not the message.
-        let without = secured(&GATEWAY.signing().with_assertion(assertion.as_str()));
+        let without = secured(&GATEWAY.signing().with_assertion(assertion.as_str()).with_signed(WITHOUT_ASSERTION));
         refused(&policy(), &without, ErrorKind::Unsigned, "the assertion is not signed");
         let only = secured(&GATEWAY.signing().with_assertion(assertion.as_str()).with_signed([Part::Assertion]));
         refused(&policy(), &only, ErrorKind::Unsigned, "");
+        // The signature covers it directly: the id of an assertion is an id.
+        let start = message.rfind("<ds:Reference URI=\"#reference-1\"").unwrap();
+        let end = start + message[start..].find("</ds:Reference>").unwrap();
+        let apex = Subset { apex: message.find("<a:Assertion"), without: None };
+        let direct = format!(
+            "<ds:Reference URI=\"#_a1\"><ds:Transforms><ds:Transform Algorithm=\"http://www.w3.org/2001/10/xml-exc-c14n#\"/></ds:Transforms><ds:DigestMethod Algorithm=\"http://www.w3.org/2001/04/xmlenc#sha256\"/><ds:DigestValue>{}</ds:DigestValue>",
+            digest(&canonical(&message, apex))
+        );
+        let direct = signed_again(&format!("{}{direct}{}", &message[..start], &message[end..]), &GATEWAY);
+        assert_eq!(outcome(&policy(), &direct).as_deref(), Ok("ann@example.org"));
         // Another assertion of the same issuer, in place of the one that was signed.
         let other = signed_by(&STS, &unsigned(version, SenderVouches).replace("ann@", "eve@"));
         refused(&policy(), &message.replace(&assertion, &other), ErrorKind::Digest, "was changed");
@@ -655,18 +680,56 @@ fn prefixes_of_values_are_signed() {
     let assertion = signed_by(&STS, &unsigned);
     let rebound = assertion.replace("'http://www.w3.org/2001/XMLSchema'", "'urn:evil'");
     refused(&policy(every()), &secured(&sending(Bearer, &rebound)), ErrorKind::Digest, "");
-    // An issuer that doesn't list the prefix: our signer does, unless it is declared for another name in the document.
-    let inclusive =
-        castile_xml::c14n::Algorithm { version: castile_xml::c14n::Version::Canonical10, with_comments: false };
+    // An issuer that doesn't list the prefix.
+    let start = assertion.find("<ec:InclusiveNamespaces").unwrap();
+    let end = start + assertion[start..].find("/>").unwrap() + 2;
+    let without = format!("{}{}", &assertion[..start], &assertion[end..]);
+    let value = assertion.find("<ds:DigestValue>").unwrap()..assertion.find("</ds:DigestValue>").unwrap();
+    let right = format!("<ds:DigestValue>{}", digest(&canonical(&unsigned, Subset::default())));
+    let without = signed_again(&without.replace(&assertion[value], &right), &STS);
+    let rebound = without.replace("'http://www.w3.org/2001/XMLSchema'", "'urn:evil'");
+    let lenient = || policy(every().with_unsigned_prefixes());
+    let both = || policy(every().with_unsigned_prefixes()).with_signed([Part::Body, Part::Assertion]);
+    for assertion in [without, rebound] {
+        let message = secured(&sending(Bearer, &assertion));
+        refused(&policy(every()), &message, ErrorKind::UnsignedPrefix, "the prefix \"xs\"");
+        assert!(verify(&lenient(), &message).is_ok());
+        // A signature of the message over it leaves the decision to the policy for assertions.
+        let message = secured(&GATEWAY.signing().with_assertion(assertion));
+        refused(&policy(every()), &message, ErrorKind::UnsignedPrefix, "the prefix \"xs\"");
+        assert!(verify(&both(), &message).is_ok());
+    }
+    // Inclusive canonicalization takes what is declared around an assertion into it, so that it can't be moved.
+    let inclusive = Algorithm { version: Version::Canonical10, with_comments: false };
     let signer = DocumentSigner::new(STS.key())
         .with_certificates(vec![STS.certificate.clone()])
         .with_id_attribute("ID")
         .with_canonicalization(inclusive)
         .with_place(Place::After { namespace: None, local: "Issuer".to_owned() });
     let inclusive = signer.sign_element(unsigned.as_bytes(), "_a1").now_or_never().unwrap().unwrap();
-    // Inclusive canonicalization takes what is declared around the assertion into it, so that such an assertion can't be moved.
     let message = secured(&sending(Bearer, &String::from_utf8(inclusive).unwrap()));
     refused(&policy(every()), &message, ErrorKind::Signature, "");
+}
+
+fn canonical(document: &str, subset: Subset) -> String {
+    let exclusive = Algorithm { version: Version::Exclusive10, with_comments: false };
+    let mut out = String::new();
+    let mut reader = castile_xml::Reader::new(document.as_bytes(), castile_xml::Limits::default()).unwrap();
+    Method::new(exclusive).write(&mut reader, subset, |piece| out.push_str(piece)).unwrap();
+    out
+}
+
+fn digest(text: &str) -> String {
+    STANDARD.encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes()))
+}
+
+/// Returns the document with another value of its last signature.
+fn signed_again(document: &str, party: &Party) -> String {
+    let info = canonical(document, Subset { apex: document.rfind("<ds:SignedInfo"), without: None });
+    let value = STANDARD.encode(party.key().sign(info.as_bytes()).now_or_never().unwrap().unwrap());
+    let at = document.rfind("<ds:SignatureValue>").unwrap() + "<ds:SignatureValue>".len();
+    let end = at + document[at..].find('<').unwrap();
+    format!("{}{value}{}", &document[..at], &document[end..])
 }
 
 #[test]
@@ -831,7 +894,7 @@ fn changed_assertions_are_refused() {
         let expected = said(&message).unwrap();
         let mut random = fastrand::Rng::with_seed(12);
         let (mut accepted, mut tried) = (0, 0);
-        for at in start..start + assertion.len() {
+        for at in (start..start + assertion.len()).step_by(2) {
             for change in 0..4 {
                 let mut changed = message.clone();
                 match change {

@@ -1,5 +1,6 @@
 //! Which SAML assertions are accepted (SAML Token Profile 1.1).
 
+use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
 use castile_datatypes::DateTime;
@@ -19,7 +20,7 @@ pub(super) const MAX_ONE_TIME: Duration = Duration::from_secs(86_400);
 /// it is for this service, its time has come and not passed, and its subject signed the message (holder-of-key).
 #[derive(Clone, Debug, Default)]
 pub struct AssertionPolicy {
-    issuers: Vec<(String, Trust)>,
+    issuers: BTreeMap<String, Trust>,
     audiences: Vec<String>,
     recipients: Vec<String>,
     accepts_bearer: bool,
@@ -43,10 +44,11 @@ impl AssertionPolicy {
         AssertionPolicy::default()
     }
 
-    /// Accepts assertions with exactly this `Issuer` that have a signature by one of those who are trusted for that issuer.
+    /// Accepts assertions with exactly this `Issuer` that have a signature by one of those who are trusted for that issuer. It
+    /// replaces what was set for the issuer before.
     #[must_use]
     pub fn with_issuer(mut self, name: impl Into<String>, trust: Trust) -> Self {
-        self.issuers.push((name.into(), trust));
+        self.issuers.insert(name.into(), trust);
         self
     }
 
@@ -141,7 +143,7 @@ impl AssertionPolicy {
     /// Checks the signature of the issuer, which is over exactly this assertion (SAML Core 1.1 §5.4, 2.0 §5.4).
     fn check_signature(&self, received: &ReceivedAssertion, verification: &Verification<'_>) -> Result<(), Error> {
         let assertion = &received.assertion;
-        let Some((_, trust)) = self.issuers.iter().find(|(name, _)| *name == assertion.issuer) else {
+        let Some(trust) = self.issuers.get(&assertion.issuer) else {
             let message = format!("the issuer \"{}\" of an assertion is not trusted", excerpt(&assertion.issuer, 200));
             return Err(Error::new(ErrorKind::Untrusted, message));
         };

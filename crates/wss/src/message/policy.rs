@@ -102,11 +102,11 @@ impl Policy {
         }
     }
 
-    /// Requires a signature by one of those who are trusted, over the body, the time stamp, the user name and the header
-    /// blocks of WS-Addressing. The time stamp is required, too.
+    /// Requires a signature by one of those who are trusted, over the body, the time stamp, the user name, the assertion and the
+    /// header blocks of WS-Addressing. The time stamp is required, too.
     #[must_use]
     pub fn signed_by(trust: Trust) -> Self {
-        let signed = vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing];
+        let signed = vec![Part::Body, Part::Timestamp, Part::Username, Part::Assertion, Part::Addressing];
         Policy { trust: Some(trust), signed, needs_timestamp: true, ..Policy::new() }
     }
 
@@ -117,11 +117,12 @@ impl Policy {
     }
 
     /// Requires a SAML assertion by one of the issuers of a policy. With holder-of-key or sender-vouches, the signature that
-    /// confirms the subject has to cover the body, the time stamp, the user name and the header blocks of WS-Addressing. The
-    /// time stamp is required in any case.
+    /// confirms the subject has to cover the body, the time stamp, the user name and the header blocks of WS-Addressing, and with
+    /// sender-vouches the assertion. The time stamp is required in any case.
     #[must_use]
     pub fn vouched_by(assertions: AssertionPolicy) -> Self {
-        Policy { trust: None, ..Policy::signed_by(Trust::new()) }.with_assertions(assertions)
+        let signed = vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing];
+        Policy { signed, needs_timestamp: true, ..Policy::new() }.with_assertions(assertions)
     }
 
     /// Also requires a SAML assertion. Exactly one assertion of a message has to be acceptable; others are ignored.

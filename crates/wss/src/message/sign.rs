@@ -83,7 +83,7 @@ impl OutgoingSecurity {
             key: None,
             certificate: None,
             form: CertificateForm::Token,
-            signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing],
+            signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Assertion, Part::Addressing],
             digest: DigestAlgorithm::Sha256,
             role: None,
             must_understand: true,
@@ -110,9 +110,9 @@ impl OutgoingSecurity {
         OutgoingSecurity { username: Some(username), ..self }
     }
 
-    /// Adds a SAML assertion that others made: an XML document in UTF-8, or in the encoding that it declares. Its root element is sent as it is. It is signed
-    /// with the message (by the STR-Transform) if [`Part::Assertion`] is among the [signed parts](Self::with_signed), as
-    /// sender-vouches needs it.
+    /// Adds a SAML assertion that others made: an XML document in UTF-8, or in the encoding that it declares. Its root element is
+    /// sent as it is. A signature of the message also signs it, by the STR-Transform, unless [`Part::Assertion`] is not among
+    /// the [signed parts](Self::with_signed).
     #[must_use]
     pub fn with_assertion(self, assertion: impl Into<Vec<u8>>) -> Self {
         OutgoingSecurity { assertion: Some(assertion.into()), ..self }
@@ -143,8 +143,8 @@ impl OutgoingSecurity {
         OutgoingSecurity { form, ..self }
     }
 
-    /// Sets the parts that are signed. The default is the body, the time stamp, the user name and the header blocks of
-    /// WS-Addressing.
+    /// Sets the parts that are signed. The default is the body, the time stamp, the user name, the assertion and the header
+    /// blocks of WS-Addressing.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
         OutgoingSecurity { signed: parts.into_iter().collect(), ..self }

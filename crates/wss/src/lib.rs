@@ -7,6 +7,7 @@
 //! [`message`] secures SOAP messages, and [`document`] signs and verifies documents without SOAP.
 
 mod algorithm;
+mod assertion;
 mod canonical;
 mod certificate;
 mod crypto;
@@ -17,6 +18,7 @@ mod index;
 mod key;
 mod limits;
 pub mod message;
+mod moment;
 mod name;
 mod signature;
 mod trust;

@@ -23,6 +23,7 @@
 //! # futures_util::FutureExt::now_or_never(run()).unwrap().unwrap();
 //! ```
 
+mod assertions;
 mod client;
 mod envelope;
 mod header;
@@ -34,6 +35,10 @@ mod replay;
 mod sign;
 mod username;
 
+pub use crate::assertion::{
+    Assertion, AssertionAttribute, AttributeValue, Authentication, Confirmation, SamlVersion, Subject,
+};
+pub use assertions::AssertionPolicy;
 pub use client::ClientSecurity;
 pub use layer::{Secured, SecurityLayer};
 pub(crate) use outline::{Outline, is_envelope};

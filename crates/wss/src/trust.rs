@@ -4,6 +4,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use castile_xml::excerpt;
 use rustls_pki_types::UnixTime;
+use subtle::ConstantTimeEq;
 use webpki::{EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter};
 
 use crate::certificate::{Certificate, CertificateReference, leaf};
@@ -39,12 +40,25 @@ pub enum Signer {
     Anyone,
     /// Someone who knows a shared secret, by the name that it has in [`Trust`].
     Secret(String),
+    /// The subject of the assertion with this id, which names the key.
+    Subject(String),
 }
 
 /// A key to verify a signature with.
 pub(crate) enum VerifyingKey<'t> {
     Public(PublicKey),
     Secret(&'t Secret),
+}
+
+impl VerifyingKey<'_> {
+    /// Returns whether both are the same key.
+    pub(crate) fn is(&self, other: &VerifyingKey<'_>) -> bool {
+        match (self, other) {
+            (VerifyingKey::Public(one), VerifyingKey::Public(other)) => one == other,
+            (VerifyingKey::Secret(one), VerifyingKey::Secret(other)) => one.bytes().ct_eq(other.bytes()).into(),
+            _ => false,
+        }
+    }
 }
 
 impl Trust {
@@ -208,6 +222,11 @@ impl Trust {
             KeyHint::Name(name) => {
                 let known = self.keys.iter().find(|(known, _)| known == name);
                 Ok(known.map(|(name, key)| (key.clone(), Signer::Key(name.clone()))))
+            }
+            // Whether somebody vouches for the subject is known to the policy of a message only.
+            KeyHint::Subject { keys, .. } => {
+                let key = keys.first().filter(|_| self.is_anyone);
+                Ok(key.map(|key| (key.clone(), Signer::Anyone)))
             }
             // Messages replace references to tokens by the certificates of the tokens before.
             KeyHint::Token { .. } | KeyHint::Unsupported(_) => Ok(None),

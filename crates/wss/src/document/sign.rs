@@ -219,7 +219,7 @@ impl DocumentSigner {
         let entity = DocumentEntity::new(text, self.limits.document)?;
         let source = Source::Document(&entity);
         let Canonical { digest, prefixes } = Canonical::of(source, apex, self.canonicalization, self.digest)?;
-        Ok((digest, TransformText { uri: self.canonicalization.uri(), prefixes }))
+        Ok((digest, TransformText { prefixes, ..TransformText::new(self.canonicalization.uri()) }))
     }
 
     fn template(&self) -> Result<Template<'_>, Error> {

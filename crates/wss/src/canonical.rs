@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use castile_xml::Token;
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
 
@@ -88,11 +86,11 @@ pub(crate) async fn signature_value(
     source: Source<'_>,
     signed_info: usize,
     algorithm: Algorithm,
-) -> Result<String, Error> {
+) -> Result<Vec<u8>, Error> {
     let mut canonical = Vec::new();
     let subset = Subset { apex: Some(signed_info), without: None };
     Method::new(algorithm).write(&mut source.reader()?, subset, |piece| canonical.extend(piece.as_bytes()))?;
-    Ok(STANDARD.encode(key.sign(&canonical).await?))
+    key.sign(&canonical).await
 }
 
 /// Returns the prefixes in scope at an element, as a `PrefixList` has them.

@@ -25,6 +25,7 @@
 
 mod assertions;
 mod client;
+mod confirmed;
 mod envelope;
 mod header;
 mod layer;

@@ -5,6 +5,7 @@ use std::ops::Range;
 use castile_datatypes::DateTime;
 use castile_xml::{Reader, StartTag, Token, excerpt};
 
+use super::confirmed::Confirmed;
 use super::envelope::Block;
 use super::username::ReceivedUsername;
 use crate::assertion::{ReceivedAssertion, SamlVersion};
@@ -13,7 +14,7 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::moment::moment;
 use crate::signature::{DSIG, Elements, KeyHint, Signature};
-use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT, WSSE, WSU};
+use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT, WSSE, WSSE11, WSU};
 use crate::verify::Tokens;
 use crate::{Error, ErrorKind};
 
@@ -35,6 +36,8 @@ pub(crate) struct SecurityHeader {
     /// References to tokens that are beside them, for signatures of the tokens.
     references: Vec<KeyHint>,
     pub(crate) signatures: Vec<(Signature, Range<usize>)>,
+    /// What an answer says about the signatures of its request.
+    pub(crate) confirmed: Vec<Confirmed>,
     /// The byte ranges of all its children.
     pub(crate) children: Vec<Range<usize>>,
 }
@@ -108,6 +111,15 @@ impl SecurityHeader {
                     return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
                 }
                 elements.token_reference(tag, &mut self.references)
+            }
+            (WSSE11, "SignatureConfirmation") => {
+                if self.confirmed.len() == limits.signatures {
+                    let limit = limits.signatures;
+                    let message = format!("more than {limit} <SignatureConfirmation>, which is the limit");
+                    return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+                }
+                self.confirmed.push(Confirmed::read(elements, tag)?);
+                Ok(())
             }
             (namespace, "Assertion") if SamlVersion::of_namespace(namespace).is_some() => {
                 let version = SamlVersion::of_namespace(namespace).unwrap_or(SamlVersion::Saml20);

@@ -9,6 +9,7 @@ use castile_datatypes::DateTime;
 use castile_xml::{Charset, decode, excerpt};
 
 use super::assertions::{AssertionPolicy, MAX_ONE_TIME, SignerRole};
+use super::confirmed::{self, Confirmed};
 use super::envelope::Envelope;
 use super::header::{SecurityHeader, Timestamp};
 use super::part::Part;
@@ -52,6 +53,8 @@ pub struct VerifiedMessage {
     accepted: Option<usize>,
     username: Option<String>,
     assertion: Option<(Assertion, Confirmation)>,
+    values: Vec<Vec<u8>>,
+    confirmed: Vec<Confirmed>,
 }
 
 /// A message whose signatures are valid. Its password, and whether it was received before, are still to be checked.
@@ -61,6 +64,10 @@ pub(super) struct Checked {
     /// The number of the signature that fulfils the policy.
     accepted: Option<usize>,
     assertion: Option<(Assertion, Confirmation)>,
+    /// The values of all signatures, which an answer may confirm.
+    values: Vec<Vec<u8>>,
+    /// What it says about the signatures of its request, if it is an answer.
+    confirmed: Vec<Confirmed>,
     /// When it was made, if it says so.
     created: Option<DateTime>,
     /// What identifies it, for the replay cache.
@@ -271,7 +278,8 @@ impl Policy {
         if created.is_some() {
             identity.extend(signatures.iter().map(VerifiedSignature::identity));
         }
-        let SecurityHeader { username, mut assertions, .. } = header;
+        let values = header.signatures.iter().map(|(signature, _)| signature.value.clone()).collect();
+        let SecurityHeader { username, mut assertions, confirmed, .. } = header;
         let chosen = chosen.map(|(number, confirmation)| (assertions.swap_remove(number), confirmation));
         let one_time = chosen.as_ref().filter(|(received, _)| received.is_for_one_use).map(|(received, _)| {
             let Assertion { issuer, id, .. } = &received.assertion;
@@ -280,7 +288,7 @@ impl Policy {
         });
         let assertion = chosen.map(|(received, confirmation)| (received.assertion, confirmation));
         let one_time = one_time.transpose()?;
-        Ok(Checked { username, signatures, accepted, assertion, created, identity, one_time, now })
+        Ok(Checked { username, signatures, accepted, assertion, values, confirmed, created, identity, one_time, now })
     }
 
     /// Checks who made the assertions, when and for whom.
@@ -421,8 +429,18 @@ impl Policy {
 
     /// Checks what others may have to be asked for: the password, and whether the message was received before.
     pub(super) async fn finish(&self, checked: Checked) -> Result<VerifiedMessage, Error> {
-        let Checked { username: token, signatures, accepted, assertion, created, mut identity, one_time, now } =
-            checked;
+        let Checked {
+            username: token,
+            signatures,
+            accepted,
+            assertion,
+            values,
+            confirmed,
+            created,
+            mut identity,
+            one_time,
+            now,
+        } = checked;
         let mut username = None;
         let mut has_time = created.is_some();
         if let Some(passwords) = &self.passwords {
@@ -451,7 +469,7 @@ impl Policy {
             let message = "an assertion for one use, and a policy that remembers nothing";
             return Err(Error::new(ErrorKind::Assertion, message));
         }
-        Ok(VerifiedMessage { signatures, accepted, username, assertion })
+        Ok(VerifiedMessage { signatures, accepted, username, assertion, values, confirmed })
     }
 
     fn check_timestamp(&self, timestamp: Option<&Timestamp>, now: SystemTime) -> Result<(), Error> {
@@ -628,6 +646,16 @@ impl VerifiedMessage {
     /// Returns how the subject of the assertion is confirmed, if the policy requires an assertion.
     pub fn confirmation(&self) -> Option<Confirmation> {
         self.assertion.as_ref().map(|(_, confirmation)| *confirmation)
+    }
+
+    /// Returns the values of all signatures, which an answer may confirm.
+    pub(super) fn values(&self) -> &[Vec<u8>] {
+        &self.values
+    }
+
+    /// Checks that this answer confirms the signature values of its request.
+    pub(super) fn check_confirmed(&self, request: &[Vec<u8>]) -> Result<(), Error> {
+        confirmed::check(self, &self.confirmed, request)
     }
 
     /// Returns whether the [accepted signature](Self::accepted_signature) covers the element with this byte range. The range

@@ -14,6 +14,7 @@ use castile_datatypes::DateTime;
 use castile_xml::c14n::{Algorithm, Version};
 use castile_xml::{Charset, Reader, Token, decode};
 
+use super::confirmed::Confirmed;
 use super::envelope::Envelope;
 use super::part::Part;
 use super::username::UsernameToken;
@@ -185,6 +186,11 @@ impl OutgoingSecurity {
     /// # Errors
     /// The message is not an envelope, it has a `Security` for the same role, the assertion is not one, or the key fails.
     pub async fn secure(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
+        Ok(self.secured(message, None).await?.message)
+    }
+
+    /// Returns a message with what is to be added. An answer may confirm the signature values of its request.
+    pub(super) async fn secured(&self, message: &[u8], confirmed: Option<&[Vec<u8>]>) -> Result<SecuredMessage, Error> {
         let text = decode(message, Some(Charset::UTF_8))?;
         let limits = self.limits;
         let (envelope, index) = Envelope::read(&text, limits)?;
@@ -195,6 +201,7 @@ impl OutgoingSecurity {
         let assertion = self.assertion.as_ref().map(|bytes| SentAssertion::read(bytes, limits)).transpose()?;
         let mut ids = Ids { index: &index, assertion: assertion.as_ref().map(|one| &one.index), used: BTreeSet::new() };
         let mut block = self.block(&envelope, assertion.as_ref(), &mut ids)?;
+        block.confirm(confirmed, &mut ids);
         let signed: Vec<(String, Vec<Edit>)> = match self.key {
             Some(_) => self.parts_with_ids(&text, &envelope, &mut ids),
             None => Vec::new(),
@@ -203,7 +210,9 @@ impl OutgoingSecurity {
         block.targets.extend(targets.into_iter().map(SignedPart::Element));
         let edits: Vec<Edit> = edits.into_iter().flatten().collect();
         let unsigned = block.insert(&text, &envelope, &edits, "");
-        let Some(key) = &self.key else { return Ok(unsigned.0.into_bytes()) };
+        let Some(key) = &self.key else {
+            return Ok(SecuredMessage { message: unsigned.0.into_bytes(), value: None });
+        };
         let template = Template {
             prefix: "ds",
             canonicalization: EXCLUSIVE_10,
@@ -213,13 +222,14 @@ impl OutgoingSecurity {
         let targets = self.digests(&unsigned.0, &block.targets, limits)?;
         let info = template.signed_info(&targets);
         let key_info = template.key_info(&block.key_info);
-        let without_value = template.signature(&info, "", &key_info, "");
+        let without_value = template.signature(&info, &[], &key_info, "");
         let (document, at) = block.insert(&text, &envelope, &edits, &without_value);
         let signed_info = at + without_value.find(&info).unwrap_or_default();
         let source = Source::Message(&document, limits.document);
         let value = signature_value(&**key, source, signed_info, template.canonicalization).await?;
         let signature = template.signature(&info, &value, &key_info, "");
-        Ok(block.insert(&text, &envelope, &edits, &signature).0.into_bytes())
+        let message = block.insert(&text, &envelope, &edits, &signature).0.into_bytes();
+        Ok(SecuredMessage { message, value: Some(value) })
     }
 
     /// Writes what is in the header block before the signature.
@@ -399,7 +409,25 @@ struct SecurityBlock {
     header: String,
 }
 
+/// A message that is to be sent.
+pub(super) struct SecuredMessage {
+    pub(super) message: Vec<u8>,
+    /// The value of its signature, if it has one.
+    pub(super) value: Option<Vec<u8>>,
+}
+
 impl SecurityBlock {
+    /// Adds what confirms the signature values of a request. A request without signatures is confirmed, too.
+    fn confirm(&mut self, values: Option<&[Vec<u8>]>, ids: &mut Ids<'_>) {
+        let Some(values) = values else { return };
+        let all = values.iter().map(|value| Some(value.as_slice()));
+        for value in all.chain(values.is_empty().then_some(None)) {
+            let id = ids.fresh("confirmed");
+            Confirmed::write(value, &id, &mut self.content);
+            self.targets.push(SignedPart::Element(id));
+        }
+    }
+
     /// Inserts the block and the other changes into a message. Returns the offset of the signature, too.
     fn insert(&self, text: &str, envelope: &Envelope, edits: &[Edit], signature: &str) -> (String, usize) {
         let SecurityBlock { start, content, header, .. } = self;

@@ -201,6 +201,16 @@ impl<'r, 'a> Elements<'r, 'a> {
         })
     }
 
+    /// Returns the value of an attribute in base64, if there is one.
+    pub(crate) fn base64_attribute(&self, tag: StartTag<'_>, local: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Some(text) = self.optional_attribute(local) else { return Ok(None) };
+        let decoded = BASE64.decode(text.trim());
+        decoded.map(Some).map_err(|_| {
+            let message = format!("the attribute {local} of {} is not base64", self.shown(tag.name));
+            Error::new(ErrorKind::Malformed, message).at(tag.offset)
+        })
+    }
+
     pub(crate) fn attribute(&self, tag: StartTag<'_>, local: &str) -> Result<String, Error> {
         self.optional_attribute(local).ok_or_else(|| {
             let message = format!("{} without the attribute {local}", self.shown(tag.name));

@@ -121,13 +121,14 @@ impl Template<'_> {
         (!encoded.is_empty()).then(|| format!("<{tag}>{encoded}</{tag}>", tag = self.tag("X509Data")))
     }
 
-    pub(crate) fn signature(&self, info: &str, value: &str, key_info: &str, object: &str) -> String {
+    pub(crate) fn signature(&self, info: &str, value: &[u8], key_info: &str, object: &str) -> String {
         let colon = if self.prefix.is_empty() { "" } else { ":" };
         format!(
             "<{signature} xmlns{colon}{prefix}=\"{DSIG}\">{info}<{tag}>{value}</{tag}>{key_info}{object}</{signature}>",
             signature = self.tag("Signature"),
             prefix = self.prefix,
             tag = self.tag("SignatureValue"),
+            value = STANDARD.encode(value),
         )
     }
 }

@@ -5,10 +5,11 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use castile_xml::excerpt;
 use rustls_pki_types::UnixTime;
 use subtle::ConstantTimeEq;
-use webpki::{EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter};
+use webpki::{EndEntityCert, ExpirationPolicy, ExtendedKeyUsageValidator, KeyPurposeIdIter, RevocationOptionsBuilder};
 
 use crate::certificate::{Certificate, CertificateReference, leaf};
 use crate::key::{PublicKey, Secret};
+use crate::revocation::RevocationList;
 use crate::signature::KeyHint;
 use crate::{Error, ErrorKind};
 
@@ -22,6 +23,7 @@ pub struct Trust {
     certificates: Vec<Certificate>,
     authorities: Vec<Certificate>,
     intermediates: Vec<Certificate>,
+    revoked: Vec<RevocationList>,
     keys: Vec<(String, PublicKey)>,
     secrets: Vec<(String, Secret)>,
     time: Option<SystemTime>,
@@ -87,6 +89,14 @@ impl Trust {
     #[must_use]
     pub fn with_intermediate(mut self, certificate: Certificate) -> Self {
         self.intermediates.push(certificate);
+        self
+    }
+
+    /// Adds a list of revoked certificates. Once there is one, each certificate between that of a signature and an authority needs a
+    /// list of its issuer, which must be up to date. Certificates that are trusted by themselves need none.
+    #[must_use]
+    pub fn with_revocation_list(mut self, list: RevocationList) -> Self {
+        self.revoked.push(list);
         self
     }
 
@@ -277,9 +287,18 @@ impl Trust {
         let end = EndEntityCert::try_from(certificate.encoded()).map_err(untrusted)?;
         let now = self.time.unwrap_or(now);
         let time = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
-        end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, None, None)
+        let lists: Vec<_> = self.revoked.iter().map(RevocationList::list).collect();
+        let revocation = RevocationOptionsBuilder::new(&lists).ok();
+        let revocation = revocation.map(|options| options.with_expiration_policy(ExpirationPolicy::Enforce).build());
+        end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, revocation, None)
             .map_err(untrusted)?;
-        Ok(())
+        match certificate.may_sign() {
+            true => Ok(()),
+            false => {
+                let message = format!("the certificate of {} is not for signatures", shown(certificate));
+                Err(Error::new(ErrorKind::Untrusted, message))
+            }
+        }
     }
 
     fn check_validity(&self, certificate: &Certificate, now: SystemTime) -> Result<(), Error> {
@@ -300,12 +319,17 @@ fn shown(certificate: &Certificate) -> String {
 /// Returns why there is no valid path to an authority.
 fn described(problem: &webpki::Error) -> String {
     use webpki::Error::{
-        CaUsedAsEndEntity, CertExpired, CertNotValidYet, InvalidSignatureForPublicKey, UnknownIssuer,
-        UnsupportedCertVersion, UnsupportedSignatureAlgorithmContext,
+        CaUsedAsEndEntity, CertExpired, CertNotValidYet, CertRevoked, CrlExpired, InvalidSignatureForPublicKey,
+        UnknownIssuer, UnknownRevocationStatus, UnsupportedCertVersion, UnsupportedSignatureAlgorithmContext,
     };
     match problem {
         CertExpired { .. } => "it, or one of its issuers, is expired".to_owned(),
         CertNotValidYet { .. } => "it, or one of its issuers, is not valid yet".to_owned(),
+        CertRevoked => "it, or one of its issuers, is revoked".to_owned(),
+        CrlExpired { .. } => "a list of revoked certificates is out of date".to_owned(),
+        UnknownRevocationStatus => {
+            "there is no list of revoked certificates by its issuer, or by one of its issuers".to_owned()
+        }
         UnknownIssuer => "no authority is known that issued it".to_owned(),
         InvalidSignatureForPublicKey => "the authority that it names did not issue it".to_owned(),
         CaUsedAsEndEntity => "it is for issuing certificates, and it is not trusted itself".to_owned(),

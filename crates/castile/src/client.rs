@@ -463,14 +463,16 @@ async fn exchange_now<S: HttpService>(
     let call = settings.write(url, options, description, request, sift.as_ref()).map_err(Failure::of_message)?;
     let WrittenCall { reading, version, action, mut written, options } = call;
     let is_sifted = sift.is_some();
+    let mut signatures = Vec::new();
     if let Some(security) = security {
-        secured::secure(&**security, &mut written, is_sifted).await.map_err(Failure::of_message)?;
+        signatures = secured::secure(&**security, &mut written, is_sifted).await.map_err(Failure::of_message)?;
     }
     let sifts = sift.as_mut().map(|sift| sift as &mut dyn Sift);
     let reply = client::exchange_sifted(transport.service(), url, version, action, written, options, sifts).await;
     let reply = reply.map_err(Failure::Transport)?;
     if let Some(security) = security
-        && let Err(error) = secured::verify(&**security, &reply.received, answer_options.has_response).await
+        && let Err(error) =
+            secured::verify(&**security, &reply.received, &signatures, answer_options.has_response).await
     {
         let ClientReply { status, http_headers, .. } = reply;
         return Err(Failure::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) });

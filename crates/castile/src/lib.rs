@@ -293,7 +293,7 @@ pub mod soap {
     pub use castile_soap::{
         Description, Direction, Document, Error, ErrorKind, FromFn, Layer, MessageLog, MessageSecurity, Mtom, Next,
         Offloading, Operation, Options, Page, Pending, Reason, ReasonText, Redaction, ReplyMessage, RequestMessage,
-        Service, Step, Trace, Version, from_fn, layer_fn,
+        SecuredRequest, Service, Step, Trace, Version, from_fn, layer_fn,
     };
 
     /// WS-Addressing: endpoint references, message properties, and where replies are sent.

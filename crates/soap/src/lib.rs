@@ -64,7 +64,7 @@ pub use reply_message::{Pending, ReplyMessage};
 pub use request::Request;
 pub use request_message::RequestMessage;
 pub use response::Response;
-pub use security::MessageSecurity;
+pub use security::{MessageSecurity, SecuredRequest};
 pub use service::{Dispatch, Payload, Service};
 pub use tower_layer::{Layer, layer_fn};
 pub use trace::{Step, Trace, TraceData};

@@ -14,15 +14,44 @@ pub trait MessageSecurity: fmt::Debug + Send + Sync + 'static {
     ///
     /// # Errors
     /// The request can't be secured.
-    fn secure<'a>(&'a self, request: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Error>>;
+    fn secure<'a>(&'a self, request: &'a [u8]) -> BoxFuture<'a, Result<SecuredRequest, Error>>;
 
-    /// Checks the security of an answer, before anything else is read from it. `charset` is that of its media type.
+    /// Checks the security of an answer, before anything else is read from it. `charset` is that of its media type, and `signatures`
+    /// are those of the [request](SecuredRequest::signatures).
     ///
     /// # Errors
     /// [`ErrorKind::Security`](crate::ErrorKind::Security) or
     /// [`ErrorKind::UnsecuredFault`](crate::ErrorKind::UnsecuredFault).
-    fn verify<'a>(&'a self, answer: &'a [u8], charset: Option<Charset>) -> BoxFuture<'a, Result<(), Error>>;
+    fn verify<'a>(
+        &'a self,
+        answer: &'a [u8],
+        charset: Option<Charset>,
+        signatures: &'a [Vec<u8>],
+    ) -> BoxFuture<'a, Result<(), Error>>;
 
     /// Returns the header blocks of answers that this checks, so that they may be marked `mustUnderstand`.
     fn understood(&self) -> Vec<ExpandedName>;
+}
+
+/// A request with security.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct SecuredRequest {
+    /// The message, in UTF-8.
+    pub message: Vec<u8>,
+    /// The values of its signatures, which an answer may have to confirm.
+    pub signatures: Vec<Vec<u8>>,
+}
+
+impl SecuredRequest {
+    /// Creates a request without a signature.
+    pub fn new(message: Vec<u8>) -> Self {
+        SecuredRequest { message, signatures: Vec::new() }
+    }
+
+    /// Adds signature values.
+    pub fn with_signatures(mut self, values: impl IntoIterator<Item = Vec<u8>>) -> Self {
+        self.signatures.extend(values);
+        self
+    }
 }

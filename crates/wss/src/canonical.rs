@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
 use castile_xml::Token;
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
 
@@ -27,26 +25,58 @@ impl Canonical {
         algorithm: Algorithm,
         digest: DigestAlgorithm,
     ) -> Result<Self, Error> {
-        let subset = Subset { apex, without: None };
-        let form = |prefixes: &BTreeSet<String>| {
-            let list: Vec<&str> = prefixes.iter().map(String::as_str).collect();
-            let method = Method::new(algorithm).without_comments().with_inclusive_namespaces(&list.join(" "));
-            let mut content = Content { digest: crypto::digest(digest)?, omitted: BTreeSet::new() };
-            write_all(&mut source.reader()?, vec![Form { method: &method, subset, out: &mut content }])?;
-            Ok::<_, Error>(content)
-        };
         let mut prefixes = BTreeSet::new();
         if algorithm.version == Version::Exclusive10 {
             prefixes = prefixes_at(source, apex)?;
         }
-        let mut content = form(&prefixes)?;
+        let content = Content::of(source, apex, algorithm, digest, &prefixes, false)?;
+        Canonical::with_omitted(content, prefixes, |prefixes| {
+            Content::of(source, apex, algorithm, digest, prefixes, false)
+        })
+    }
+
+    /// Digests the token at `apex`, in place of a reference to it (the STR-Transform, WS-Security §8.3). Prefixes are listed only
+    /// if `lists_omitted`, because not every stack reads a `PrefixList` there.
+    pub(crate) fn of_token(
+        source: Source<'_>,
+        apex: usize,
+        algorithm: Algorithm,
+        digest: DigestAlgorithm,
+        lists_omitted: bool,
+    ) -> Result<Self, Error> {
+        let form = |prefixes: &BTreeSet<String>| Content::of(source, Some(apex), algorithm, digest, prefixes, true);
+        let mut content = form(&BTreeSet::new())?;
+        if !lists_omitted {
+            content.omitted.clear();
+        }
+        Canonical::with_omitted(content, BTreeSet::new(), form)
+    }
+
+    /// Makes the content again with the prefixes that were omitted, if there are any.
+    fn with_omitted(
+        mut content: Content,
+        mut prefixes: BTreeSet<String>,
+        again: impl FnOnce(&BTreeSet<String>) -> Result<Content, Error>,
+    ) -> Result<Self, Error> {
         if !content.omitted.is_empty() {
             prefixes.append(&mut content.omitted);
-            content = form(&prefixes)?;
+            content = again(&prefixes)?;
         }
         let prefixes: Vec<String> = prefixes.into_iter().collect();
         Ok(Canonical { digest: content.digest.finish(), prefixes: prefixes.join(" ") })
     }
+}
+
+/// Passes the start tag of a token that replaces a reference to it. Such a token declares that it has no default namespace,
+/// unless it has one (WS-Security §8.3).
+pub(crate) fn start_of_token(tag: &str, mut out: impl FnMut(&str)) {
+    let end = tag.find([' ', '>']).unwrap_or(tag.len());
+    let (name, rest) = tag.split_at(end);
+    out(name);
+    if !rest.starts_with(" xmlns=") {
+        out(" xmlns=\"\"");
+    }
+    out(rest);
 }
 
 /// Makes the value of a signature whose `SignedInfo` is at this offset. It is where it will be verified, because its canonical
@@ -56,11 +86,11 @@ pub(crate) async fn signature_value(
     source: Source<'_>,
     signed_info: usize,
     algorithm: Algorithm,
-) -> Result<String, Error> {
+) -> Result<Vec<u8>, Error> {
     let mut canonical = Vec::new();
     let subset = Subset { apex: Some(signed_info), without: None };
     Method::new(algorithm).write(&mut source.reader()?, subset, |piece| canonical.extend(piece.as_bytes()))?;
-    Ok(STANDARD.encode(key.sign(&canonical).await?))
+    key.sign(&canonical).await
 }
 
 /// Returns the prefixes in scope at an element, as a `PrefixList` has them.
@@ -83,11 +113,34 @@ fn prefixes_at(source: Source<'_>, apex: Option<usize>) -> Result<BTreeSet<Strin
 struct Content {
     digest: Box<dyn Digest>,
     omitted: BTreeSet<String>,
+    /// Whether the next text is the start tag of a token that replaces a reference to it.
+    is_token: bool,
+}
+
+impl Content {
+    fn of(
+        source: Source<'_>,
+        apex: Option<usize>,
+        algorithm: Algorithm,
+        digest: DigestAlgorithm,
+        prefixes: &BTreeSet<String>,
+        is_token: bool,
+    ) -> Result<Self, Error> {
+        let list: Vec<&str> = prefixes.iter().map(String::as_str).collect();
+        let method = Method::new(algorithm).without_comments().with_inclusive_namespaces(&list.join(" "));
+        let mut content = Content { digest: crypto::digest(digest)?, omitted: BTreeSet::new(), is_token };
+        let subset = Subset { apex, without: None };
+        write_all(&mut source.reader()?, vec![Form { method: &method, subset, out: &mut content }])?;
+        Ok(content)
+    }
 }
 
 impl Sink for &mut Content {
     fn text(&mut self, piece: &str) {
-        self.digest.update(piece.as_bytes());
+        match std::mem::take(&mut self.is_token) {
+            true => start_of_token(piece, |piece| self.digest.update(piece.as_bytes())),
+            false => self.digest.update(piece.as_bytes()),
+        }
     }
 
     fn wants_omitted_prefixes(&self) -> bool {

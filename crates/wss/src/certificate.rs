@@ -8,7 +8,7 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use x509_cert::Certificate as Parsed;
 use x509_cert::der::{Decode, Reader, SliceReader};
-use x509_cert::ext::pkix::SubjectKeyIdentifier;
+use x509_cert::ext::pkix::{KeyUsage, SubjectKeyIdentifier};
 
 use crate::crypto;
 use crate::key::{self, PublicKey};
@@ -28,6 +28,7 @@ struct Inner {
     key_identifier: Option<Vec<u8>>,
     key: PublicKey,
     validity: (SystemTime, SystemTime),
+    may_sign: bool,
 }
 
 impl Certificate {
@@ -40,6 +41,7 @@ impl Certificate {
         let parsed = Parsed::from_der(der).map_err(unreadable)?;
         let parts = parsed.tbs_certificate();
         let identifier = parts.get_extension::<SubjectKeyIdentifier>().map_err(unreadable)?;
+        let usage = parts.get_extension::<KeyUsage>().map_err(unreadable)?;
         Ok(Certificate(Arc::new(Inner {
             der: CertificateDer::from(der.to_vec()),
             subject: DistinguishedName::of(parts.subject()),
@@ -48,6 +50,7 @@ impl Certificate {
             key_identifier: identifier.map(|(_, identifier)| identifier.0.as_bytes().to_vec()),
             key: key::of_certificate(parts.subject_public_key_info())?,
             validity: (parts.validity().not_before.to_system_time(), parts.validity().not_after.to_system_time()),
+            may_sign: usage.is_none_or(|(_, usage)| usage.digital_signature() || usage.non_repudiation()),
         })))
     }
 
@@ -134,6 +137,11 @@ impl Certificate {
     /// Returns when its validity ends.
     pub fn not_after(&self) -> SystemTime {
         self.0.validity.1
+    }
+
+    /// Returns whether its key may make signatures of content, according to `KeyUsage` (RFC 5280 §4.2.1.3).
+    pub(crate) fn may_sign(&self) -> bool {
+        self.0.may_sign
     }
 
     pub(crate) fn key_identifier(&self) -> Option<&[u8]> {

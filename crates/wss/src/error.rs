@@ -42,8 +42,12 @@ pub enum ErrorKind {
     Time,
     /// A message was received before.
     Replayed,
-    /// A message has no user name, or not with the right password.
+    /// A message has no user name, or not with the right password; or it has no assertion.
     Unauthenticated,
+    /// An assertion is not for this service, has a condition that can't be checked, or its subject is not confirmed.
+    Assertion,
+    /// An answer doesn't confirm the signatures of its request, so it may be the answer to another one.
+    Unconfirmed,
     /// A limit of [`Limits`](crate::Limits) is exceeded.
     Limit,
     /// A key or a certificate can't be read, or can't be used for what was asked.

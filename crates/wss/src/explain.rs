@@ -8,6 +8,7 @@ use castile_datatypes::DateTime;
 use castile_xml::{DocumentEntity, decode};
 
 use crate::algorithm::Algorithms;
+use crate::assertion::Assertion;
 use crate::certificate::Certificate;
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
@@ -27,9 +28,11 @@ pub struct Explanation {
     pub parts: Vec<ExplainedPart>,
     /// When the message was made, and when it expires, if it has a time stamp.
     pub times: Option<(Option<DateTime>, Option<DateTime>)>,
+    /// What the assertions in `Security` say, whoever made them.
+    pub assertions: Vec<Assertion>,
     /// Why `Security` can't be read. There are no signatures then.
     pub problem: Option<Error>,
-    /// The signatures, in document order. Those that can't be read are errors.
+    /// The signatures, in document order, also those in assertions. Those that can't be read are errors.
     pub signatures: Vec<Result<ExplainedSignature, Error>>,
 }
 
@@ -118,7 +121,7 @@ pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Expla
     // All canonical forms are kept, so that all signatures share one limit.
     let left = Cell::new(Some(limits.content));
     let signatures: Vec<Result<ExplainedSignature, Error>>;
-    let (mut parts, mut times, mut problem) = (Vec::new(), None, None);
+    let (mut parts, mut times, mut assertions, mut problem) = (Vec::new(), None, Vec::new(), None);
     match is_envelope(&mut entity.reader())? {
         true => {
             let outline = Outline::of(&text, limits)?;
@@ -128,7 +131,7 @@ pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Expla
                 .iter()
                 .map(|(signature, range)| Ok(verification.explain(range, signature, trust, &left)));
             signatures = explained.collect();
-            (parts, times, problem) = (outline.parts, outline.times, outline.problem);
+            (parts, times, assertions, problem) = (outline.parts, outline.times, outline.assertions, outline.problem);
         }
         false => {
             let rules = IdAttributes { everywhere: vec!["Id".to_owned(), "ID".to_owned()] };
@@ -150,5 +153,5 @@ pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Expla
         let numbers = signatures.iter().enumerate().filter(|(_, signature)| refers(signature));
         ExplainedPart { signed_by: numbers.map(|(number, _)| number).collect(), name, range }
     });
-    Ok(Explanation { parts: parts.collect(), times, problem, signatures, text: text.into_owned() })
+    Ok(Explanation { parts: parts.collect(), times, assertions, problem, signatures, text: text.into_owned() })
 }

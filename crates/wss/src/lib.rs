@@ -7,6 +7,7 @@
 //! [`message`] secures SOAP messages, and [`document`] signs and verifies documents without SOAP.
 
 mod algorithm;
+mod assertion;
 mod canonical;
 mod certificate;
 mod crypto;
@@ -17,7 +18,9 @@ mod index;
 mod key;
 mod limits;
 pub mod message;
+mod moment;
 mod name;
+mod revocation;
 mod signature;
 mod trust;
 mod uris;
@@ -30,5 +33,6 @@ pub use error::{Error, ErrorKind};
 pub use explain::{ExplainedContent, ExplainedPart, ExplainedReference, ExplainedSignature, Explanation, explain};
 pub use key::{Curve, PrivateKey, PublicKey, Secret};
 pub use limits::Limits;
+pub use revocation::RevocationList;
 pub use trust::{Signer, Trust};
 pub use verify::{VerifiedContent, VerifiedReference, VerifiedSignature};

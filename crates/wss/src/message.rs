@@ -23,7 +23,9 @@
 //! # futures_util::FutureExt::now_or_never(run()).unwrap().unwrap();
 //! ```
 
+mod assertions;
 mod client;
+mod confirmed;
 mod envelope;
 mod header;
 mod layer;
@@ -34,6 +36,10 @@ mod replay;
 mod sign;
 mod username;
 
+pub use crate::assertion::{
+    Assertion, AssertionAttribute, AttributeValue, Authentication, Confirmation, SamlVersion, Subject,
+};
+pub use assertions::AssertionPolicy;
 pub use client::ClientSecurity;
 pub use layer::{Secured, SecurityLayer};
 pub(crate) use outline::{Outline, is_envelope};

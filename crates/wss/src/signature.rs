@@ -8,6 +8,7 @@ use castile_xml::c14n::Method;
 pub(crate) use read::Elements;
 pub(crate) use write::{Target, Template, TransformText, escaped, uri_of};
 
+use crate::assertion::SamlVersion;
 use crate::certificate::{Certificate, CertificateReference};
 use crate::key::PublicKey;
 use crate::{DigestAlgorithm, SignatureAlgorithm};
@@ -49,6 +50,7 @@ pub(crate) enum Transform {
 }
 
 /// What a signature says about its key (§4.5). It is only a hint: trust decides.
+#[derive(Clone, PartialEq)]
 pub(crate) enum KeyHint {
     Name(String),
     Key(PublicKey),
@@ -61,6 +63,15 @@ pub(crate) enum KeyHint {
         reference: Option<String>,
         /// The id of the token.
         target: String,
+        /// The version of SAML, if it must be an assertion.
+        version: Option<SamlVersion>,
+    },
+    /// The subject of an assertion of the message.
+    Subject {
+        /// The number of the assertion.
+        assertion: usize,
+        /// The keys that it names.
+        keys: Vec<PublicKey>,
     },
     /// The name of an element that is not supported.
     Unsupported(String),
@@ -80,6 +91,15 @@ impl KeyHint {
     pub(crate) fn name(&self) -> Option<&str> {
         match self {
             KeyHint::Name(name) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// Returns the key, if it is there itself, or in a certificate.
+    pub(crate) fn key(&self) -> Option<PublicKey> {
+        match self {
+            KeyHint::Key(key) => Some(key.clone()),
+            KeyHint::Certificates(certificates) => Some(crate::trust::leaf(certificates).ok()?.public_key().clone()),
             _ => None,
         }
     }

@@ -4,10 +4,12 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use castile_xml::excerpt;
 use rustls_pki_types::UnixTime;
-use webpki::{EndEntityCert, ExtendedKeyUsageValidator, KeyPurposeIdIter};
+use subtle::ConstantTimeEq;
+use webpki::{EndEntityCert, ExpirationPolicy, ExtendedKeyUsageValidator, KeyPurposeIdIter, RevocationOptionsBuilder};
 
 use crate::certificate::{Certificate, CertificateReference, leaf};
 use crate::key::{PublicKey, Secret};
+use crate::revocation::RevocationList;
 use crate::signature::KeyHint;
 use crate::{Error, ErrorKind};
 
@@ -21,6 +23,7 @@ pub struct Trust {
     certificates: Vec<Certificate>,
     authorities: Vec<Certificate>,
     intermediates: Vec<Certificate>,
+    revoked: Vec<RevocationList>,
     keys: Vec<(String, PublicKey)>,
     secrets: Vec<(String, Secret)>,
     time: Option<SystemTime>,
@@ -39,12 +42,25 @@ pub enum Signer {
     Anyone,
     /// Someone who knows a shared secret, by the name that it has in [`Trust`].
     Secret(String),
+    /// The subject of the assertion with this id, which names the key.
+    Subject(String),
 }
 
 /// A key to verify a signature with.
 pub(crate) enum VerifyingKey<'t> {
     Public(PublicKey),
     Secret(&'t Secret),
+}
+
+impl VerifyingKey<'_> {
+    /// Returns whether both are the same key.
+    pub(crate) fn is(&self, other: &VerifyingKey<'_>) -> bool {
+        match (self, other) {
+            (VerifyingKey::Public(one), VerifyingKey::Public(other)) => one == other,
+            (VerifyingKey::Secret(one), VerifyingKey::Secret(other)) => one.bytes().ct_eq(other.bytes()).into(),
+            _ => false,
+        }
+    }
 }
 
 impl Trust {
@@ -73,6 +89,14 @@ impl Trust {
     #[must_use]
     pub fn with_intermediate(mut self, certificate: Certificate) -> Self {
         self.intermediates.push(certificate);
+        self
+    }
+
+    /// Adds a list of revoked certificates. Once there is one, each certificate between that of a signature and an authority needs a
+    /// list of its issuer, which must be up to date. Certificates that are trusted by themselves need none.
+    #[must_use]
+    pub fn with_revocation_list(mut self, list: RevocationList) -> Self {
+        self.revoked.push(list);
         self
     }
 
@@ -209,6 +233,11 @@ impl Trust {
                 let known = self.keys.iter().find(|(known, _)| known == name);
                 Ok(known.map(|(name, key)| (key.clone(), Signer::Key(name.clone()))))
             }
+            // Whether somebody vouches for the subject is known to the policy of a message only.
+            KeyHint::Subject { keys, .. } => {
+                let key = keys.first().filter(|_| self.is_anyone);
+                Ok(key.map(|key| (key.clone(), Signer::Anyone)))
+            }
             // Messages replace references to tokens by the certificates of the tokens before.
             KeyHint::Token { .. } | KeyHint::Unsupported(_) => Ok(None),
         }
@@ -258,9 +287,18 @@ impl Trust {
         let end = EndEntityCert::try_from(certificate.encoded()).map_err(untrusted)?;
         let now = self.time.unwrap_or(now);
         let time = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
-        end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, None, None)
+        let lists: Vec<_> = self.revoked.iter().map(RevocationList::list).collect();
+        let revocation = RevocationOptionsBuilder::new(&lists).ok();
+        let revocation = revocation.map(|options| options.with_expiration_policy(ExpirationPolicy::Enforce).build());
+        end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, revocation, None)
             .map_err(untrusted)?;
-        Ok(())
+        match certificate.may_sign() {
+            true => Ok(()),
+            false => {
+                let message = format!("the certificate of {} is not for signatures", shown(certificate));
+                Err(Error::new(ErrorKind::Untrusted, message))
+            }
+        }
     }
 
     fn check_validity(&self, certificate: &Certificate, now: SystemTime) -> Result<(), Error> {
@@ -281,12 +319,17 @@ fn shown(certificate: &Certificate) -> String {
 /// Returns why there is no valid path to an authority.
 fn described(problem: &webpki::Error) -> String {
     use webpki::Error::{
-        CaUsedAsEndEntity, CertExpired, CertNotValidYet, InvalidSignatureForPublicKey, UnknownIssuer,
-        UnsupportedCertVersion, UnsupportedSignatureAlgorithmContext,
+        CaUsedAsEndEntity, CertExpired, CertNotValidYet, CertRevoked, CrlExpired, InvalidSignatureForPublicKey,
+        UnknownIssuer, UnknownRevocationStatus, UnsupportedCertVersion, UnsupportedSignatureAlgorithmContext,
     };
     match problem {
         CertExpired { .. } => "it, or one of its issuers, is expired".to_owned(),
         CertNotValidYet { .. } => "it, or one of its issuers, is not valid yet".to_owned(),
+        CertRevoked => "it, or one of its issuers, is revoked".to_owned(),
+        CrlExpired { .. } => "a list of revoked certificates is out of date".to_owned(),
+        UnknownRevocationStatus => {
+            "there is no list of revoked certificates by its issuer, or by one of its issuers".to_owned()
+        }
         UnknownIssuer => "no authority is known that issued it".to_owned(),
         InvalidSignatureForPublicKey => "the authority that it names did not issue it".to_owned(),
         CaUsedAsEndEntity => "it is for issuing certificates, and it is not trusted itself".to_owned(),

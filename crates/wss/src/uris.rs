@@ -1,6 +1,7 @@
 //! Names of WS-Security (OASIS, 2004 and 2006) and of its token profiles.
 
 pub(crate) const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
+pub(crate) const WSSE11: &str = "http://docs.oasis-open.org/wss/oasis-wss-wssecurity-secext-1.1.xsd";
 pub(crate) const WSU: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd";
 pub(crate) const WSA: &str = "http://www.w3.org/2005/08/addressing";
 pub(crate) const WSA_2004: &str = "http://schemas.xmlsoap.org/ws/2004/08/addressing";
@@ -27,6 +28,8 @@ pub(crate) const THUMBPRINT_SHA1: &str =
     "http://docs.oasis-open.org/wss/oasis-wss-soap-message-security-1.1#ThumbprintSHA1";
 pub(crate) const SAML1_ID: &str = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.0#SAMLAssertionID";
 pub(crate) const SAML2_ID: &str = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLID";
+pub(crate) const SAML1_TOKEN: &str = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLV1.1";
+pub(crate) const SAML2_TOKEN: &str = "http://docs.oasis-open.org/wss/oasis-wss-saml-token-profile-1.1#SAMLV2.0";
 pub(crate) const PASSWORD_TEXT: &str =
     "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-username-token-profile-1.0#PasswordText";
 pub(crate) const PASSWORD_DIGEST: &str =

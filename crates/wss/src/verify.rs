@@ -11,6 +11,7 @@ use castile_xml::{DocumentEntity, Reader, decode, excerpt};
 use subtle::ConstantTimeEq;
 
 use crate::algorithm::Algorithms;
+use crate::canonical::start_of_token;
 use crate::crypto::{self, CRYPTO, Digest};
 use crate::index::Index;
 use crate::limits::Limits;
@@ -118,8 +119,17 @@ pub(crate) enum Source<'v> {
 pub(crate) enum Scope<'v> {
     /// Elements with ids, the whole document, and content outside it, by its URIs.
     Document(&'v [(String, Vec<u8>)]),
-    /// Elements with ids; and tokens, by the ids of references to them.
-    Message(&'v [(String, Range<usize>)]),
+    /// Elements with ids; and tokens.
+    Message(&'v Tokens),
+}
+
+/// The tokens of a message.
+#[derive(Debug, Default)]
+pub(crate) struct Tokens {
+    /// Where they are, by the ids of references to them.
+    pub(crate) by_reference: Vec<(String, Range<usize>)>,
+    /// Where those are for which a signature of their own, or a policy, has decided on prefixes that are not signed.
+    pub(crate) decided: Vec<Range<usize>>,
 }
 
 impl Source<'_> {
@@ -139,22 +149,44 @@ impl Verification<'_> {
         signature: &Signature,
         trust: &Trust,
     ) -> Result<VerifiedSignature, Error> {
-        let algorithm = signature.algorithm;
-        if !self.algorithms.allows_signature(algorithm) {
-            return Err(
-                Error::new(ErrorKind::Disallowed, format!("a signature by {algorithm} is not allowed")).at(range.start)
-            );
-        }
+        self.check_algorithm(range, signature)?;
         let (key, signer) = self.key(signature, trust).map_err(|error| error.at(range.start))?;
+        self.signature_by(range, signature, &key, signer)
+    }
+
+    /// Checks that the algorithm of a signature is allowed.
+    pub(crate) fn check_algorithm(&self, range: &Range<usize>, signature: &Signature) -> Result<(), Error> {
+        match self.algorithms.allows_signature(signature.algorithm) {
+            true => Ok(()),
+            false => {
+                let message = format!("a signature by {} is not allowed", signature.algorithm);
+                Err(Error::new(ErrorKind::Disallowed, message).at(range.start))
+            }
+        }
+    }
+
+    /// Verifies a signature whose algorithm is allowed, and that was made with the key of this signer.
+    pub(crate) fn signature_by(
+        &self,
+        range: &Range<usize>,
+        signature: &Signature,
+        key: &VerifyingKey<'_>,
+        signer: Signer,
+    ) -> Result<VerifiedSignature, Error> {
         let signed_info = self.signed_info(signature)?;
-        self.check_value(&key, signature, &signed_info).map_err(|error| error.at(range.start))?;
+        self.check_value(key, signature, &signed_info).map_err(|error| error.at(range.start))?;
         let references = self.references(range, signature)?;
         let identity = identity(&signed_info, &signer)?;
+        let algorithm = signature.algorithm;
         Ok(VerifiedSignature { signer, algorithm, references, range: range.clone(), identity })
     }
 
     /// Returns the key of a signature, and whose it is.
-    fn key<'t>(&self, signature: &'t Signature, trust: &'t Trust) -> Result<(VerifyingKey<'t>, Signer), Error> {
+    pub(crate) fn key<'t>(
+        &self,
+        signature: &'t Signature,
+        trust: &'t Trust,
+    ) -> Result<(VerifyingKey<'t>, Signer), Error> {
         match signature.algorithm {
             SignatureAlgorithm::Hmac(_) => trust.secret(&signature.hints),
             _ => trust.key(&signature.hints, self.now),
@@ -301,25 +333,24 @@ impl Verification<'_> {
         digest: Box<dyn Digest>,
         signature: &Range<usize>,
     ) -> Result<Resolved, Error> {
+        let wants_omitted = |range: &Range<usize>| {
+            let is_decided = matches!(self.scope, Scope::Message(tokens) if tokens.decided.contains(range));
+            !self.allows_unsigned_prefixes && (steps.is_enveloped || !is_decided)
+        };
         if steps.is_token {
             let Scope::Message(tokens) = self.scope else {
                 return Err(Error::new(ErrorKind::Unsupported, "a reference to a token outside a message"));
             };
-            let Some((_, range)) = tokens.iter().find(|(reference, _)| reference == id) else {
+            let Some((_, range)) = tokens.by_reference.iter().find(|(reference, _)| reference == id) else {
                 let message = format!("no reference to a token of the message has the id \"{}\"", excerpt(id, 60));
                 return Err(Error::new(ErrorKind::Reference, message));
             };
-            return Ok(steps.inside(
-                Some(range.start),
-                range.clone(),
-                digest,
-                signature,
-                !self.allows_unsigned_prefixes,
-            ));
+            return Ok(steps.inside(Some(range.start), range.clone(), digest, signature, wants_omitted(range)));
         }
         match self.index.element(id) {
             Some(range) => {
-                Ok(steps.inside(Some(range.start), range, digest, signature, !self.allows_unsigned_prefixes))
+                let wants_omitted = wants_omitted(&range);
+                Ok(steps.inside(Some(range.start), range, digest, signature, wants_omitted))
             }
             None if id.contains('(') => {
                 let message = format!("the XPointer \"{}\" is not supported", excerpt(id, 60));
@@ -377,7 +408,7 @@ fn identity(signed_info: &[u8], signer: &Signer) -> Result<[u8; 32], Error> {
     digest.update(signed_info);
     match signer {
         Signer::Certificate(certificate) => digest.update(certificate.der()),
-        Signer::Key(name) | Signer::Secret(name) => digest.update(name.as_bytes()),
+        Signer::Key(name) | Signer::Secret(name) | Signer::Subject(name) => digest.update(name.as_bytes()),
         Signer::Anyone => {}
     }
     let digest = digest.finish();
@@ -499,17 +530,10 @@ struct DigestSink {
 
 impl DigestSink {
     fn push(&mut self, text: &str) {
-        if !std::mem::take(&mut self.is_token) {
-            return self.update(text);
+        match std::mem::take(&mut self.is_token) {
+            true => start_of_token(text, |piece| self.update(piece)),
+            false => self.update(text),
         }
-        // Such a token declares that it has no default namespace, unless it has one (WS-Security §8.3).
-        let end = text.find([' ', '>']).unwrap_or(text.len());
-        let (name, rest) = text.split_at(end);
-        self.update(name);
-        if !rest.starts_with(" xmlns=") {
-            self.update(" xmlns=\"\"");
-        }
-        self.update(rest);
     }
 
     fn update(&mut self, text: &str) {

@@ -622,14 +622,14 @@ fn a_client_requires_security_of_answers() {
     let answers = Policy::signed_by(Trust::new().with_secret("service", service.clone())).with_clock(now);
     let client = ClientSecurity::new(security()).with_answer_policy(answers);
     let request = client.secure(order(SOAP11, "").as_bytes()).now_or_never().unwrap().unwrap();
-    assert!(policy().verify(&request).now_or_never().unwrap().is_ok());
+    assert!(policy().verify(&request.message).now_or_never().unwrap().is_ok());
     let signing = OutgoingSecurity::new().with_timestamp().with_signature(service).with_clock(now);
     let fault = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><s:Fault><faultcode>s:Client</faultcode><faultstring>no</faultstring></s:Fault></s:Body></s:Envelope>";
     for answer in [fault, &order(SOAP12, "")] {
-        assert!(client.verify(secured(&signing, answer).as_bytes(), None).now_or_never().unwrap().is_ok());
-        assert!(ClientSecurity::new(security()).verify(answer.as_bytes(), None).now_or_never().unwrap().is_ok());
+        assert!(client.verify(secured(&signing, answer).as_bytes(), None, &[]).now_or_never().unwrap().is_ok());
+        assert!(ClientSecurity::new(security()).verify(answer.as_bytes(), None, &[]).now_or_never().unwrap().is_ok());
     }
-    let kind = |answer: &str| client.verify(answer.as_bytes(), None).now_or_never().unwrap().unwrap_err().kind();
+    let kind = |answer: &str| client.verify(answer.as_bytes(), None, &[]).now_or_never().unwrap().unwrap_err().kind();
     assert_eq!(kind(fault), castile_soap::ErrorKind::UnsecuredFault);
     assert_eq!(kind(&order(SOAP11, "")), castile_soap::ErrorKind::Security);
     assert_eq!(kind(&secured(&signing, fault).replace(">no<", ">yes<")), castile_soap::ErrorKind::Security);

@@ -3,12 +3,12 @@
 use castile_mime::Packaging;
 use castile_soap::{Error, MessageSecurity, Received, Written};
 
-/// Adds security to a request that was written.
+/// Adds security to a request that was written. Returns the values of its signatures.
 pub(super) async fn secure(
     security: &dyn MessageSecurity,
     written: &mut Written,
     is_sifted: bool,
-) -> Result<(), Error> {
+) -> Result<Vec<Vec<u8>>, Error> {
     if is_sifted {
         return Err(Error::of_security(
             "items of an answer are read before its security is checked, which is not supported",
@@ -20,14 +20,16 @@ pub(super) async fn secure(
     let Some(message) = written.message.bytes() else {
         return Err(Error::of_security("a request that is sent as a stream can't be secured"));
     };
-    written.message = security.secure(message).await?.into();
-    Ok(())
+    let secured = security.secure(message).await?;
+    written.message = secured.message.into();
+    Ok(secured.signatures)
 }
 
-/// Checks the security of an answer. The empty answer to a message without a response has none.
+/// Checks the security of the answer to a request with these signatures. The empty answer to a message without a response has none.
 pub(super) async fn verify(
     security: &dyn MessageSecurity,
     received: &Received,
+    signatures: &[Vec<u8>],
     has_response: bool,
 ) -> Result<(), Error> {
     if !has_response && received.message.is_empty() {
@@ -36,5 +38,5 @@ pub(super) async fn verify(
     if received.packaging == Some(Packaging::Mtom) {
         return Err(Error::of_security("the security of an answer with MTOM can't be checked"));
     }
-    security.verify(&received.message, received.charset).await
+    security.verify(&received.message, received.charset, signatures).await
 }

@@ -164,7 +164,7 @@ impl DocumentSigner {
         let object = self.template()?.tag("Object");
         let object = format!("<{object} Id=\"object\">{}</{object}>", &text[root]);
         // The digest needs the namespaces around the object, which the canonical form may inherit.
-        let around = self.template()?.signature("", "", "", &object);
+        let around = self.template()?.signature("", &[], "", &object);
         let at = around.find("Object Id=\"object\"").map_or(0, |at| around[..at].rfind('<').unwrap_or_default());
         let (digest, transform) = self.canonical(&around, Some(at))?;
         let transforms = vec![transform];
@@ -204,7 +204,7 @@ impl DocumentSigner {
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
         let key_info = self.key_info()?;
-        let unsigned = self.template()?.signature(info, "", &key_info, object);
+        let unsigned = self.template()?.signature(info, &[], &key_info, object);
         let (document, at) = place.insert(text, &unsigned);
         let signed_info = at + unsigned.find(info).unwrap_or_default();
         let entity = DocumentEntity::new(&document, self.limits.document)?;
@@ -219,7 +219,7 @@ impl DocumentSigner {
         let entity = DocumentEntity::new(text, self.limits.document)?;
         let source = Source::Document(&entity);
         let Canonical { digest, prefixes } = Canonical::of(source, apex, self.canonicalization, self.digest)?;
-        Ok((digest, TransformText { uri: self.canonicalization.uri(), prefixes }))
+        Ok((digest, TransformText { prefixes, ..TransformText::new(self.canonicalization.uri()) }))
     }
 
     fn template(&self) -> Result<Template<'_>, Error> {

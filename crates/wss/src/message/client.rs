@@ -1,7 +1,7 @@
 //! Security of a client.
 
 use castile_databinding::ExpandedName;
-use castile_soap::{Error, MessageSecurity};
+use castile_soap::{Error, MessageSecurity, SecuredRequest};
 use castile_xml::Charset;
 use futures_util::future::BoxFuture;
 
@@ -15,13 +15,14 @@ use crate::uris::WSSE;
 pub struct ClientSecurity {
     requests: OutgoingSecurity,
     answers: Option<Policy>,
+    is_confirmed: bool,
 }
 
 impl ClientSecurity {
     /// Adds security to requests. Answers need none: TLS has to tell who made them.
     #[must_use]
     pub fn new(requests: OutgoingSecurity) -> Self {
-        ClientSecurity { requests, answers: None }
+        ClientSecurity { requests, answers: None, is_confirmed: false }
     }
 
     /// Requires that answers fulfil a policy, faults included.
@@ -29,23 +30,42 @@ impl ClientSecurity {
     pub fn with_answer_policy(self, policy: Policy) -> Self {
         ClientSecurity { answers: Some(policy), ..self }
     }
+
+    /// Requires that answers confirm the signature of their request (WS-Security 1.1 §8.5), so that nobody can exchange the signed
+    /// answers to two requests. It has an effect only with an answer policy that requires signatures. Services have to be asked for
+    /// it: CXF calls it `enableSignatureConfirmation`.
+    #[must_use]
+    pub fn with_confirmed_answers(self) -> Self {
+        ClientSecurity { is_confirmed: true, ..self }
+    }
 }
 
 impl MessageSecurity for ClientSecurity {
-    fn secure<'a>(&'a self, request: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
+    fn secure<'a>(&'a self, request: &'a [u8]) -> BoxFuture<'a, Result<SecuredRequest, Error>> {
         Box::pin(async move {
-            let secured = self.requests.secure(request).await;
-            secured.map_err(|error| Error::of_security(format!("the request can't be secured: {error}")))
+            let secured = self.requests.secured(request, None).await;
+            let secured =
+                secured.map_err(|error| Error::of_security(format!("the request can't be secured: {error}")))?;
+            Ok(SecuredRequest::new(secured.message).with_signatures(secured.value))
         })
     }
 
-    fn verify<'a>(&'a self, answer: &'a [u8], charset: Option<Charset>) -> BoxFuture<'a, Result<(), Error>> {
+    fn verify<'a>(
+        &'a self,
+        answer: &'a [u8],
+        charset: Option<Charset>,
+        signatures: &'a [Vec<u8>],
+    ) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             let Some(policy) = &self.answers else { return Ok(()) };
             let checked = match policy.check(answer, charset) {
                 Ok(checked) => policy.finish(checked).await,
                 Err(error) => Err(error),
             };
+            let checked = checked.and_then(|answer| match self.is_confirmed {
+                true => answer.check_confirmed(signatures),
+                false => Ok(()),
+            });
             let Err(error) = checked else { return Ok(()) };
             let is_unsigned = matches!(error.kind(), ErrorKind::Unsecured | ErrorKind::Unsigned);
             Err(match is_unsigned && policy.is_fault(answer, charset) {

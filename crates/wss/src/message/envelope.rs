@@ -99,7 +99,7 @@ impl Envelope {
             Part::Body => vec![(&self.body, "the body".to_owned())],
             Part::Addressing => named(&|block| [WSA, WSA_2004].contains(&block.namespace.as_str())),
             Part::Header { namespace, local } => named(&|block| block.namespace == *namespace && block.local == *local),
-            Part::Timestamp | Part::Username => Vec::new(),
+            Part::Timestamp | Part::Username | Part::Assertion => Vec::new(),
         }
     }
 

@@ -5,17 +5,25 @@ use std::ops::Range;
 use castile_datatypes::DateTime;
 use castile_xml::{Reader, StartTag, Token, excerpt};
 
+use super::confirmed::Confirmed;
 use super::envelope::Block;
 use super::username::ReceivedUsername;
+use crate::assertion::{ReceivedAssertion, SamlVersion};
 use crate::certificate::Certificate;
 use crate::index::Index;
 use crate::limits::Limits;
+use crate::moment::moment;
 use crate::signature::{DSIG, Elements, KeyHint, Signature};
-use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT, WSSE, WSU};
+use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT, WSSE, WSSE11, WSU};
+use crate::verify::Tokens;
 use crate::{Error, ErrorKind};
 
 /// Maximum number of tokens of a message.
 const MAX_TOKENS: usize = 8;
+/// Maximum number of assertions of a message.
+const MAX_ASSERTIONS: usize = 4;
+/// Maximum number of references to tokens that are beside them.
+const MAX_REFERENCES: usize = 8;
 
 /// The content of a `Security`. What is not known in it is an error, because it may change the meaning of the rest.
 #[derive(Default)]
@@ -24,7 +32,12 @@ pub(crate) struct SecurityHeader {
     pub(crate) username: Option<(ReceivedUsername, Range<usize>)>,
     /// The certificates of tokens, with their ids.
     tokens: Vec<(Option<String>, Vec<Certificate>)>,
+    pub(crate) assertions: Vec<ReceivedAssertion>,
+    /// References to tokens that are beside them, for signatures of the tokens.
+    references: Vec<KeyHint>,
     pub(crate) signatures: Vec<(Signature, Range<usize>)>,
+    /// What an answer says about the signatures of its request.
+    pub(crate) confirmed: Vec<Confirmed>,
     /// The byte ranges of all its children.
     pub(crate) children: Vec<Range<usize>>,
 }
@@ -88,8 +101,35 @@ impl SecurityHeader {
                 self.signatures.push((signature, range(elements)));
                 Ok(())
             }
-            // It only announces a token.
-            (WSSE, "SecurityTokenReference") => Ok(elements.reader.skip_element()?),
+            (WSSE, "SecurityTokenReference") => {
+                // Without an id it only announces a token.
+                if elements.reader.qualified_attribute(WSU, "Id").is_none() {
+                    return Ok(elements.reader.skip_element()?);
+                }
+                if self.references.len() == MAX_REFERENCES {
+                    let message = format!("more than {MAX_REFERENCES} references to tokens, which is the limit");
+                    return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+                }
+                elements.token_reference(tag, &mut self.references)
+            }
+            (WSSE11, "SignatureConfirmation") => {
+                if self.confirmed.len() == limits.signatures {
+                    let limit = limits.signatures;
+                    let message = format!("more than {limit} <SignatureConfirmation>, which is the limit");
+                    return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+                }
+                self.confirmed.push(Confirmed::read(elements, tag)?);
+                Ok(())
+            }
+            (namespace, "Assertion") if SamlVersion::of_namespace(namespace).is_some() => {
+                let version = SamlVersion::of_namespace(namespace).unwrap_or(SamlVersion::Saml20);
+                if self.assertions.len() == MAX_ASSERTIONS {
+                    let message = format!("more than {MAX_ASSERTIONS} assertions, which is the limit");
+                    return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+                }
+                self.assertions.push(ReceivedAssertion::read(elements.reader, tag, version, limits)?);
+                Ok(())
+            }
             (_, local) => {
                 let message = format!("<{}> in <Security>, which is not supported", excerpt(local, 60));
                 Err(Error::new(ErrorKind::Unsupported, message).at(tag.offset))
@@ -97,23 +137,46 @@ impl SecurityHeader {
         }
     }
 
-    /// Replaces the references to tokens of the message, in the signatures, by the certificates of the tokens. Returns where
-    /// the token is that each of these references leads to, by the id of the reference.
-    pub(crate) fn resolve_tokens(&mut self, index: &Index) -> Result<Vec<(String, Range<usize>)>, Error> {
-        let mut by_reference = Vec::new();
-        for (signature, range) in &mut self.signatures {
+    /// Replaces the references to tokens of the message, in the signatures, by the certificates of the tokens, or by the keys that
+    /// the assertions name. Returns where the tokens are.
+    ///
+    /// # Errors
+    /// A signature refers to a token that is not there.
+    pub(crate) fn resolve_tokens(&mut self, index: &Index) -> Result<Tokens, Error> {
+        let SecurityHeader { tokens, assertions, references, signatures, .. } = self;
+        let find = |target: &str, version: Option<SamlVersion>| {
+            let is_wanted = |one: &ReceivedAssertion| {
+                one.assertion.id == target && version.is_none_or(|version| version == one.assertion.version)
+            };
+            if let Some(number) = assertions.iter().position(is_wanted) {
+                let found = &assertions[number];
+                let keys = found.subject_keys();
+                return Some((KeyHint::Subject { assertion: number, keys }, found.assertion.range.clone()));
+            }
+            let (_, certificates) = tokens.iter().find(|(id, _)| version.is_none() && id.as_deref() == Some(target))?;
+            Some((KeyHint::Certificates(certificates.clone()), index.element(target)?))
+        };
+        let mut found = Tokens::default();
+        found
+            .decided
+            .extend(assertions.iter().filter(|one| one.signature.is_some()).map(|one| one.assertion.range.clone()));
+        // What nothing refers to may lead to nothing.
+        for hint in &*references {
+            let KeyHint::Token { reference: Some(reference), target, version } = hint else { continue };
+            found.by_reference.extend(find(target, *version).map(|(_, range)| (reference.clone(), range)));
+        }
+        for (signature, range) in signatures {
             for hint in &mut signature.hints {
-                let KeyHint::Token { reference, target } = hint else { continue };
-                let token = self.tokens.iter().find(|(id, _)| id.as_ref() == Some(target));
-                let (Some((_, certificates)), Some(element)) = (token, index.element(target)) else {
+                let KeyHint::Token { reference, target, version } = hint else { continue };
+                let Some((resolved, element)) = find(target, *version) else {
                     let message = format!("no token of the message has the id \"{}\"", excerpt(target, 60));
                     return Err(Error::new(ErrorKind::Reference, message).at(range.start));
                 };
-                by_reference.extend(reference.take().map(|reference| (reference, element)));
-                *hint = KeyHint::Certificates(certificates.clone());
+                found.by_reference.extend(reference.take().map(|reference| (reference, element)));
+                *hint = resolved;
             }
         }
-        Ok(by_reference)
+        Ok(found)
     }
 }
 
@@ -132,17 +195,6 @@ fn timestamp(elements: &mut Elements<'_, '_>) -> Result<(Option<DateTime>, Optio
         }
     }
     Ok((created, expires))
-}
-
-/// Parses a moment, which must have a time zone: without one it would mean another time to everybody.
-fn moment(text: &str) -> Result<DateTime, Error> {
-    match text.parse::<DateTime>() {
-        Ok(moment) if moment.offset_minutes.is_some() => Ok(moment),
-        _ => {
-            let message = format!("\"{}\", where a date and time with a zone was expected", excerpt(text, 60));
-            Err(Error::new(ErrorKind::Malformed, message))
-        }
-    }
 }
 
 /// Reads the content of a `UsernameToken` (Username Token Profile §3.1).

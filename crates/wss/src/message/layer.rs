@@ -23,6 +23,8 @@ use crate::{Error, ErrorKind};
 pub struct SecurityLayer {
     policy: Arc<Policy>,
     reply: Option<Arc<OutgoingSecurity>>,
+    /// Whether replies confirm the signatures of requests.
+    confirms: bool,
     observer: Option<Observer>,
 }
 
@@ -39,7 +41,7 @@ impl SecurityLayer {
     /// Creates a layer that applies this policy.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        SecurityLayer { policy: Arc::new(policy), reply: None, observer: None }
+        SecurityLayer { policy: Arc::new(policy), reply: None, confirms: false, observer: None }
     }
 
     /// Also adds security to replies, faults included. The fault for a request that is refused has none: strangers would
@@ -47,6 +49,13 @@ impl SecurityLayer {
     #[must_use]
     pub fn with_reply_security(self, reply: OutgoingSecurity) -> Self {
         SecurityLayer { reply: Some(Arc::new(reply)), ..self }
+    }
+
+    /// Has replies confirm the signatures of their requests (WS-Security 1.1 §8.5), so that nobody can take the reply to one request
+    /// for that to another. Replies must be signed, and clients must understand it.
+    #[must_use]
+    pub fn with_confirmation(self) -> Self {
+        SecurityLayer { confirms: true, ..self }
     }
 
     /// Calls a function with the reason for which a request is refused, or a reply can't be secured, for a log.
@@ -69,8 +78,9 @@ impl SecurityLayer {
         }
     }
 
-    /// Returns the reply with security, or a fault without it, if it can't be secured.
-    async fn secure(&self, mut reply: ReplyMessage) -> ReplyMessage {
+    /// Returns the reply with security, or a fault without it, if it can't be secured. `request` has the signature values of the
+    /// request.
+    async fn secure(&self, mut reply: ReplyMessage, request: &[Vec<u8>]) -> ReplyMessage {
         let Some(security) = &self.reply else { return reply };
         let secured = match reply.message.bytes() {
             Some(message) if message.is_empty() => return reply,
@@ -78,11 +88,11 @@ impl SecurityLayer {
             Some(_) if reply.packaging == Some(Packaging::Mtom) => {
                 Err(Error::new(ErrorKind::Unsupported, "a reply with MTOM can't be secured"))
             }
-            Some(message) => security.secure(message).await,
+            Some(message) => security.secured(message, self.confirms.then_some(request)).await,
             None => Err(Error::new(ErrorKind::Unsupported, "a reply that is sent as a stream can't be secured")),
         };
         match secured {
-            Ok(secured) => reply.message = Bytes::from(secured).into(),
+            Ok(secured) => reply.message = Bytes::from(secured.message).into(),
             Err(error) => {
                 self.observe(&error);
                 let fault = Fault::<castile_soap::NoDetail>::receiver("the reply could not be secured");
@@ -115,18 +125,20 @@ impl<S: Service> Service for Secured<S> {
                 Ok(checked) => layer.policy.finish(checked).await,
                 Err(error) => Err(error),
             };
-            match verified {
+            let values = match verified {
                 Ok(verified) => {
                     request.understand(WSSE, "Security");
+                    let values = verified.values().to_vec();
                     request.extensions.insert(verified);
+                    values
                 }
                 Err(error) => {
                     layer.observe(&error);
                     return request.refuse(&options, &refusal(request.version)).await;
                 }
-            }
+            };
             let reply = service.call(request, &options).await;
-            layer.secure(reply).await
+            layer.secure(reply, &values).await
         })
     }
 }
@@ -143,7 +155,11 @@ fn refusal(version: Version) -> Fault {
 
 impl fmt::Debug for SecurityLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SecurityLayer { policy, reply, observer: _ } = self;
-        f.debug_struct("SecurityLayer").field("policy", policy).field("reply", reply).finish_non_exhaustive()
+        let SecurityLayer { policy, reply, confirms, observer: _ } = self;
+        f.debug_struct("SecurityLayer")
+            .field("policy", policy)
+            .field("reply", reply)
+            .field("confirms", confirms)
+            .finish_non_exhaustive()
     }
 }

@@ -9,10 +9,12 @@ use castile_xml::{Reader, Token};
 use super::envelope::Envelope;
 use super::header::SecurityHeader;
 use crate::Error;
+use crate::assertion::Assertion;
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::signature::Signature;
 use crate::uris::WSSE;
+use crate::verify::Tokens;
 
 /// The parts of a message, as far as they can be read.
 pub(crate) struct Outline {
@@ -21,9 +23,11 @@ pub(crate) struct Outline {
     pub(crate) parts: Vec<(String, Range<usize>)>,
     /// When it was made, and when it expires.
     pub(crate) times: Option<(Option<DateTime>, Option<DateTime>)>,
+    /// The signatures, also those in assertions, in document order.
     pub(crate) signatures: Vec<(Signature, Range<usize>)>,
-    /// The tokens that references lead to, by the ids of the references.
-    pub(crate) tokens: Vec<(String, Range<usize>)>,
+    pub(crate) tokens: Tokens,
+    /// What the assertions say.
+    pub(crate) assertions: Vec<Assertion>,
     /// Why there are no signatures.
     pub(crate) problem: Option<Error>,
 }
@@ -37,8 +41,15 @@ impl Outline {
         let (envelope, index) = Envelope::read(text, limits)?;
         let mut parts = vec![("Body".to_owned(), envelope.body.clone())];
         parts.extend(envelope.blocks.iter().map(|block| (block.local.clone(), block.range.clone())));
-        let mut outline =
-            Outline { index, parts, times: None, signatures: Vec::new(), tokens: Vec::new(), problem: None };
+        let mut outline = Outline {
+            index,
+            parts,
+            times: None,
+            signatures: Vec::new(),
+            tokens: Tokens::default(),
+            assertions: Vec::new(),
+            problem: None,
+        };
         let block = envelope.blocks.iter().find(|block| block.namespace == WSSE && block.local == "Security");
         let Some(block) = block else { return Ok(outline) };
         outline.parts.retain(|(_, range)| *range != block.range);
@@ -53,6 +64,11 @@ impl Outline {
                     header.children.iter().filter(|range| !header.signatures.iter().any(|(_, of)| of == *range));
                 outline.parts.extend(named.map(|range| (name_of(&text[range.clone()]), range.clone())));
                 outline.signatures = header.signatures;
+                for received in header.assertions {
+                    outline.signatures.extend(received.signature);
+                    outline.assertions.push(received.assertion);
+                }
+                outline.signatures.sort_by_key(|(_, range)| range.start);
             }
             Err(error) => outline.problem = Some(error),
         }

@@ -10,6 +10,8 @@ pub enum Part {
     Timestamp,
     /// The user name, if the message has one.
     Username,
+    /// The SAML assertion, if the message has one.
+    Assertion,
     /// All header blocks of WS-Addressing that the message has.
     Addressing,
     /// All header blocks with this name that the message has.

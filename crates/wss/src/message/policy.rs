@@ -8,17 +8,22 @@ use std::time::{Duration, SystemTime};
 use castile_datatypes::DateTime;
 use castile_xml::{Charset, decode, excerpt};
 
+use super::assertions::{AssertionPolicy, MAX_ONE_TIME, SignerRole};
+use super::confirmed::{self, Confirmed};
 use super::envelope::Envelope;
 use super::header::{SecurityHeader, Timestamp};
 use super::part::Part;
 use super::replay::{Remembered, ReplayCache, ReplayMemory};
 use super::username::{Passwords, ReceivedUsername};
 use crate::algorithm::Algorithms;
+use crate::assertion::{Assertion, Confirmation, ReceivedAssertion};
 use crate::crypto;
+use crate::key::PublicKey;
 use crate::limits::Limits;
-use crate::trust::{Signer, Trust};
+use crate::signature::{KeyHint, Signature};
+use crate::trust::{Signer, Trust, VerifyingKey};
 use crate::uris::WSSE;
-use crate::verify::{Scope, Source, Verification, VerifiedContent, VerifiedSignature};
+use crate::verify::{Scope, Source, Tokens, Verification, VerifiedContent, VerifiedSignature};
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// What a received message must have. The defaults are strict.
@@ -27,6 +32,7 @@ pub struct Policy {
     trust: Option<Trust>,
     signed: Vec<Part>,
     passwords: Option<Arc<dyn Passwords>>,
+    assertions: Option<AssertionPolicy>,
     needs_timestamp: bool,
     max_age: Duration,
     clock_skew: Duration,
@@ -46,6 +52,9 @@ pub struct VerifiedMessage {
     /// The number of the signature that fulfils the policy.
     accepted: Option<usize>,
     username: Option<String>,
+    assertion: Option<(Assertion, Confirmation)>,
+    values: Vec<Vec<u8>>,
+    confirmed: Vec<Confirmed>,
 }
 
 /// A message whose signatures are valid. Its password, and whether it was received before, are still to be checked.
@@ -54,12 +63,32 @@ pub(super) struct Checked {
     signatures: Vec<VerifiedSignature>,
     /// The number of the signature that fulfils the policy.
     accepted: Option<usize>,
+    assertion: Option<(Assertion, Confirmation)>,
+    /// The values of all signatures, which an answer may confirm.
+    values: Vec<Vec<u8>>,
+    /// What it says about the signatures of its request, if it is an answer.
+    confirmed: Vec<Confirmed>,
     /// When it was made, if it says so.
     created: Option<DateTime>,
     /// What identifies it, for the replay cache.
     identity: Vec<[u8; 32]>,
+    /// What identifies an assertion that may be used once.
+    one_time: Option<[u8; 32]>,
     now: SystemTime,
 }
+
+/// A valid signature of a message, and what it is good for.
+struct MessageSignature<'t> {
+    signature: VerifiedSignature,
+    key: VerifyingKey<'t>,
+    /// Whether it is by one of those who are trusted.
+    is_trusted: bool,
+    /// Whether it is by one of those who may vouch for assertions.
+    is_sender: bool,
+}
+
+/// A part that must be signed: where it is, and its name for errors.
+type Required<'r> = (&'r Range<usize>, String);
 
 impl Policy {
     fn new() -> Self {
@@ -67,6 +96,7 @@ impl Policy {
             trust: None,
             signed: Vec::new(),
             passwords: None,
+            assertions: None,
             needs_timestamp: false,
             max_age: Duration::from_secs(300),
             clock_skew: Duration::from_secs(60),
@@ -79,11 +109,11 @@ impl Policy {
         }
     }
 
-    /// Requires a signature by one of those who are trusted, over the body, the time stamp, the user name and the header
-    /// blocks of WS-Addressing. The time stamp is required, too.
+    /// Requires a signature by one of those who are trusted, over the body, the time stamp, the user name, the assertion and the
+    /// header blocks of WS-Addressing. The time stamp is required, too.
     #[must_use]
     pub fn signed_by(trust: Trust) -> Self {
-        let signed = vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing];
+        let signed = vec![Part::Body, Part::Timestamp, Part::Username, Part::Assertion, Part::Addressing];
         Policy { trust: Some(trust), signed, needs_timestamp: true, ..Policy::new() }
     }
 
@@ -91,6 +121,21 @@ impl Policy {
     #[must_use]
     pub fn authenticated_by(passwords: impl Passwords + 'static) -> Self {
         Policy::new().with_passwords(passwords)
+    }
+
+    /// Requires a SAML assertion by one of the issuers of a policy. With holder-of-key or sender-vouches, the signature that
+    /// confirms the subject has to cover the body, the time stamp, the user name and the header blocks of WS-Addressing, and with
+    /// sender-vouches the assertion. The time stamp is required in any case.
+    #[must_use]
+    pub fn vouched_by(assertions: AssertionPolicy) -> Self {
+        let signed = vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing];
+        Policy { signed, needs_timestamp: true, ..Policy::new() }.with_assertions(assertions)
+    }
+
+    /// Also requires a SAML assertion. Exactly one assertion of a message has to be acceptable; others are ignored.
+    #[must_use]
+    pub fn with_assertions(self, assertions: AssertionPolicy) -> Self {
+        Policy { assertions: Some(assertions), ..self }
     }
 
     /// Also requires the name of a user, with the right password.
@@ -187,34 +232,193 @@ impl Policy {
         };
         let mut header = SecurityHeader::read(&text, block, self.limits)?;
         self.check_timestamp(header.timestamp.as_ref(), now)?;
-        let tokens = header.resolve_tokens(&index)?;
-        let mut signatures = Vec::new();
-        let mut accepted = None;
-        if let Some(trust) = &self.trust {
-            let verification = Verification {
-                algorithms: self.algorithms,
-                limits: self.limits,
-                now,
-                source: Source::Message(&text, self.limits.document),
-                index: &index,
-                scope: Scope::Message(&tokens),
-                allows_unsigned_prefixes: self.allows_unsigned_prefixes,
-            };
-            for (signature, range) in &header.signatures {
-                signatures.push(verification.signature(range, signature, trust)?);
-            }
-            accepted = Some(self.check_signed(&envelope, &header, &signatures)?);
+        let mut tokens = header.resolve_tokens(&index)?;
+        if self.assertions.as_ref().is_some_and(AssertionPolicy::allows_unsigned_prefixes) {
+            tokens.decided = header.assertions.iter().map(|received| received.assertion.range.clone()).collect();
         }
+        let verification = |tokens, allows_unsigned_prefixes| Verification {
+            algorithms: self.algorithms,
+            limits: self.limits,
+            now,
+            source: Source::Message(&text, self.limits.document),
+            index: &index,
+            scope: Scope::Message(tokens),
+            allows_unsigned_prefixes,
+        };
+        let no_tokens = Tokens::default();
+        let vouched = self.check_assertions(&header, |allows| verification(&no_tokens, allows))?;
+        let mut signatures = Vec::new();
+        let (mut accepted, mut chosen) = (None, None);
+        if self.trust.is_some() || self.assertions.is_some() {
+            let verification = verification(&tokens, self.allows_unsigned_prefixes);
+            for signature in &header.signatures {
+                signatures.push(self.message_signature(signature, &header, &vouched, &verification)?);
+            }
+            check_places(&envelope, &header, &signatures)?;
+            let mut required = self.required(&envelope, &header);
+            if let Some(policy) = &self.assertions {
+                let (number, confirmation, confirming) =
+                    self.choose_assertion(policy, &header, vouched, &signatures, &required, now)?;
+                let range = &header.assertions[number].assertion.range;
+                required.extend(self.signed.contains(&Part::Assertion).then(|| assertion_part(range)));
+                accepted = confirming;
+                chosen = Some((number, confirmation));
+            }
+            if self.trust.is_some() {
+                accepted = Some(check_signed(&required, &signatures)?);
+            }
+        }
+        let signatures: Vec<VerifiedSignature> = signatures.into_iter().map(|one| one.signature).collect();
         if let Some((ReceivedUsername { created: Some((_, created)), .. }, range)) = &header.username {
             self.check_time(created, now).map_err(|error| error.at(range.start))?;
         }
         let created = header.timestamp.as_ref().and_then(|timestamp| timestamp.created);
         let mut identity = Vec::new();
         // A message that was not signed has the identity of its password digest only.
-        if created.is_some() && self.trust.is_some() {
+        if created.is_some() {
             identity.extend(signatures.iter().map(VerifiedSignature::identity));
         }
-        Ok(Checked { username: header.username, signatures, accepted, created, identity, now })
+        let values = header.signatures.iter().map(|(signature, _)| signature.value.clone()).collect();
+        let SecurityHeader { username, mut assertions, confirmed, .. } = header;
+        let chosen = chosen.map(|(number, confirmation)| (assertions.swap_remove(number), confirmation));
+        let one_time = chosen.as_ref().filter(|(received, _)| received.is_for_one_use).map(|(received, _)| {
+            let Assertion { issuer, id, .. } = &received.assertion;
+            // The length keeps an issuer and an id apart.
+            sha256(format!("assertion {} {issuer} {id}", issuer.len()).as_bytes())
+        });
+        let assertion = chosen.map(|(received, confirmation)| (received.assertion, confirmation));
+        let one_time = one_time.transpose()?;
+        Ok(Checked { username, signatures, accepted, assertion, values, confirmed, created, identity, one_time, now })
+    }
+
+    /// Checks who made the assertions, when and for whom.
+    ///
+    /// # Errors
+    /// There are assertions, and this policy is for messages without.
+    fn check_assertions<'v>(
+        &self,
+        header: &SecurityHeader,
+        verification: impl FnOnce(bool) -> Verification<'v>,
+    ) -> Result<Vec<Result<(), Error>>, Error> {
+        match (&self.assertions, header.assertions.first()) {
+            (Some(policy), _) => {
+                let verification = verification(policy.allows_unsigned_prefixes());
+                let check = |received: &ReceivedAssertion| {
+                    let checked = policy.check(received, &verification, self.clock_skew);
+                    checked.map_err(|error| error.at(received.assertion.range.start))
+                };
+                Ok(header.assertions.iter().map(check).collect())
+            }
+            (None, None) => Ok(Vec::new()),
+            (None, Some(first)) => {
+                let message = "an assertion in a message, which the policy has no issuers for";
+                Err(Error::new(ErrorKind::Unsupported, message).at(first.assertion.range.start))
+            }
+        }
+    }
+
+    /// Verifies a signature by somebody who is trusted, who may vouch for others, or who is the subject of an assertion.
+    /// `vouched` says which assertions are acceptable.
+    fn message_signature<'t>(
+        &'t self,
+        (signature, range): &'t (Signature, Range<usize>),
+        header: &SecurityHeader,
+        vouched: &[Result<(), Error>],
+        verification: &Verification<'_>,
+    ) -> Result<MessageSignature<'t>, Error> {
+        verification.check_algorithm(range, signature)?;
+        let found = self.signature_key(signature, header, vouched, verification);
+        let (key, signer, is_trusted, is_sender) = found.map_err(|error| error.at(range.start))?;
+        let signature = verification.signature_by(range, signature, &key, signer)?;
+        Ok(MessageSignature { signature, key, is_trusted, is_sender })
+    }
+
+    /// Returns the key of a signature, whose it is, whether it is that of somebody who is trusted, and of somebody who may vouch.
+    fn signature_key<'t>(
+        &'t self,
+        signature: &'t Signature,
+        header: &SecurityHeader,
+        vouched: &[Result<(), Error>],
+        verification: &Verification<'_>,
+    ) -> Result<(VerifyingKey<'t>, Signer, bool, bool), Error> {
+        let subject = |number: usize| Signer::Subject(header.assertions[number].assertion.id.clone());
+        let referred = signature.hints.iter().find_map(|hint| match hint {
+            KeyHint::Subject { assertion, keys } => Some((*assertion, keys)),
+            _ => None,
+        });
+        if let Some((number, keys)) = referred {
+            // The key is trusted only because the issuer is.
+            if let Some(Err(error)) = vouched.get(number) {
+                return Err(error.clone());
+            }
+            return match keys.as_slice() {
+                [key] if is_vouched(header, vouched, number) => {
+                    Ok((VerifyingKey::Public(key.clone()), subject(number), false, false))
+                }
+                _ => {
+                    let message = "a signature with the key of an assertion that doesn't name exactly one";
+                    Err(Error::new(ErrorKind::UnknownKey, message))
+                }
+            };
+        }
+        let mut found: Option<(VerifyingKey<'t>, Signer, bool, bool)> = None;
+        let mut refused = None;
+        let senders = self.assertions.as_ref().and_then(AssertionPolicy::senders);
+        for (trust, may_vouch) in [(self.trust.as_ref(), false), (senders, true)] {
+            let Some(trust) = trust else { continue };
+            match (verification.key(signature, trust), &mut found) {
+                (Ok((key, signer)), None) => found = Some((key, signer, !may_vouch, may_vouch)),
+                (Ok((key, _)), Some((known, _, _, is_sender))) => *is_sender |= may_vouch && key.is(known),
+                (Err(error), _) => refused = refused.or(Some(error)),
+            }
+        }
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let brought: Vec<PublicKey> = signature.hints.iter().filter_map(KeyHint::key).collect();
+        for number in (0..header.assertions.len()).filter(|number| is_vouched(header, vouched, *number)) {
+            let keys = header.assertions[number].subject_keys();
+            if let Some(key) = brought.iter().find(|key| keys.contains(key)) {
+                return Ok((VerifyingKey::Public(key.clone()), subject(number), false, false));
+            }
+        }
+        Err(refused.unwrap_or_else(|| Error::new(ErrorKind::UnknownKey, "no key of the signature is known")))
+    }
+
+    /// Returns the assertion that is acceptable, how its subject is confirmed, and by which signature.
+    ///
+    /// # Errors
+    /// None is, or several are: it would not be clear for whom the message is.
+    fn choose_assertion(
+        &self,
+        policy: &AssertionPolicy,
+        header: &SecurityHeader,
+        vouched: Vec<Result<(), Error>>,
+        signatures: &[MessageSignature<'_>],
+        required: &[Required<'_>],
+        now: SystemTime,
+    ) -> Result<(usize, Confirmation, Option<usize>), Error> {
+        let roles: Vec<SignerRole<'_>> = signatures.iter().map(MessageSignature::role).collect();
+        let (mut chosen, mut refused) = (None, None);
+        for (number, (received, vouched)) in header.assertions.iter().zip(vouched).enumerate() {
+            let range = &received.assertion.range;
+            let covers = |signature: usize, must_cover: bool| {
+                let must_cover = must_cover || self.signed.contains(&Part::Assertion);
+                let assertion = must_cover.then(|| assertion_part(range));
+                covers_all(&signatures[signature].signature, required.iter().chain(&assertion))
+            };
+            let confirmed = vouched.and_then(|()| policy.confirm(received, &roles, covers, (now, self.clock_skew)));
+            match confirmed {
+                Ok(_) if chosen.is_some() => {
+                    let message = "several assertions that are acceptable, where one was expected";
+                    return Err(Error::new(ErrorKind::Assertion, message).at(range.start));
+                }
+                Ok((confirmation, signature)) => chosen = Some((number, confirmation, signature)),
+                Err(error) => refused = refused.or(Some(error.at(range.start))),
+            }
+        }
+        let absent = || Error::new(ErrorKind::Unauthenticated, "the message has no assertion");
+        chosen.ok_or_else(|| refused.unwrap_or_else(absent))
     }
 
     /// Returns whether a message is a fault.
@@ -225,7 +429,18 @@ impl Policy {
 
     /// Checks what others may have to be asked for: the password, and whether the message was received before.
     pub(super) async fn finish(&self, checked: Checked) -> Result<VerifiedMessage, Error> {
-        let Checked { username: token, signatures, accepted, created, mut identity, now } = checked;
+        let Checked {
+            username: token,
+            signatures,
+            accepted,
+            assertion,
+            values,
+            confirmed,
+            created,
+            mut identity,
+            one_time,
+            now,
+        } = checked;
         let mut username = None;
         let mut has_time = created.is_some();
         if let Some(passwords) = &self.passwords {
@@ -242,25 +457,19 @@ impl Policy {
             }
             username = Some(token.username);
         }
-        if let Some(replays) = self.replays.as_ref().filter(|_| has_time) {
-            // It is too old afterwards.
-            let Some(until) = now.checked_add(self.max_age.saturating_add(self.clock_skew)) else {
-                return Err(Error::new(ErrorKind::Limit, "a message that would have to be remembered for ever"));
-            };
-            for message in identity {
-                match replays.remember(message, until, now).await {
-                    Remembered::New => {}
-                    Remembered::Known => {
-                        return Err(Error::new(ErrorKind::Replayed, "the message was received before"));
-                    }
-                    Remembered::Full => {
-                        let message = "the message can't be remembered: the replay cache is full or not available";
-                        return Err(Error::new(ErrorKind::Limit, message));
-                    }
-                }
-            }
+        if !has_time {
+            identity.clear();
         }
-        Ok(VerifiedMessage { signatures, accepted, username })
+        if let Some(replays) = &self.replays {
+            // Afterwards the message is too old, and the assertion has expired.
+            let age = self.max_age.saturating_add(self.clock_skew);
+            remember(&**replays, &identity, age, now).await?;
+            remember(&**replays, one_time.as_slice(), MAX_ONE_TIME.saturating_add(self.clock_skew), now).await?;
+        } else if one_time.is_some() {
+            let message = "an assertion for one use, and a policy that remembers nothing";
+            return Err(Error::new(ErrorKind::Assertion, message));
+        }
+        Ok(VerifiedMessage { signatures, accepted, username, assertion, values, confirmed })
     }
 
     fn check_timestamp(&self, timestamp: Option<&Timestamp>, now: SystemTime) -> Result<(), Error> {
@@ -296,24 +505,9 @@ impl Policy {
         Ok(())
     }
 
-    /// Checks that one signature covers all parts that must be signed, and returns its number. Two signatures of one signer
-    /// may be of two messages, which somebody else put together.
-    fn check_signed(
-        &self,
-        envelope: &Envelope,
-        header: &SecurityHeader,
-        signatures: &[VerifiedSignature],
-    ) -> Result<usize, Error> {
-        // What is signed elsewhere would be hidden from those who read the message: a signed header block, for example.
-        for reference in signatures.iter().flat_map(|signature| &signature.references) {
-            let VerifiedContent::Element { range, .. } = &reference.content else { continue };
-            if !envelope.is_part(range) && !header.children.contains(range) {
-                let message =
-                    format!("the reference \"{}\" leads to no part of the message", excerpt(&reference.uri, 60));
-                return Err(Error::new(ErrorKind::Reference, message).at(range.start));
-            }
-        }
-        let mut required: Vec<(&Range<usize>, String)> = Vec::new();
+    /// Returns the parts that must be signed, without the assertion.
+    fn required<'r>(&self, envelope: &'r Envelope, header: &'r SecurityHeader) -> Vec<Required<'r>> {
+        let mut required: Vec<Required<'r>> = Vec::new();
         let timestamp = header.timestamp.iter().map(|timestamp| (&timestamp.range, "the time stamp".to_owned()));
         if self.needs_timestamp || self.signed.contains(&Part::Timestamp) {
             required.extend(timestamp);
@@ -326,19 +520,93 @@ impl Policy {
                 part => required.extend(envelope.ranges(part)),
             }
         }
-        if signatures.is_empty() {
-            return Err(Error::new(ErrorKind::Unsigned, "the message has no signature"));
+        required
+    }
+}
+
+impl<'t> MessageSignature<'t> {
+    fn role(&self) -> SignerRole<'_> {
+        let key = match &self.key {
+            VerifyingKey::Public(key) => Some(key),
+            VerifyingKey::Secret(_) => None,
+        };
+        SignerRole { key, is_sender: self.is_sender }
+    }
+}
+
+fn assertion_part(range: &Range<usize>) -> Required<'_> {
+    (range, "the assertion".to_owned())
+}
+
+/// Returns whether the issuer of an assertion vouches for the keys in it.
+fn is_vouched(header: &SecurityHeader, vouched: &[Result<(), Error>], number: usize) -> bool {
+    vouched.get(number).is_some_and(Result::is_ok) && header.assertions[number].signature.is_some()
+}
+
+/// Checks that nothing is signed elsewhere: it would be hidden from those who read the message, a signed header block for
+/// example.
+fn check_places(
+    envelope: &Envelope,
+    header: &SecurityHeader,
+    signatures: &[MessageSignature<'_>],
+) -> Result<(), Error> {
+    for reference in signatures.iter().flat_map(|one| &one.signature.references) {
+        let VerifiedContent::Element { range, .. } = &reference.content else { continue };
+        if !envelope.is_part(range) && !header.children.contains(range) {
+            let message = format!("the reference \"{}\" leads to no part of the message", excerpt(&reference.uri, 60));
+            return Err(Error::new(ErrorKind::Reference, message).at(range.start));
         }
-        let mut missing = None;
-        for (number, signature) in signatures.iter().enumerate() {
-            match required.iter().find(|(range, _)| !signature.covers(range)) {
-                None => return Ok(number),
-                Some((range, part)) => missing = missing.or(Some((range.start, part))),
+    }
+    Ok(())
+}
+
+/// Checks that one signature of somebody who is trusted covers all parts that must be signed, and returns its number. Two
+/// signatures of one signer may be of two messages, which somebody else put together.
+fn check_signed(required: &[Required<'_>], signatures: &[MessageSignature<'_>]) -> Result<usize, Error> {
+    let mut missing = None;
+    for (number, one) in signatures.iter().enumerate().filter(|(_, one)| one.is_trusted) {
+        match covers_all(&one.signature, required) {
+            Ok(()) => return Ok(number),
+            Err(error) => missing = missing.or(Some(error)),
+        }
+    }
+    Err(missing.unwrap_or_else(|| Error::new(ErrorKind::Unsigned, "the message has no signature")))
+}
+
+/// Checks that a signature covers all these parts.
+fn covers_all<'r>(
+    signature: &VerifiedSignature,
+    required: impl IntoIterator<Item = &'r Required<'r>>,
+) -> Result<(), Error> {
+    match required.into_iter().find(|(range, _)| !signature.covers(range)) {
+        None => Ok(()),
+        Some((range, part)) => Err(Error::new(ErrorKind::Unsigned, format!("{part} is not signed")).at(range.start)),
+    }
+}
+
+/// Remembers what identifies a message, or an assertion.
+async fn remember(
+    replays: &dyn ReplayCache,
+    identities: &[[u8; 32]],
+    age: Duration,
+    now: SystemTime,
+) -> Result<(), Error> {
+    let Some(until) = now.checked_add(age) else {
+        return Err(Error::new(ErrorKind::Limit, "a message that would have to be remembered for ever"));
+    };
+    for identity in identities {
+        match replays.remember(*identity, until, now).await {
+            Remembered::New => {}
+            Remembered::Known => {
+                return Err(Error::new(ErrorKind::Replayed, "the message, or its assertion, was received before"));
+            }
+            Remembered::Full => {
+                let message = "the message can't be remembered: the replay cache is full or not available";
+                return Err(Error::new(ErrorKind::Limit, message));
             }
         }
-        let (offset, part) = missing.map_or((0, ""), |(offset, part)| (offset, part.as_str()));
-        Err(Error::new(ErrorKind::Unsigned, format!("{part} is not signed")).at(offset))
     }
+    Ok(())
 }
 
 fn sha256(bytes: &[u8]) -> Result<[u8; 32], Error> {
@@ -354,7 +622,8 @@ impl VerifiedMessage {
         &self.signatures
     }
 
-    /// Returns who signed all parts that the policy requires, if it requires a signature.
+    /// Returns who signed all parts that the policy requires, if it requires a signature. It is one of those who are trusted, or
+    /// else who confirms the subject of the assertion.
     pub fn signer(&self) -> Option<&Signer> {
         Some(&self.accepted_signature()?.signer)
     }
@@ -367,6 +636,26 @@ impl VerifiedMessage {
     /// Returns the name of the user whose password the message has, if the policy requires a password.
     pub fn username(&self) -> Option<&str> {
         self.username.as_deref()
+    }
+
+    /// Returns the assertion, if the policy requires one. It is that of the policy's issuer; its subject is confirmed.
+    pub fn assertion(&self) -> Option<&Assertion> {
+        self.assertion.as_ref().map(|(assertion, _)| assertion)
+    }
+
+    /// Returns how the subject of the assertion is confirmed, if the policy requires an assertion.
+    pub fn confirmation(&self) -> Option<Confirmation> {
+        self.assertion.as_ref().map(|(_, confirmation)| *confirmation)
+    }
+
+    /// Returns the values of all signatures, which an answer may confirm.
+    pub(super) fn values(&self) -> &[Vec<u8>] {
+        &self.values
+    }
+
+    /// Checks that this answer confirms the signature values of its request.
+    pub(super) fn check_confirmed(&self, request: &[Vec<u8>]) -> Result<(), Error> {
+        confirmed::check(self, &self.confirmed, request)
     }
 
     /// Returns whether the [accepted signature](Self::accepted_signature) covers the element with this byte range. The range
@@ -382,6 +671,7 @@ impl fmt::Debug for Policy {
             .field("trust", &self.trust)
             .field("signed", &self.signed)
             .field("passwords", &self.passwords)
+            .field("assertions", &self.assertions)
             .field("needs_timestamp", &self.needs_timestamp)
             .field("max_age", &self.max_age)
             .field("clock_skew", &self.clock_skew)

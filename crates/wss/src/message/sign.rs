@@ -12,18 +12,22 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_datatypes::DateTime;
 use castile_xml::c14n::{Algorithm, Version};
-use castile_xml::{Charset, decode};
+use castile_xml::{Charset, Reader, Token, decode};
 
+use super::confirmed::Confirmed;
 use super::envelope::Envelope;
 use super::part::Part;
 use super::username::UsernameToken;
+use crate::assertion::SamlVersion;
 use crate::canonical::{Canonical, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
-use crate::index::Index;
+use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
-use crate::signature::{Target, Template, TransformText, escaped, uri_of};
-use crate::uris::{BASE64_BINARY, EXCLUSIVE, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
+use crate::signature::{Elements, Target, Template, TransformText, escaped, uri_of};
+use crate::uris::{
+    BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSSE11, WSU, X509_KEY_IDENTIFIER, X509_V3,
+};
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
@@ -32,6 +36,8 @@ use crate::{DigestAlgorithm, Error, ErrorKind};
 pub struct OutgoingSecurity {
     lifetime: Option<Duration>,
     username: Option<UsernameToken>,
+    assertion: Option<Vec<u8>>,
+    has_key_of_subject: bool,
     key: Option<Arc<dyn SigningKey>>,
     certificate: Option<Certificate>,
     form: CertificateForm,
@@ -73,10 +79,12 @@ impl OutgoingSecurity {
         OutgoingSecurity {
             lifetime: None,
             username: None,
+            assertion: None,
+            has_key_of_subject: false,
             key: None,
             certificate: None,
             form: CertificateForm::Token,
-            signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing],
+            signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Assertion, Part::Addressing],
             digest: DigestAlgorithm::Sha256,
             role: None,
             must_understand: true,
@@ -103,6 +111,21 @@ impl OutgoingSecurity {
         OutgoingSecurity { username: Some(username), ..self }
     }
 
+    /// Adds a SAML assertion that others made: an XML document in UTF-8, or in the encoding that it declares. Its root element is
+    /// sent as it is. A signature of the message also signs it, by the STR-Transform, unless [`Part::Assertion`] is not among
+    /// the [signed parts](Self::with_signed).
+    #[must_use]
+    pub fn with_assertion(self, assertion: impl Into<Vec<u8>>) -> Self {
+        OutgoingSecurity { assertion: Some(assertion.into()), ..self }
+    }
+
+    /// Has the signature refer to the assertion for its key, as holder-of-key needs it. The key must be the one that the
+    /// assertion names for its subject.
+    #[must_use]
+    pub fn with_key_of_subject(self) -> Self {
+        OutgoingSecurity { has_key_of_subject: true, ..self }
+    }
+
     /// Adds a signature with a private key or a secret.
     #[must_use]
     pub fn with_signature(self, key: impl SigningKey + 'static) -> Self {
@@ -121,8 +144,8 @@ impl OutgoingSecurity {
         OutgoingSecurity { form, ..self }
     }
 
-    /// Sets the parts that are signed. The default is the body, the time stamp, the user name and the header blocks of
-    /// WS-Addressing.
+    /// Sets the parts that are signed. The default is the body, the time stamp, the user name, the assertion and the header
+    /// blocks of WS-Addressing.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
         OutgoingSecurity { signed: parts.into_iter().collect(), ..self }
@@ -161,8 +184,13 @@ impl OutgoingSecurity {
     /// Returns a message in UTF-8 with what is to be added.
     ///
     /// # Errors
-    /// The message is not an envelope, it has a `Security` for the same role, or the key fails.
+    /// The message is not an envelope, it has a `Security` for the same role, the assertion is not one, or the key fails.
     pub async fn secure(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
+        Ok(self.secured(message, None).await?.message)
+    }
+
+    /// Returns a message with what is to be added. An answer may confirm the signature values of its request.
+    pub(super) async fn secured(&self, message: &[u8], confirmed: Option<&[Vec<u8>]>) -> Result<SecuredMessage, Error> {
         let text = decode(message, Some(Charset::UTF_8))?;
         let limits = self.limits;
         let (envelope, index) = Envelope::read(&text, limits)?;
@@ -170,17 +198,21 @@ impl OutgoingSecurity {
             let message = "the message has a <Security> for this role";
             return Err(Error::new(ErrorKind::Unsupported, message).at(block.range.start));
         }
-        let mut ids = Ids { index: &index, used: BTreeSet::new() };
-        let mut block = self.block(&envelope, &mut ids)?;
+        let assertion = self.assertion.as_ref().map(|bytes| SentAssertion::read(bytes, limits)).transpose()?;
+        let mut ids = Ids { index: &index, assertion: assertion.as_ref().map(|one| &one.index), used: BTreeSet::new() };
+        let mut block = self.block(&envelope, assertion.as_ref(), &mut ids)?;
+        block.confirm(confirmed, &mut ids);
         let signed: Vec<(String, Vec<Edit>)> = match self.key {
             Some(_) => self.parts_with_ids(&text, &envelope, &mut ids),
             None => Vec::new(),
         };
         let (targets, edits): (Vec<String>, Vec<Vec<Edit>>) = signed.into_iter().unzip();
-        block.targets.extend(targets);
+        block.targets.extend(targets.into_iter().map(SignedPart::Element));
         let edits: Vec<Edit> = edits.into_iter().flatten().collect();
         let unsigned = block.insert(&text, &envelope, &edits, "");
-        let Some(key) = &self.key else { return Ok(unsigned.0.into_bytes()) };
+        let Some(key) = &self.key else {
+            return Ok(SecuredMessage { message: unsigned.0.into_bytes(), value: None });
+        };
         let template = Template {
             prefix: "ds",
             canonicalization: EXCLUSIVE_10,
@@ -190,17 +222,23 @@ impl OutgoingSecurity {
         let targets = self.digests(&unsigned.0, &block.targets, limits)?;
         let info = template.signed_info(&targets);
         let key_info = template.key_info(&block.key_info);
-        let without_value = template.signature(&info, "", &key_info, "");
+        let without_value = template.signature(&info, &[], &key_info, "");
         let (document, at) = block.insert(&text, &envelope, &edits, &without_value);
         let signed_info = at + without_value.find(&info).unwrap_or_default();
         let source = Source::Message(&document, limits.document);
         let value = signature_value(&**key, source, signed_info, template.canonicalization).await?;
         let signature = template.signature(&info, &value, &key_info, "");
-        Ok(block.insert(&text, &envelope, &edits, &signature).0.into_bytes())
+        let message = block.insert(&text, &envelope, &edits, &signature).0.into_bytes();
+        Ok(SecuredMessage { message, value: Some(value) })
     }
 
     /// Writes what is in the header block before the signature.
-    fn block(&self, envelope: &Envelope, ids: &mut Ids<'_>) -> Result<SecurityBlock, Error> {
+    fn block(
+        &self,
+        envelope: &Envelope,
+        assertion: Option<&SentAssertion>,
+        ids: &mut Ids<'_>,
+    ) -> Result<SecurityBlock, Error> {
         let now = (self.clock)();
         let mut content = String::new();
         let mut targets = Vec::new();
@@ -216,18 +254,33 @@ impl OutgoingSecurity {
                 in_milliseconds(now),
                 in_milliseconds(expires)
             );
-            targets.extend(self.signed.contains(&Part::Timestamp).then_some(id));
+            targets.extend(self.signed.contains(&Part::Timestamp).then_some(SignedPart::Element(id)));
+        }
+        if let Some(assertion) = assertion {
+            content.push_str(&assertion.text);
+            if self.key.is_some() && self.signed.contains(&Part::Assertion) {
+                let reference = ids.fresh("reference");
+                content.push_str(&assertion.reference(Some(&reference)));
+                let is_signed = !assertion.index.signatures.is_empty();
+                targets.push(SignedPart::Token { reference, token: assertion.id.clone(), is_signed });
+            }
         }
         let mut key_info = String::new();
-        if let (Some(certificate), Some(_)) = (&self.certificate, &self.key) {
-            key_info = self.token_reference(certificate, ids, &mut content)?;
+        match (&self.key, &self.certificate, assertion) {
+            (Some(_), _, Some(assertion)) if self.has_key_of_subject => key_info = assertion.reference(None),
+            (Some(_), _, None) if self.has_key_of_subject => {
+                let message = "a signature with the key of an assertion's subject, and no assertion";
+                return Err(Error::new(ErrorKind::Key, message));
+            }
+            (Some(_), Some(certificate), _) => key_info = self.token_reference(certificate, ids, &mut content)?,
+            _ => {}
         }
         if let Some(username) = &self.username {
             let id = ids.fresh("user");
             let mut nonce = [0; 16];
             fill(&mut nonce)?;
             content.push_str(&username.write(&id, in_milliseconds(now), &nonce));
-            targets.extend(self.signed.contains(&Part::Username).then_some(id));
+            targets.extend(self.signed.contains(&Part::Username).then_some(SignedPart::Element(id)));
         }
         let header = match envelope.prefix.as_str() {
             "" => "Header".to_owned(),
@@ -243,6 +296,10 @@ impl OutgoingSecurity {
         }
         if let Some(role) = &self.role {
             let _ = write!(start, " env:{}=\"{}\"", envelope.version.role_attribute(), escaped(role));
+        }
+        if assertion.is_some() {
+            // A default namespace around the assertion would be that of elements in it that have none.
+            start.push_str(" xmlns=\"\"");
         }
         start.push('>');
         Ok(SecurityBlock { start, content, key_info, targets, header })
@@ -316,15 +373,26 @@ impl OutgoingSecurity {
     }
 
     /// Computes the digests of elements. Prefixes that only values use are in the canonical forms, too.
-    fn digests<'t>(&self, text: &str, ids: &'t [String], limits: Limits) -> Result<Vec<Target<'t>>, Error> {
+    fn digests(&self, text: &str, parts: &[SignedPart], limits: Limits) -> Result<Vec<Target<'static>>, Error> {
         let (_, index) = Envelope::read(text, limits)?;
+        let source = Source::Message(text, limits.document);
+        let place = |id: &str| index.element(id).map(|range| range.start);
         let mut targets = Vec::new();
-        for id in ids {
-            let apex = index.element(id).map(|range| range.start);
-            let source = Source::Message(text, limits.document);
-            let Canonical { digest, prefixes } = Canonical::of(source, apex, EXCLUSIVE_10, self.digest)?;
-            let transforms = vec![TransformText { uri: EXCLUSIVE, prefixes }];
-            targets.push(Target { uri: format!("#{id}").into(), transforms, digest });
+        for part in parts {
+            let (id, transform, digest) = match part {
+                SignedPart::Element(id) => {
+                    let Canonical { digest, prefixes } = Canonical::of(source, place(id), EXCLUSIVE_10, self.digest)?;
+                    (id, TransformText { prefixes, ..TransformText::new(EXCLUSIVE) }, digest)
+                }
+                SignedPart::Token { reference, token, is_signed } => {
+                    let apex = place(token).unwrap_or_default();
+                    let Canonical { digest, prefixes } =
+                        Canonical::of_token(source, apex, EXCLUSIVE_10, self.digest, !is_signed)?;
+                    let transform = TransformText { uri: STR_TRANSFORM, prefixes, token: Some(EXCLUSIVE) };
+                    (reference, transform, digest)
+                }
+            };
+            targets.push(Target { uri: format!("#{id}").into(), transforms: vec![transform], digest });
         }
         Ok(targets)
     }
@@ -336,13 +404,30 @@ struct SecurityBlock {
     content: String,
     /// The content of the signature's `KeyInfo`.
     key_info: String,
-    /// The ids of what is signed.
-    targets: Vec<String>,
+    targets: Vec<SignedPart>,
     /// The qualified name of a header of the envelope.
     header: String,
 }
 
+/// A message that is to be sent.
+pub(super) struct SecuredMessage {
+    pub(super) message: Vec<u8>,
+    /// The value of its signature, if it has one.
+    pub(super) value: Option<Vec<u8>>,
+}
+
 impl SecurityBlock {
+    /// Adds what confirms the signature values of a request. A request without signatures is confirmed, too.
+    fn confirm(&mut self, values: Option<&[Vec<u8>]>, ids: &mut Ids<'_>) {
+        let Some(values) = values else { return };
+        let all = values.iter().map(|value| Some(value.as_slice()));
+        for value in all.chain(values.is_empty().then_some(None)) {
+            let id = ids.fresh("confirmed");
+            Confirmed::write(value, &id, &mut self.content);
+            self.targets.push(SignedPart::Element(id));
+        }
+    }
+
     /// Inserts the block and the other changes into a message. Returns the offset of the signature, too.
     fn insert(&self, text: &str, envelope: &Envelope, edits: &[Edit], signature: &str) -> (String, usize) {
         let SecurityBlock { start, content, header, .. } = self;
@@ -381,9 +466,70 @@ impl SecurityBlock {
     }
 }
 
+/// What is signed.
+enum SignedPart {
+    /// The element with this id.
+    Element(String),
+    /// A token that has a signature itself or not, and a reference to it, each by its id.
+    Token { reference: String, token: String, is_signed: bool },
+}
+
+/// An assertion that is sent.
+struct SentAssertion {
+    version: SamlVersion,
+    id: String,
+    /// Its root element.
+    text: String,
+    index: Index,
+}
+
+impl SentAssertion {
+    fn read(bytes: &[u8], limits: Limits) -> Result<Self, Error> {
+        let text = decode(bytes, None)?;
+        let mut reader = Reader::new(text.as_bytes(), limits.document)?;
+        let mut found = None;
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) => {
+                    let version = SamlVersion::of_namespace(reader.namespace(tag.namespace));
+                    if let Some(version) = version.filter(|_| tag.name.local() == "Assertion") {
+                        let id =
+                            Elements::new(&mut reader, limits, "Assertion").attribute(tag, version.id_attribute())?;
+                        found = Some((version, id));
+                    }
+                    break;
+                }
+                Token::End => break,
+                _ => {}
+            }
+        }
+        let Some((version, id)) = found else {
+            return Err(Error::new(
+                ErrorKind::Malformed,
+                "what is to be sent as an assertion is not one of SAML 1.1 or 2.0",
+            ));
+        };
+        let rules = IdAttributes { everywhere: Vec::new() };
+        let index = Index::of(&mut Reader::new(text.as_bytes(), limits.document)?, &rules, limits)?;
+        Ok(SentAssertion { version, id, text: text[index.root.clone()].to_owned(), index })
+    }
+
+    /// Returns a reference to it (SAML Token Profile 1.1 §3.4).
+    fn reference(&self, id: Option<&str>) -> String {
+        let (value_type, token_type) = self.version.key_identifier();
+        let id = id.map(|id| format!(" wsu:Id=\"{id}\"")).unwrap_or_default();
+        format!(
+            "<wsse:SecurityTokenReference xmlns:wsse11=\"{WSSE11}\" wsse11:TokenType=\"{token_type}\"{id}><wsse:KeyIdentifier ValueType=\"{value_type}\">{}</wsse:KeyIdentifier></wsse:SecurityTokenReference>",
+            escaped(&self.id)
+        )
+    }
+}
+
 /// Ids that the message doesn't have.
 struct Ids<'i> {
     index: &'i Index,
+    /// The ids in the assertion that is sent.
+    assertion: Option<&'i Index>,
     used: BTreeSet<String>,
 }
 
@@ -392,7 +538,8 @@ impl Ids<'_> {
         let mut number = 1;
         loop {
             let id = format!("{kind}-{number}");
-            if self.index.element(&id).is_none() && self.used.insert(id.clone()) {
+            let mut known = [Some(self.index), self.assertion].into_iter().flatten();
+            if known.all(|index| index.element(&id).is_none()) && self.used.insert(id.clone()) {
                 return id;
             }
             number += 1;
@@ -433,6 +580,7 @@ impl fmt::Debug for OutgoingSecurity {
         f.debug_struct("Security")
             .field("lifetime", &self.lifetime)
             .field("username", &self.username)
+            .field("assertion", &self.assertion.is_some())
             .field("key", &self.key)
             .field("certificate", &self.certificate)
             .field("form", &self.form)

@@ -7,13 +7,14 @@ use castile_xml::c14n::{self, Method};
 use castile_xml::{QName, Reader, StartTag, Token, excerpt};
 
 use super::{DSIG, DSIG11, KeyHint, Reference, Signature, Transform};
+use crate::assertion::SamlVersion;
 use crate::certificate::{Certificate, CertificateReference};
 use crate::key::{Curve, PublicKey};
 use crate::limits::Limits;
 use crate::name::DistinguishedName;
 use crate::uris::{
-    BASE64_BINARY, ENVELOPED, EXCLUSIVE, SAML1_ID, SAML2_ID, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU,
-    X509_KEY_IDENTIFIER, X509_PATH, X509_V3, XPATH,
+    BASE64_BINARY, ENVELOPED, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_PATH,
+    X509_V3, XPATH,
 };
 use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
@@ -109,6 +110,11 @@ impl<'r, 'a> Elements<'r, 'a> {
         }
     }
 
+    /// Returns whether an element has this name.
+    pub(crate) fn is(&self, tag: StartTag<'_>, namespace: &str, local: &str) -> bool {
+        self.reader.namespace(tag.namespace) == namespace && tag.name.local() == local
+    }
+
     /// Returns the local name of an element in the namespace of XML Signature.
     fn dsig(&self, tag: StartTag<'a>) -> Option<&'a str> {
         (self.reader.namespace(tag.namespace) == DSIG).then(|| tag.name.local())
@@ -156,6 +162,26 @@ impl<'r, 'a> Elements<'r, 'a> {
         }
     }
 
+    /// Returns the text of an element, or `None` if it has elements.
+    pub(crate) fn text_alone(&mut self) -> Result<Option<String>, Error> {
+        let mut all = Some(String::new());
+        loop {
+            match self.reader.next()? {
+                Token::Text(text) => {
+                    if let Some(all) = &mut all {
+                        all.push_str(&text);
+                    }
+                }
+                Token::EndTag(_) | Token::End => return Ok(all),
+                Token::StartTag(_) => {
+                    all = None;
+                    self.reader.skip_element()?;
+                }
+                Token::Comment(_) | Token::Instruction { .. } => {}
+            }
+        }
+    }
+
     /// Reads a distinguished name. Returns `None` if it is not one, or too long.
     fn distinguished_name(&mut self) -> Result<Option<DistinguishedName>, Error> {
         let text = self.text()?;
@@ -171,6 +197,16 @@ impl<'r, 'a> Elements<'r, 'a> {
         text.retain(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
         BASE64.decode(&text).map_err(|_| {
             let message = format!("{} is not base64", self.shown(tag.name));
+            Error::new(ErrorKind::Malformed, message).at(tag.offset)
+        })
+    }
+
+    /// Returns the value of an attribute in base64, if there is one.
+    pub(crate) fn base64_attribute(&self, tag: StartTag<'_>, local: &str) -> Result<Option<Vec<u8>>, Error> {
+        let Some(text) = self.optional_attribute(local) else { return Ok(None) };
+        let decoded = BASE64.decode(text.trim());
+        decoded.map(Some).map_err(|_| {
+            let message = format!("the attribute {local} of {} is not base64", self.shown(tag.name));
             Error::new(ErrorKind::Malformed, message).at(tag.offset)
         })
     }
@@ -342,7 +378,7 @@ impl<'r, 'a> Elements<'r, 'a> {
     }
 
     /// Reads the content of `KeyInfo` (§4.5).
-    fn key_info(&mut self, hints: &mut Vec<KeyHint>) -> Result<(), Error> {
+    pub(crate) fn key_info(&mut self, hints: &mut Vec<KeyHint>) -> Result<(), Error> {
         while let Some(tag) = self.next()? {
             self.count_key(tag)?;
             match (self.reader.namespace(tag.namespace), tag.name.local()) {
@@ -367,7 +403,7 @@ impl<'r, 'a> Elements<'r, 'a> {
     }
 
     /// Reads the content of a `SecurityTokenReference` (WS-Security §7).
-    fn token_reference(&mut self, reference: StartTag<'a>, hints: &mut Vec<KeyHint>) -> Result<(), Error> {
+    pub(crate) fn token_reference(&mut self, reference: StartTag<'a>, hints: &mut Vec<KeyHint>) -> Result<(), Error> {
         let id = self.reader.qualified_attribute(WSU, "Id").map(|attribute| attribute.value.to_owned());
         let before = hints.len();
         while let Some(tag) = self.next()? {
@@ -378,7 +414,8 @@ impl<'r, 'a> Elements<'r, 'a> {
                     let Some(target) = uri.strip_prefix('#') else {
                         return Err(unsupported("the token outside the message", &uri).at(tag.offset));
                     };
-                    hints.push(KeyHint::Token { reference: id.clone(), target: target.to_owned() });
+                    let target = target.to_owned();
+                    hints.push(KeyHint::Token { reference: id.clone(), target, version: None });
                 }
                 (WSSE, "KeyIdentifier") => {
                     let kind = self.attribute(tag, "ValueType")?;
@@ -390,14 +427,16 @@ impl<'r, 'a> Elements<'r, 'a> {
                             let digest = self.base64(tag)?;
                             KeyHint::Reference(CertificateReference::Digest(DigestAlgorithm::Sha1, digest))
                         }
-                        SAML1_ID | SAML2_ID => {
-                            let target = self.text()?.trim().to_owned();
-                            KeyHint::Token { reference: id.clone(), target }
-                        }
-                        _ => {
-                            self.reader.skip_element()?;
-                            self.not_supported(tag)
-                        }
+                        kind => match SamlVersion::of_key_identifier(kind) {
+                            None => {
+                                self.reader.skip_element()?;
+                                self.not_supported(tag)
+                            }
+                            version => {
+                                let target = self.text()?.trim().to_owned();
+                                KeyHint::Token { reference: id.clone(), target, version }
+                            }
+                        },
                     };
                     hints.push(hint);
                 }

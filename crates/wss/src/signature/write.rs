@@ -9,7 +9,7 @@ use castile_xml::{c14n, escape};
 
 use super::DSIG;
 use crate::certificate::Certificate;
-use crate::uris::EXCLUSIVE;
+use crate::uris::{EXCLUSIVE, WSSE};
 use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
 /// How signatures are written.
@@ -35,11 +35,13 @@ pub(crate) struct TransformText {
     pub(crate) uri: &'static str,
     /// The `PrefixList` of exclusive canonicalization.
     pub(crate) prefixes: String,
+    /// The URI of the algorithm that makes the token canonical, for the STR-Transform.
+    pub(crate) token: Option<&'static str>,
 }
 
 impl TransformText {
     pub(crate) fn new(uri: &'static str) -> Self {
-        TransformText { uri, prefixes: String::new() }
+        TransformText { uri, prefixes: String::new(), token: None }
     }
 }
 
@@ -66,16 +68,22 @@ impl Template<'_> {
             let _ = write!(info, "<{} URI=\"{}\">", tag("Reference"), escaped(uri));
             if !transforms.is_empty() {
                 let _ = write!(info, "<{}>", tag("Transforms"));
-                for TransformText { uri, prefixes } in transforms {
-                    let tag = tag("Transform");
-                    let _ = match prefixes.as_str() {
-                        "" => write!(info, "<{tag} Algorithm=\"{uri}\"/>"),
-                        list => write!(
-                            info,
-                            "<{tag} Algorithm=\"{uri}\"><ec:InclusiveNamespaces xmlns:ec=\"{EXCLUSIVE}\" PrefixList=\"{}\"/></{tag}>",
+                for TransformText { uri, prefixes, token } in transforms {
+                    let list = match prefixes.as_str() {
+                        "" => String::new(),
+                        list => format!(
+                            "<ec:InclusiveNamespaces xmlns:ec=\"{EXCLUSIVE}\" PrefixList=\"{}\"/>",
                             escaped(list)
                         ),
                     };
+                    let content = match token {
+                        None => list,
+                        Some(canonicalization) => format!(
+                            "<wsse:TransformationParameters xmlns:wsse=\"{WSSE}\">{}</wsse:TransformationParameters>",
+                            with_algorithm(&tag("CanonicalizationMethod"), canonicalization, &list)
+                        ),
+                    };
+                    info.push_str(&with_algorithm(&tag("Transform"), uri, &content));
                 }
                 let _ = write!(info, "</{}>", tag("Transforms"));
             }
@@ -113,14 +121,22 @@ impl Template<'_> {
         (!encoded.is_empty()).then(|| format!("<{tag}>{encoded}</{tag}>", tag = self.tag("X509Data")))
     }
 
-    pub(crate) fn signature(&self, info: &str, value: &str, key_info: &str, object: &str) -> String {
+    pub(crate) fn signature(&self, info: &str, value: &[u8], key_info: &str, object: &str) -> String {
         let colon = if self.prefix.is_empty() { "" } else { ":" };
         format!(
             "<{signature} xmlns{colon}{prefix}=\"{DSIG}\">{info}<{tag}>{value}</{tag}>{key_info}{object}</{signature}>",
             signature = self.tag("Signature"),
             prefix = self.prefix,
             tag = self.tag("SignatureValue"),
+            value = STANDARD.encode(value),
         )
+    }
+}
+
+fn with_algorithm(tag: &str, uri: &str, content: &str) -> String {
+    match content {
+        "" => format!("<{tag} Algorithm=\"{uri}\"/>"),
+        content => format!("<{tag} Algorithm=\"{uri}\">{content}</{tag}>"),
     }
 }
 

@@ -1,0 +1,287 @@
+//! Which SAML assertions are accepted (SAML Token Profile 1.1).
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use castile_datatypes::DateTime;
+use castile_xml::excerpt;
+
+use crate::assertion::{Confirmation, ReceivedAssertion, SubjectConfirmation};
+use crate::key::PublicKey;
+use crate::signature::Transform;
+use crate::trust::Trust;
+use crate::verify::{Verification, VerifiedContent};
+use crate::{Error, ErrorKind};
+
+/// How long an assertion that may be used once is remembered. One that is valid for longer is refused.
+pub(super) const MAX_ONE_TIME: Duration = Duration::from_secs(86_400);
+
+/// Which SAML assertions of others a message may have. The defaults are strict: an assertion has a valid signature of an issuer,
+/// it is for this service, its time has come and not passed, and its subject signed the message (holder-of-key).
+#[derive(Clone, Debug, Default)]
+pub struct AssertionPolicy {
+    issuers: BTreeMap<String, Trust>,
+    audiences: Vec<String>,
+    recipients: Vec<String>,
+    accepts_bearer: bool,
+    senders: Option<Trust>,
+    accepts_unsigned: bool,
+    allows_unsigned_prefixes: bool,
+}
+
+/// What a policy knows of a signature of a message.
+pub(super) struct SignerRole<'k> {
+    /// The key that it was made with, if it is a public one.
+    pub(super) key: Option<&'k PublicKey>,
+    /// Whether its signer may vouch for others.
+    pub(super) is_sender: bool,
+}
+
+impl AssertionPolicy {
+    /// Accepts no assertion yet.
+    #[must_use]
+    pub fn new() -> Self {
+        AssertionPolicy::default()
+    }
+
+    /// Accepts assertions with exactly this `Issuer` that have a signature by one of those who are trusted for that issuer. It
+    /// replaces what was set for the issuer before.
+    #[must_use]
+    pub fn with_issuer(mut self, name: impl Into<String>, trust: Trust) -> Self {
+        self.issuers.insert(name.into(), trust);
+        self
+    }
+
+    /// Sets a name of this service. An assertion that is restricted to audiences must have one of these names in each restriction.
+    #[must_use]
+    pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
+        self.audiences.push(audience.into());
+        self
+    }
+
+    /// Also accepts bearer assertions: the sender only has the assertion. Whoever reads such a message can use the assertion,
+    /// so that it needs TLS. No signature of the message is required for it, unless the policy requires one anyway.
+    #[must_use]
+    pub fn with_bearer(self) -> Self {
+        AssertionPolicy { accepts_bearer: true, ..self }
+    }
+
+    /// Sets an address of this service. The confirmation of a bearer must then have one of these as its `Recipient`. Without it,
+    /// a confirmation that has a `Recipient` is refused.
+    #[must_use]
+    pub fn with_recipient(mut self, recipient: impl Into<String>) -> Self {
+        self.recipients.push(recipient.into());
+        self
+    }
+
+    /// Also accepts assertions that the sender of a message vouches for: one of those who are trusted signed the message, and the
+    /// assertion with it, directly or by the STR-Transform.
+    #[must_use]
+    pub fn with_sender_vouches(self, senders: Trust) -> Self {
+        AssertionPolicy { senders: Some(senders), ..self }
+    }
+
+    /// Accepts assertions without a signature of their issuer, if a sender vouches for them. The sender can then say everything,
+    /// in the name of each issuer of this policy.
+    #[must_use]
+    pub fn with_unsigned_assertions(self) -> Self {
+        AssertionPolicy { accepts_unsigned: true, ..self }
+    }
+
+    /// Accepts assertions with values that use a prefix whose declaration is not signed, such as `xsi:type="xs:string"`. It is for
+    /// issuers that omit the `PrefixList` of exclusive canonicalization. The texts of an [`Assertion`](super::Assertion) don't
+    /// depend on prefixes.
+    #[must_use]
+    pub fn with_unsigned_prefixes(self) -> Self {
+        AssertionPolicy { allows_unsigned_prefixes: true, ..self }
+    }
+
+    pub(super) fn allows_unsigned_prefixes(&self) -> bool {
+        self.allows_unsigned_prefixes
+    }
+
+    /// Returns who may vouch for others.
+    pub(super) fn senders(&self) -> Option<&Trust> {
+        self.senders.as_ref()
+    }
+
+    /// Checks who made an assertion, when and for whom. How its subject is confirmed is not checked here.
+    pub(super) fn check(
+        &self,
+        received: &ReceivedAssertion,
+        verification: &Verification<'_>,
+        clock_skew: Duration,
+    ) -> Result<(), Error> {
+        let assertion = &received.assertion;
+        self.check_signature(received, verification)?;
+        let failed = |message: String| Err(Error::new(ErrorKind::Assertion, message));
+        if let Some(condition) = &received.unknown_condition {
+            return failed(format!("an assertion with the condition <{condition}>, which is not supported"));
+        }
+        let is_ours = |audiences: &Vec<String>| audiences.iter().any(|audience| self.audiences.contains(audience));
+        if let Some(others) = assertion.audiences.iter().find(|audiences| !is_ours(audiences)) {
+            let shown = others.first().map_or_else(String::new, |first| excerpt(first, 200));
+            return failed(format!("an assertion for the audience \"{shown}\", which this service is not"));
+        }
+        let now = verification.now;
+        check_period("an assertion", Some(assertion.issued), None, now, clock_skew)?;
+        check_period("an assertion", assertion.not_before, assertion.not_on_or_after, now, clock_skew)?;
+        if !received.confirmations.iter().any(|one| one.not_on_or_after.is_some())
+            && assertion.not_on_or_after.is_none()
+        {
+            let message = "an assertion without NotOnOrAfter, which would be valid for ever";
+            return Err(Error::new(ErrorKind::Time, message));
+        }
+        let ends_soon = |end: DateTime| now.checked_add(MAX_ONE_TIME).is_some_and(|limit| end <= DateTime::from(limit));
+        if received.is_for_one_use && !assertion.not_on_or_after.is_some_and(ends_soon) {
+            let seconds = MAX_ONE_TIME.as_secs();
+            return failed(format!("an assertion for one use that is valid for more than {seconds} s"));
+        }
+        Ok(())
+    }
+
+    /// Checks the signature of the issuer, which is over exactly this assertion (SAML Core 1.1 §5.4, 2.0 §5.4).
+    fn check_signature(&self, received: &ReceivedAssertion, verification: &Verification<'_>) -> Result<(), Error> {
+        let assertion = &received.assertion;
+        let Some(trust) = self.issuers.get(&assertion.issuer) else {
+            let message = format!("the issuer \"{}\" of an assertion is not trusted", excerpt(&assertion.issuer, 200));
+            return Err(Error::new(ErrorKind::Untrusted, message));
+        };
+        let Some((signature, range)) = &received.signature else {
+            return match self.accepts_unsigned {
+                true => Ok(()),
+                false => Err(Error::new(ErrorKind::Unsigned, "an assertion without a signature of its issuer")),
+            };
+        };
+        let is_whole = signature.references.len() == 1
+            && signature.references.iter().all(|reference| {
+                let transforms = reference.transforms.as_slice();
+                let uri = reference.uri.as_deref().and_then(|uri| uri.strip_prefix('#'));
+                matches!(transforms, [Transform::Enveloped] | [Transform::Enveloped, Transform::Canonical(_)])
+                    && uri == Some(&assertion.id)
+            });
+        if !is_whole {
+            let message = "the signature of an assertion is not an enveloped one that refers to its id";
+            return Err(Error::new(ErrorKind::Reference, message).at(range.start));
+        }
+        let verified = verification.signature(range, signature, trust)?;
+        let expected = VerifiedContent::Element { range: assertion.range.clone(), without: Some(range.clone()) };
+        match verified.references.as_slice() {
+            [reference] if reference.content == expected => Ok(()),
+            _ => {
+                let message = "the signature of an assertion is over something else";
+                Err(Error::new(ErrorKind::Reference, message).at(range.start))
+            }
+        }
+    }
+
+    /// Returns how the subject of an assertion is confirmed, and the number of the signature that does it. `covers` says whether a
+    /// signature covers what the policy requires, and the assertion if that is asked for. One confirmation is enough (SAML Core
+    /// 2.0 §2.4.1).
+    pub(super) fn confirm(
+        &self,
+        received: &ReceivedAssertion,
+        signatures: &[SignerRole<'_>],
+        covers: impl Fn(usize, bool) -> Result<(), Error>,
+        (now, clock_skew): (SystemTime, Duration),
+    ) -> Result<(Confirmation, Option<usize>), Error> {
+        let mut refused = None;
+        for one in &received.confirmations {
+            match self.confirm_by(received, one, signatures, &covers, (now, clock_skew)) {
+                Ok(confirmed) => return Ok(confirmed),
+                Err(error) => refused = refused.or(Some(error)),
+            }
+        }
+        Err(refused.unwrap_or_else(|| {
+            Error::new(
+                ErrorKind::Assertion,
+                "an assertion whose subject can't be confirmed, since it has no confirmation",
+            )
+        }))
+    }
+
+    fn confirm_by(
+        &self,
+        received: &ReceivedAssertion,
+        one: &SubjectConfirmation,
+        signatures: &[SignerRole<'_>],
+        covers: &impl Fn(usize, bool) -> Result<(), Error>,
+        (now, clock_skew): (SystemTime, Duration),
+    ) -> Result<(Confirmation, Option<usize>), Error> {
+        let failed = |message: String| Err(Error::new(ErrorKind::Assertion, message));
+        let method = match &one.method {
+            Ok(method) => *method,
+            Err(uri) => {
+                return failed(format!("the confirmation method \"{}\" is not supported", excerpt(uri, 100)));
+            }
+        };
+        if received.signature.is_none() && method != Confirmation::SenderVouches {
+            return Err(Error::new(ErrorKind::Unsigned, "an assertion without a signature of its issuer"));
+        }
+        if let Some(restriction) = &one.unchecked {
+            return failed(format!(
+                "the confirmation of a subject is restricted by {restriction}, which is not supported"
+            ));
+        }
+        check_period("the confirmation of a subject", one.not_before, one.not_on_or_after, now, clock_skew)?;
+        if received.assertion.not_on_or_after.or(one.not_on_or_after).is_none() {
+            let message = "the confirmation of a subject without NotOnOrAfter, which would be valid for ever";
+            return Err(Error::new(ErrorKind::Time, message));
+        }
+        match &one.recipient {
+            Some(recipient) if !self.recipients.contains(recipient) => {
+                let shown = excerpt(recipient, 200);
+                return failed(format!("an assertion for the recipient \"{shown}\", which this service is not"));
+            }
+            None if method == Confirmation::Bearer && !self.recipients.is_empty() => {
+                return failed("a bearer assertion without Recipient".to_owned());
+            }
+            _ => {}
+        }
+        let first = |is_wanted: &dyn Fn(&SignerRole<'_>) -> bool, covers_assertion: bool, absent: &'static str| {
+            let mut refused = None;
+            for (number, _) in signatures.iter().enumerate().filter(|(_, role)| is_wanted(role)) {
+                match covers(number, covers_assertion) {
+                    Ok(()) => return Ok((method, Some(number))),
+                    Err(error) => refused = refused.or(Some(error)),
+                }
+            }
+            Err(refused.unwrap_or_else(|| Error::new(ErrorKind::Assertion, absent)))
+        };
+        match method {
+            Confirmation::Bearer if self.accepts_bearer => Ok((method, None)),
+            Confirmation::HolderOfKey => {
+                let keys: Vec<PublicKey> = one.keys().collect();
+                if keys.is_empty() {
+                    return failed("the key of the subject is described in a way that is not supported".to_owned());
+                }
+                let is_holder = |role: &SignerRole<'_>| role.key.is_some_and(|key| keys.contains(key));
+                first(&is_holder, false, "no signature of the message was made with the key of the assertion's subject")
+            }
+            Confirmation::SenderVouches if self.senders.is_some() => {
+                first(&|role| role.is_sender, true, "no sender who is trusted for that vouches for the assertion")
+            }
+            _ => failed(format!("an assertion whose subject is confirmed by {}, which is not accepted", method.name())),
+        }
+    }
+}
+
+/// Checks that a period has begun and not ended.
+fn check_period(
+    what: &str,
+    begins: Option<DateTime>,
+    ends: Option<DateTime>,
+    now: SystemTime,
+    clock_skew: Duration,
+) -> Result<(), Error> {
+    let failed = |message: String| Err(Error::new(ErrorKind::Time, message));
+    let latest = now.checked_add(clock_skew).map(DateTime::from);
+    if let Some(begins) = begins.filter(|begins| latest.is_some_and(|latest| *begins > latest)) {
+        return failed(format!("{what} is valid from {begins} on, which has not come"));
+    }
+    let earliest = now.checked_sub(clock_skew).map(DateTime::from);
+    if let Some(ends) = ends.filter(|ends| earliest.is_some_and(|earliest| *ends <= earliest)) {
+        return failed(format!("{what} was valid until {ends}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,162 @@
+//! Answers that confirm the signatures of their requests (WS-Security 1.1 §8.5).
+
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use castile_databinding::schema::Element;
+use castile_soap::{
+    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
+    RequestMessage, Root, SecuredRequest, Service, Version,
+};
+use castile_wss::message::{
+    ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
+};
+use castile_wss::{Secret, Trust};
+use futures_util::FutureExt;
+
+fn now() -> SystemTime {
+    UNIX_EPOCH + Duration::from_secs(1_800_000_000)
+}
+
+fn secret(of: &str) -> Secret {
+    Secret::new(of)
+}
+
+fn signing(of: &str) -> OutgoingSecurity {
+    OutgoingSecurity::new().with_timestamp().with_signature(secret(of)).with_clock(now)
+}
+
+fn signed_by(name: &str) -> Policy {
+    Policy::signed_by(Trust::new().with_secret(name, secret(name))).with_clock(now).without_replay_cache()
+}
+
+fn order(item: &str) -> String {
+    format!(
+        "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><order xmlns='urn:o'>{item}</order></s:Body></s:Envelope>"
+    )
+}
+
+struct Orders;
+
+const ORDER: Root = Root::new(Element::new("urn:o", "order", 1), "<order xmlns=\"urn:o\">", "</order>");
+
+static OPERATIONS: [Operation; 1] = [Operation::new("order", "order", ORDER).with_response(ORDER)];
+
+impl Dispatch for Orders {
+    fn description(&self) -> &'static Description {
+        const { &Description::new("Orders", "urn:o", &OPERATIONS) }
+    }
+
+    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
+        payload.handle(|request: Request<String>| async move { Ok::<_, Fault<NoDetail>>(request.into_inner().into()) })
+    }
+}
+
+fn client() -> ClientSecurity {
+    ClientSecurity::new(signing("client")).with_answer_policy(signed_by("service")).with_confirmed_answers()
+}
+
+fn secured(client: &ClientSecurity, message: &str) -> SecuredRequest {
+    client.secure(message.as_bytes()).now_or_never().unwrap().unwrap()
+}
+
+fn answer(layer: &SecurityLayer, request: &SecuredRequest) -> String {
+    let request = RequestMessage::new(Version::Soap11, request.message.clone());
+    let reply = layer.layer(Orders).call(request, &Options::default()).now_or_never().unwrap();
+    String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap()
+}
+
+fn problem(client: &ClientSecurity, answer: &str, request: &SecuredRequest) -> Option<String> {
+    let verified = client.verify(answer.as_bytes(), None, &request.signatures).now_or_never().unwrap();
+    verified.err().map(|error| error.to_string())
+}
+
+#[test]
+fn answers_belong_to_their_requests() {
+    let layer = SecurityLayer::new(signed_by("client")).with_reply_security(signing("service"));
+    let (client, confirming) = (client(), layer.clone().with_confirmation());
+    let [tea, milk] = ["tea", "milk"].map(|item| secured(&client, &order(item)));
+    let [of_tea, of_milk] = [&tea, &milk].map(|request| answer(&confirming, request));
+    assert_eq!(problem(&client, &of_tea, &tea), None, "{of_tea}");
+    assert_eq!(problem(&client, &of_milk, &milk), None);
+    let exchanged = problem(&client, &of_milk, &tea).unwrap();
+    assert!(exchanged.contains("the answer is for another request"), "{exchanged}");
+    // Without confirmation nobody notices.
+    let unconfirmed = answer(&layer, &milk);
+    let missing = problem(&client, &unconfirmed, &milk).unwrap();
+    assert!(missing.contains("it has no <SignatureConfirmation>"), "{missing}");
+    let trusting = ClientSecurity::new(signing("client")).with_answer_policy(signed_by("service"));
+    assert_eq!(problem(&trusting, &of_milk, &tea), None);
+    // Those who know nothing of it can leave it out of what they check.
+    assert_eq!(problem(&trusting, &of_tea, &tea), None);
+}
+
+#[test]
+fn faults_are_confirmed() {
+    let confirming =
+        SecurityLayer::new(signed_by("client")).with_reply_security(signing("service")).with_confirmation();
+    let client = client();
+    let request = secured(&client, &order("tea").replace("order", "unknown"));
+    let fault = answer(&confirming, &request);
+    assert!(fault.contains("Fault>"), "{fault}");
+    assert_eq!(problem(&client, &fault, &request), None, "{fault}");
+}
+
+#[test]
+fn requests_without_signature_are_confirmed() {
+    let user = UsernameToken::new("ann", "secret").with_form(PasswordForm::Digest);
+    let passwords = std::collections::BTreeMap::from([("ann".to_owned(), secret("secret"))]);
+    let policy = Policy::authenticated_by(passwords).with_clock(now).without_replay_cache();
+    let confirming = SecurityLayer::new(policy).with_reply_security(signing("service")).with_confirmation();
+    let requests = OutgoingSecurity::new().with_username(user).with_clock(now);
+    let client = ClientSecurity::new(requests).with_answer_policy(signed_by("service")).with_confirmed_answers();
+    let request = secured(&client, &order("tea"));
+    assert!(request.signatures.is_empty());
+    let answer = answer(&confirming, &request);
+    assert_eq!(problem(&client, &answer, &request), None, "{answer}");
+    let of_signed = SecuredRequest::new(Vec::new()).with_signatures([vec![1, 2, 3]]);
+    assert!(problem(&client, &answer, &of_signed).unwrap().contains("for another request"));
+}
+
+/// The block is what an attacker would add to the signed answer to another request.
+#[test]
+fn confirmations_are_signed_and_complete() {
+    let client = client();
+    let request = secured(&client, &order("tea"));
+    let confirming =
+        SecurityLayer::new(signed_by("client")).with_reply_security(signing("service")).with_confirmation();
+    let answer = answer(&confirming, &request);
+    let start = answer.find("<wsse11:SignatureConfirmation").unwrap();
+    let end = start + answer[start..].find("/>").unwrap() + 2;
+    let element = &answer[start..end];
+    // Without the attribute there is no second element with its id.
+    let copy = &element[..element.find(" wsu:Id").unwrap()];
+    let unsigned = SecurityLayer::new(signed_by("client")).with_reply_security(signing("service"));
+    let unsigned = self::answer(&unsigned, &request);
+    for (changed, expected) in [
+        (unsigned.replace("<wsu:Timestamp", &format!("{copy}/><wsu:Timestamp")), "is not signed"),
+        (answer.replace("<wsu:Timestamp", &format!("{copy}/><wsu:Timestamp")), "confirms other signatures"),
+        (answer.replace(element, ""), "no element has the id"),
+        (answer.replace(element, &format!("{}<x/></wsse11:SignatureConfirmation>", element.replace("/>", ">"))), "<x>"),
+        (
+            unsigned.replace("<wsu:Timestamp", &format!("{}<wsu:Timestamp", format!("{copy}/>").repeat(9))),
+            "more than 8 <SignatureConfirmation>",
+        ),
+        (
+            unsigned.replace(
+                "<wsu:Timestamp",
+                "<c:SignatureConfirmation xmlns:c='http://docs.oasis-open.org/wss/oasis-wss-wssecurity-secext-1.1.xsd' Value='?'/><wsu:Timestamp",
+            ),
+            "Value of <c:SignatureConfirmation> is not base64",
+        ),
+    ] {
+        let found = problem(&client, &changed, &request).unwrap_or_else(|| panic!("{changed}"));
+        assert!(found.contains(expected), "{found}");
+    }
+    // It is signed even if the body alone was to be.
+    let only_body = signing("service").with_signed([Part::Body]);
+    let confirming = SecurityLayer::new(signed_by("client")).with_reply_security(only_body).with_confirmation();
+    let policy = signed_by("service").with_signed([Part::Body]).without_timestamp();
+    let lenient = ClientSecurity::new(signing("client")).with_answer_policy(policy).with_confirmed_answers();
+    let request = secured(&lenient, &order("tea"));
+    assert_eq!(problem(&lenient, &self::answer(&confirming, &request), &request), None);
+}

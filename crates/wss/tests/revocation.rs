@@ -1,0 +1,110 @@
+//! Certificates that an authority has revoked, or that are not for signatures.
+
+use std::time::{Duration, SystemTime};
+
+use castile_wss::document::{DocumentSigner, DocumentVerifier};
+use castile_wss::{Certificate, PrivateKey, RevocationList, Trust};
+use futures_util::FutureExt;
+use rcgen::{
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod, KeyPair,
+    KeyUsagePurpose, RevokedCertParams, SerialNumber,
+};
+
+struct Authority {
+    certificate: Certificate,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    fn new(name: &str) -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let certificate = Certificate::from_der(params.self_signed(&key).unwrap().der()).unwrap();
+        Authority { certificate, issuer: Issuer::new(params, key) }
+    }
+
+    /// Signs a document with a certificate of this authority.
+    fn signed(&self, serial: u64, usages: &[KeyUsagePurpose]) -> Vec<u8> {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, format!("signer {serial}"));
+        params.is_ca = IsCa::ExplicitNoCa;
+        params.serial_number = Some(SerialNumber::from(serial));
+        params.key_usages = usages.to_vec();
+        let certificate = params.signed_by(&key, &self.issuer).unwrap();
+        let signer = DocumentSigner::new(PrivateKey::from_der(key.serialized_der()).unwrap())
+            .with_certificates([Certificate::from_der(certificate.der()).unwrap()]);
+        signer.sign(b"<order/>").now_or_never().unwrap().unwrap()
+    }
+
+    /// Makes a list that is up to date until `until`.
+    fn list(&self, revoked: &[u64], until: SystemTime) -> RevocationList {
+        let now = SystemTime::now() - Duration::from_secs(3_600);
+        let revoked = revoked.iter().map(|serial| RevokedCertParams {
+            serial_number: SerialNumber::from(*serial),
+            revocation_time: now.into(),
+            reason_code: None,
+            invalidity_date: None,
+        });
+        let list = CertificateRevocationListParams {
+            this_update: now.into(),
+            next_update: until.into(),
+            crl_number: SerialNumber::from(1),
+            issuing_distribution_point: None,
+            revoked_certs: revoked.collect(),
+            key_identifier_method: KeyIdMethod::Sha256,
+        };
+        let list = list.signed_by(&self.issuer).unwrap();
+        let from_pem = RevocationList::from_pem_bundle(list.pem().unwrap().as_bytes()).unwrap();
+        assert_eq!(from_pem.len(), 1);
+        RevocationList::from_der(list.der()).unwrap()
+    }
+}
+
+fn problem(document: &[u8], trust: &Trust) -> Option<String> {
+    DocumentVerifier::new(trust.clone()).verify(document).err().map(|error| error.message().to_owned())
+}
+
+#[test]
+fn revoked_certificates_are_refused() {
+    let (authority, other) = (Authority::new("authority"), Authority::new("other"));
+    let later = SystemTime::now() + Duration::from_secs(3_600);
+    let trust = Trust::new().with_authority(authority.certificate.clone()).with_authority(other.certificate.clone());
+    let [good, bad] = [7, 8].map(|serial| authority.signed(serial, &[]));
+    assert_eq!(problem(&bad, &trust), None);
+    let listed = trust.clone().with_revocation_list(authority.list(&[8, 9], later));
+    assert_eq!(problem(&good, &listed), None);
+    assert!(problem(&bad, &listed).unwrap().ends_with("it, or one of its issuers, is revoked"));
+    // Once there is a list, nobody is without.
+    let unlisted = problem(&other.signed(7, &[]), &listed).unwrap();
+    assert!(unlisted.contains("there is no list of revoked certificates by its issuer"), "{unlisted}");
+    let old = SystemTime::now() - Duration::from_secs(60);
+    let out_of_date = problem(&good, &trust.clone().with_revocation_list(authority.list(&[8], old))).unwrap();
+    assert!(out_of_date.ends_with("a list of revoked certificates is out of date"), "{out_of_date}");
+    // A list that somebody else made says nothing.
+    let forged = Authority::new("authority").list(&[7], later);
+    let forged = problem(&good, &trust.with_revocation_list(forged)).unwrap();
+    assert!(!forged.ends_with("is revoked"), "{forged}");
+}
+
+#[test]
+fn a_certificate_may_be_for_something_else() {
+    use KeyUsagePurpose::{ContentCommitment, DigitalSignature, KeyEncipherment};
+    let authority = Authority::new("authority");
+    let trust = Trust::new().with_authority(authority.certificate.clone());
+    for usages in [&[][..], &[DigitalSignature], &[ContentCommitment, KeyEncipherment]] {
+        assert_eq!(problem(&authority.signed(7, usages), &trust), None, "{usages:?}");
+    }
+    let other = problem(&authority.signed(7, &[KeyEncipherment]), &trust).unwrap();
+    assert_eq!(other, "the certificate of CN=signer 7 is not for signatures");
+}
+
+#[test]
+fn lists_are_read_or_refused() {
+    for wrong in [&b""[..], b"0\x00", b"-----BEGIN X509 CRL-----\nAAAA\n-----END X509 CRL-----\n"] {
+        assert!(RevocationList::from_der(wrong).is_err());
+        assert!(RevocationList::from_pem_bundle(wrong).is_err());
+    }
+}

@@ -1,12 +1,15 @@
 //! SAML assertions: what they say (SAML Core 1.1 §2 and 2.0 §2).
 
 mod read;
+mod sent;
 
+use std::fmt;
 use std::ops::Range;
 
 use castile_datatypes::DateTime;
 
 pub(crate) use read::{ReceivedAssertion, SubjectConfirmation};
+pub(crate) use sent::SentAssertion;
 
 use crate::uris::{SAML1, SAML1_ID, SAML1_TOKEN, SAML2, SAML2_ID, SAML2_TOKEN};
 
@@ -116,6 +119,15 @@ impl Assertion {
     pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let attributes = self.attributes.iter().filter(move |attribute| attribute.name == name);
         attributes.flat_map(|attribute| &attribute.values).filter_map(|value| value.text.as_deref())
+    }
+}
+
+impl fmt::Display for SamlVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SamlVersion::Saml11 => "SAML 1.1",
+            SamlVersion::Saml20 => "SAML 2.0",
+        })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Security of SOAP messages (WS-Security 1.1).
 //!
-//! A [`Policy`] says what a received message must have: a signature by somebody who is trusted, a password, a time stamp.
+//! A [`Policy`] says what a received message must have: a signature by somebody who is trusted, a password, a SAML assertion, a
+//! time stamp.
 //! [`SecurityLayer`] applies it to a service: a handler is called only if a request fulfils it, and finds the [`VerifiedMessage`] in
 //! the request's extensions. [`OutgoingSecurity`] adds tokens and signatures to messages that are sent. [`ClientSecurity`] applies both
 //! to the messages of a client.
@@ -34,6 +35,7 @@ mod part;
 mod policy;
 mod replay;
 mod sign;
+mod signed;
 mod username;
 
 pub use crate::assertion::{

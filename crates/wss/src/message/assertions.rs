@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use castile_datatypes::DateTime;
 use castile_xml::excerpt;
 
+use super::signed::{MessageSignature, SignatureKey, first_that_covers};
 use crate::assertion::{Confirmation, ReceivedAssertion, SubjectConfirmation};
 use crate::key::PublicKey;
 use crate::signature::Transform;
@@ -18,6 +19,48 @@ pub(super) const MAX_ONE_TIME: Duration = Duration::from_secs(86_400);
 
 /// Which SAML assertions of others a message may have. The defaults are strict: an assertion has a valid signature of an issuer,
 /// it is for this service, its time has come and not passed, and its subject signed the message (holder-of-key).
+///
+/// ```
+/// use castile_wss::Trust;
+/// use castile_wss::message::{AssertionPolicy, Confirmation, OutgoingSecurity, Policy};
+///
+/// # use base64::Engine;
+/// # use castile_datatypes::DateTime;
+/// # use castile_wss::document::{DocumentSigner, Place};
+/// # use castile_wss::{Certificate, PrivateKey};
+/// # fn party() -> (PrivateKey, Certificate) {
+/// #     let key = rcgen::KeyPair::generate().unwrap();
+/// #     let certificate = rcgen::CertificateParams::default().self_signed(&key).unwrap();
+/// #     let key = PrivateKey::from_pem(key.serialize_pem().as_bytes()).unwrap();
+/// #     (key, Certificate::from_der(certificate.der()).unwrap())
+/// # }
+/// # async fn run() -> Result<(), castile_wss::Error> {
+/// # let ((issuer_key, issuer), (key, certificate)) = (party(), party());
+/// # let certificate = base64::engine::general_purpose::STANDARD.encode(certificate.der());
+/// # let (now, soon) = (DateTime::now(), DateTime::from(std::time::SystemTime::now() + std::time::Duration::from_secs(60)));
+/// # let assertion = format!("<a:Assertion xmlns:a='urn:oasis:names:tc:SAML:2.0:assertion' ID='_1' Version='2.0' IssueInstant='{now}'><a:Issuer>https://sts.example</a:Issuer><a:Subject><a:NameID>ann</a:NameID><a:SubjectConfirmation Method='urn:oasis:names:tc:SAML:2.0:cm:holder-of-key'><a:SubjectConfirmationData><d:KeyInfo xmlns:d='http://www.w3.org/2000/09/xmldsig#'><d:X509Data><d:X509Certificate>{certificate}</d:X509Certificate></d:X509Data></d:KeyInfo></a:SubjectConfirmationData></a:SubjectConfirmation></a:Subject><a:Conditions NotOnOrAfter='{soon}'><a:AudienceRestriction><a:Audience>urn:orders</a:Audience></a:AudienceRestriction></a:Conditions><a:AttributeStatement><a:Attribute Name='role'><a:AttributeValue>buyer</a:AttributeValue></a:Attribute></a:AttributeStatement></a:Assertion>");
+/// # let signer = DocumentSigner::new(issuer_key).with_certificates(vec![issuer.clone()]).with_id_attribute("ID");
+/// # let signer = signer.with_place(Place::After { namespace: None, local: "Issuer".to_owned() });
+/// # let assertion = signer.sign_element(assertion.as_bytes(), "_1").await?;
+/// # let message = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><order/></s:Body></s:Envelope>";
+/// // A client has an assertion of a token service about the owner of its key.
+/// let client = OutgoingSecurity::new().with_timestamp().with_signature(key).with_key_of_subject().with_assertion(assertion);
+/// let sent = client.secure(message.as_bytes()).await?;
+///
+/// // The service trusts the token service. It doesn't know the key.
+/// let issuers = AssertionPolicy::new()
+///     .with_issuer("https://sts.example", Trust::new().with_certificate(issuer))
+///     .with_audience("urn:orders");
+/// let verified = Policy::vouched_by(issuers).verify(&sent).await?;
+///
+/// let assertion = verified.assertion().expect("an assertion, which the policy requires");
+/// assert_eq!(assertion.subject.name.as_deref(), Some("ann"));
+/// assert!(assertion.values("role").any(|role| role == "buyer"));
+/// assert_eq!(verified.confirmation(), Some(Confirmation::HolderOfKey));
+/// # Ok(())
+/// # }
+/// # futures_util::FutureExt::now_or_never(run()).unwrap().unwrap();
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct AssertionPolicy {
     issuers: BTreeMap<String, Trust>,
@@ -27,14 +70,6 @@ pub struct AssertionPolicy {
     senders: Option<Trust>,
     accepts_unsigned: bool,
     allows_unsigned_prefixes: bool,
-}
-
-/// What a policy knows of a signature of a message.
-pub(super) struct SignerRole<'k> {
-    /// The key that it was made with, if it is a public one.
-    pub(super) key: Option<&'k PublicKey>,
-    /// Whether its signer may vouch for others.
-    pub(super) is_sender: bool,
 }
 
 impl AssertionPolicy {
@@ -181,8 +216,8 @@ impl AssertionPolicy {
     pub(super) fn confirm(
         &self,
         received: &ReceivedAssertion,
-        signatures: &[SignerRole<'_>],
-        covers: impl Fn(usize, bool) -> Result<(), Error>,
+        signatures: &[MessageSignature<'_>],
+        covers: impl Fn(&MessageSignature<'_>, bool) -> Result<(), Error>,
         (now, clock_skew): (SystemTime, Duration),
     ) -> Result<(Confirmation, Option<usize>), Error> {
         let mut refused = None;
@@ -204,8 +239,8 @@ impl AssertionPolicy {
         &self,
         received: &ReceivedAssertion,
         one: &SubjectConfirmation,
-        signatures: &[SignerRole<'_>],
-        covers: &impl Fn(usize, bool) -> Result<(), Error>,
+        signatures: &[MessageSignature<'_>],
+        covers: &impl Fn(&MessageSignature<'_>, bool) -> Result<(), Error>,
         (now, clock_skew): (SystemTime, Duration),
     ) -> Result<(Confirmation, Option<usize>), Error> {
         let failed = |message: String| Err(Error::new(ErrorKind::Assertion, message));
@@ -238,15 +273,11 @@ impl AssertionPolicy {
             }
             _ => {}
         }
-        let first = |is_wanted: &dyn Fn(&SignerRole<'_>) -> bool, covers_assertion: bool, absent: &'static str| {
-            let mut refused = None;
-            for (number, _) in signatures.iter().enumerate().filter(|(_, role)| is_wanted(role)) {
-                match covers(number, covers_assertion) {
-                    Ok(()) => return Ok((method, Some(number))),
-                    Err(error) => refused = refused.or(Some(error)),
-                }
-            }
-            Err(refused.unwrap_or_else(|| Error::new(ErrorKind::Assertion, absent)))
+        let first = |is_wanted: &dyn Fn(&SignatureKey<'_>) -> bool, with_assertion: bool, absent: &'static str| {
+            let wanted = signatures.iter().enumerate().filter(|(_, one)| is_wanted(&one.key));
+            let found = first_that_covers(wanted, |one| covers(one, with_assertion));
+            let found = found.unwrap_or_else(|| Err(Error::new(ErrorKind::Assertion, absent)));
+            Ok((method, Some(found?)))
         };
         match method {
             Confirmation::Bearer if self.accepts_bearer => Ok((method, None)),
@@ -255,11 +286,11 @@ impl AssertionPolicy {
                 if keys.is_empty() {
                     return failed("the key of the subject is described in a way that is not supported".to_owned());
                 }
-                let is_holder = |role: &SignerRole<'_>| role.key.is_some_and(|key| keys.contains(key));
-                first(&is_holder, false, "no signature of the message was made with the key of the assertion's subject")
+                let absent = "no signature of the message was made with the key of the assertion's subject";
+                first(&|key| key.is_one_of(&keys), false, absent)
             }
             Confirmation::SenderVouches if self.senders.is_some() => {
-                first(&|role| role.is_sender, true, "no sender who is trusted for that vouches for the assertion")
+                first(&|key| key.is_sender, true, "no sender who is trusted for that vouches for the assertion")
             }
             _ => failed(format!("an assertion whose subject is confirmed by {}, which is not accepted", method.name())),
         }

@@ -6,24 +6,23 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use castile_datatypes::DateTime;
-use castile_xml::{Charset, decode, excerpt};
+use castile_xml::{Charset, decode};
 
-use super::assertions::{AssertionPolicy, MAX_ONE_TIME, SignerRole};
+use super::assertions::{AssertionPolicy, MAX_ONE_TIME};
 use super::confirmed::{self, Confirmed};
 use super::envelope::Envelope;
 use super::header::{SecurityHeader, Timestamp};
 use super::part::Part;
 use super::replay::{Remembered, ReplayCache, ReplayMemory};
+use super::signed::{MessageSignature, Required, Signers, assertion_part, check_places, check_signed};
 use super::username::{Passwords, ReceivedUsername};
 use crate::algorithm::Algorithms;
 use crate::assertion::{Assertion, Confirmation, ReceivedAssertion};
 use crate::crypto;
-use crate::key::PublicKey;
 use crate::limits::Limits;
-use crate::signature::{KeyHint, Signature};
-use crate::trust::{Signer, Trust, VerifyingKey};
+use crate::trust::{Signer, Trust};
 use crate::uris::WSSE;
-use crate::verify::{Scope, Source, Tokens, Verification, VerifiedContent, VerifiedSignature};
+use crate::verify::{Scope, Source, Tokens, Verification, VerifiedSignature};
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// What a received message must have. The defaults are strict.
@@ -76,19 +75,6 @@ pub(super) struct Checked {
     one_time: Option<[u8; 32]>,
     now: SystemTime,
 }
-
-/// A valid signature of a message, and what it is good for.
-struct MessageSignature<'t> {
-    signature: VerifiedSignature,
-    key: VerifyingKey<'t>,
-    /// Whether it is by one of those who are trusted.
-    is_trusted: bool,
-    /// Whether it is by one of those who may vouch for assertions.
-    is_sender: bool,
-}
-
-/// A part that must be signed: where it is, and its name for errors.
-type Required<'r> = (&'r Range<usize>, String);
 
 impl Policy {
     fn new() -> Self {
@@ -251,14 +237,16 @@ impl Policy {
         let (mut accepted, mut chosen) = (None, None);
         if self.trust.is_some() || self.assertions.is_some() {
             let verification = verification(&tokens, self.allows_unsigned_prefixes);
+            let senders = self.assertions.as_ref().and_then(AssertionPolicy::senders);
+            let signers = Signers { trusted: self.trust.as_ref(), senders, vouched: &vouched };
             for signature in &header.signatures {
-                signatures.push(self.message_signature(signature, &header, &vouched, &verification)?);
+                signatures.push(signers.verify(signature, &header, &verification)?);
             }
             check_places(&envelope, &header, &signatures)?;
             let mut required = self.required(&envelope, &header);
             if let Some(policy) = &self.assertions {
                 let (number, confirmation, confirming) =
-                    self.choose_assertion(policy, &header, vouched, &signatures, &required, now)?;
+                    self.choose_assertion(policy, &header, &vouched, &signatures, &required, now)?;
                 let range = &header.assertions[number].assertion.range;
                 required.extend(self.signed.contains(&Part::Assertion).then(|| assertion_part(range)));
                 accepted = confirming;
@@ -317,74 +305,6 @@ impl Policy {
         }
     }
 
-    /// Verifies a signature by somebody who is trusted, who may vouch for others, or who is the subject of an assertion.
-    /// `vouched` says which assertions are acceptable.
-    fn message_signature<'t>(
-        &'t self,
-        (signature, range): &'t (Signature, Range<usize>),
-        header: &SecurityHeader,
-        vouched: &[Result<(), Error>],
-        verification: &Verification<'_>,
-    ) -> Result<MessageSignature<'t>, Error> {
-        verification.check_algorithm(range, signature)?;
-        let found = self.signature_key(signature, header, vouched, verification);
-        let (key, signer, is_trusted, is_sender) = found.map_err(|error| error.at(range.start))?;
-        let signature = verification.signature_by(range, signature, &key, signer)?;
-        Ok(MessageSignature { signature, key, is_trusted, is_sender })
-    }
-
-    /// Returns the key of a signature, whose it is, whether it is that of somebody who is trusted, and of somebody who may vouch.
-    fn signature_key<'t>(
-        &'t self,
-        signature: &'t Signature,
-        header: &SecurityHeader,
-        vouched: &[Result<(), Error>],
-        verification: &Verification<'_>,
-    ) -> Result<(VerifyingKey<'t>, Signer, bool, bool), Error> {
-        let subject = |number: usize| Signer::Subject(header.assertions[number].assertion.id.clone());
-        let referred = signature.hints.iter().find_map(|hint| match hint {
-            KeyHint::Subject { assertion, keys } => Some((*assertion, keys)),
-            _ => None,
-        });
-        if let Some((number, keys)) = referred {
-            // The key is trusted only because the issuer is.
-            if let Some(Err(error)) = vouched.get(number) {
-                return Err(error.clone());
-            }
-            return match keys.as_slice() {
-                [key] if is_vouched(header, vouched, number) => {
-                    Ok((VerifyingKey::Public(key.clone()), subject(number), false, false))
-                }
-                _ => {
-                    let message = "a signature with the key of an assertion that doesn't name exactly one";
-                    Err(Error::new(ErrorKind::UnknownKey, message))
-                }
-            };
-        }
-        let mut found: Option<(VerifyingKey<'t>, Signer, bool, bool)> = None;
-        let mut refused = None;
-        let senders = self.assertions.as_ref().and_then(AssertionPolicy::senders);
-        for (trust, may_vouch) in [(self.trust.as_ref(), false), (senders, true)] {
-            let Some(trust) = trust else { continue };
-            match (verification.key(signature, trust), &mut found) {
-                (Ok((key, signer)), None) => found = Some((key, signer, !may_vouch, may_vouch)),
-                (Ok((key, _)), Some((known, _, _, is_sender))) => *is_sender |= may_vouch && key.is(known),
-                (Err(error), _) => refused = refused.or(Some(error)),
-            }
-        }
-        if let Some(found) = found {
-            return Ok(found);
-        }
-        let brought: Vec<PublicKey> = signature.hints.iter().filter_map(KeyHint::key).collect();
-        for number in (0..header.assertions.len()).filter(|number| is_vouched(header, vouched, *number)) {
-            let keys = header.assertions[number].subject_keys();
-            if let Some(key) = brought.iter().find(|key| keys.contains(key)) {
-                return Ok((VerifyingKey::Public(key.clone()), subject(number), false, false));
-            }
-        }
-        Err(refused.unwrap_or_else(|| Error::new(ErrorKind::UnknownKey, "no key of the signature is known")))
-    }
-
     /// Returns the assertion that is acceptable, how its subject is confirmed, and by which signature.
     ///
     /// # Errors
@@ -393,21 +313,21 @@ impl Policy {
         &self,
         policy: &AssertionPolicy,
         header: &SecurityHeader,
-        vouched: Vec<Result<(), Error>>,
+        vouched: &[Result<(), Error>],
         signatures: &[MessageSignature<'_>],
         required: &[Required<'_>],
         now: SystemTime,
     ) -> Result<(usize, Confirmation, Option<usize>), Error> {
-        let roles: Vec<SignerRole<'_>> = signatures.iter().map(MessageSignature::role).collect();
         let (mut chosen, mut refused) = (None, None);
         for (number, (received, vouched)) in header.assertions.iter().zip(vouched).enumerate() {
             let range = &received.assertion.range;
-            let covers = |signature: usize, must_cover: bool| {
+            let covers = |signature: &MessageSignature<'_>, must_cover: bool| {
                 let must_cover = must_cover || self.signed.contains(&Part::Assertion);
                 let assertion = must_cover.then(|| assertion_part(range));
-                covers_all(&signatures[signature].signature, required.iter().chain(&assertion))
+                signature.covers(required.iter().chain(&assertion))
             };
-            let confirmed = vouched.and_then(|()| policy.confirm(received, &roles, covers, (now, self.clock_skew)));
+            let confirm = |()| policy.confirm(received, signatures, covers, (now, self.clock_skew));
+            let confirmed = vouched.clone().and_then(confirm);
             match confirmed {
                 Ok(_) if chosen.is_some() => {
                     let message = "several assertions that are acceptable, where one was expected";
@@ -524,66 +444,6 @@ impl Policy {
     }
 }
 
-impl<'t> MessageSignature<'t> {
-    fn role(&self) -> SignerRole<'_> {
-        let key = match &self.key {
-            VerifyingKey::Public(key) => Some(key),
-            VerifyingKey::Secret(_) => None,
-        };
-        SignerRole { key, is_sender: self.is_sender }
-    }
-}
-
-fn assertion_part(range: &Range<usize>) -> Required<'_> {
-    (range, "the assertion".to_owned())
-}
-
-/// Returns whether the issuer of an assertion vouches for the keys in it.
-fn is_vouched(header: &SecurityHeader, vouched: &[Result<(), Error>], number: usize) -> bool {
-    vouched.get(number).is_some_and(Result::is_ok) && header.assertions[number].signature.is_some()
-}
-
-/// Checks that nothing is signed elsewhere: it would be hidden from those who read the message, a signed header block for
-/// example.
-fn check_places(
-    envelope: &Envelope,
-    header: &SecurityHeader,
-    signatures: &[MessageSignature<'_>],
-) -> Result<(), Error> {
-    for reference in signatures.iter().flat_map(|one| &one.signature.references) {
-        let VerifiedContent::Element { range, .. } = &reference.content else { continue };
-        if !envelope.is_part(range) && !header.children.contains(range) {
-            let message = format!("the reference \"{}\" leads to no part of the message", excerpt(&reference.uri, 60));
-            return Err(Error::new(ErrorKind::Reference, message).at(range.start));
-        }
-    }
-    Ok(())
-}
-
-/// Checks that one signature of somebody who is trusted covers all parts that must be signed, and returns its number. Two
-/// signatures of one signer may be of two messages, which somebody else put together.
-fn check_signed(required: &[Required<'_>], signatures: &[MessageSignature<'_>]) -> Result<usize, Error> {
-    let mut missing = None;
-    for (number, one) in signatures.iter().enumerate().filter(|(_, one)| one.is_trusted) {
-        match covers_all(&one.signature, required) {
-            Ok(()) => return Ok(number),
-            Err(error) => missing = missing.or(Some(error)),
-        }
-    }
-    Err(missing.unwrap_or_else(|| Error::new(ErrorKind::Unsigned, "the message has no signature")))
-}
-
-/// Checks that a signature covers all these parts.
-fn covers_all<'r>(
-    signature: &VerifiedSignature,
-    required: impl IntoIterator<Item = &'r Required<'r>>,
-) -> Result<(), Error> {
-    match required.into_iter().find(|(range, _)| !signature.covers(range)) {
-        None => Ok(()),
-        Some((range, part)) => Err(Error::new(ErrorKind::Unsigned, format!("{part} is not signed")).at(range.start)),
-    }
-}
-
 /// Remembers what identifies a message, or an assertion.
 async fn remember(
     replays: &dyn ReplayCache,
@@ -591,6 +451,9 @@ async fn remember(
     age: Duration,
     now: SystemTime,
 ) -> Result<(), Error> {
+    if identities.is_empty() {
+        return Ok(());
+    }
     let Some(until) = now.checked_add(age) else {
         return Err(Error::new(ErrorKind::Limit, "a message that would have to be remembered for ever"));
     };

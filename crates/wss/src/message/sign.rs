@@ -12,22 +12,20 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_datatypes::DateTime;
 use castile_xml::c14n::{Algorithm, Version};
-use castile_xml::{Charset, Reader, Token, decode};
+use castile_xml::{Charset, decode};
 
 use super::confirmed::Confirmed;
 use super::envelope::Envelope;
 use super::part::Part;
 use super::username::UsernameToken;
-use crate::assertion::SamlVersion;
+use crate::assertion::SentAssertion;
 use crate::canonical::{Canonical, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
-use crate::index::{IdAttributes, Index};
+use crate::index::Index;
 use crate::limits::Limits;
-use crate::signature::{Elements, Target, Template, TransformText, escaped, uri_of};
-use crate::uris::{
-    BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSSE11, WSU, X509_KEY_IDENTIFIER, X509_V3,
-};
+use crate::signature::{Target, Template, TransformText, escaped, uri_of};
+use crate::uris::{BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
@@ -472,57 +470,6 @@ enum SignedPart {
     Element(String),
     /// A token that has a signature itself or not, and a reference to it, each by its id.
     Token { reference: String, token: String, is_signed: bool },
-}
-
-/// An assertion that is sent.
-struct SentAssertion {
-    version: SamlVersion,
-    id: String,
-    /// Its root element.
-    text: String,
-    index: Index,
-}
-
-impl SentAssertion {
-    fn read(bytes: &[u8], limits: Limits) -> Result<Self, Error> {
-        let text = decode(bytes, None)?;
-        let mut reader = Reader::new(text.as_bytes(), limits.document)?;
-        let mut found = None;
-        loop {
-            match reader.next()? {
-                Token::StartTag(tag) => {
-                    let version = SamlVersion::of_namespace(reader.namespace(tag.namespace));
-                    if let Some(version) = version.filter(|_| tag.name.local() == "Assertion") {
-                        let id =
-                            Elements::new(&mut reader, limits, "Assertion").attribute(tag, version.id_attribute())?;
-                        found = Some((version, id));
-                    }
-                    break;
-                }
-                Token::End => break,
-                _ => {}
-            }
-        }
-        let Some((version, id)) = found else {
-            return Err(Error::new(
-                ErrorKind::Malformed,
-                "what is to be sent as an assertion is not one of SAML 1.1 or 2.0",
-            ));
-        };
-        let rules = IdAttributes { everywhere: Vec::new() };
-        let index = Index::of(&mut Reader::new(text.as_bytes(), limits.document)?, &rules, limits)?;
-        Ok(SentAssertion { version, id, text: text[index.root.clone()].to_owned(), index })
-    }
-
-    /// Returns a reference to it (SAML Token Profile 1.1 §3.4).
-    fn reference(&self, id: Option<&str>) -> String {
-        let (value_type, token_type) = self.version.key_identifier();
-        let id = id.map(|id| format!(" wsu:Id=\"{id}\"")).unwrap_or_default();
-        format!(
-            "<wsse:SecurityTokenReference xmlns:wsse11=\"{WSSE11}\" wsse11:TokenType=\"{token_type}\"{id}><wsse:KeyIdentifier ValueType=\"{value_type}\">{}</wsse:KeyIdentifier></wsse:SecurityTokenReference>",
-            escaped(&self.id)
-        )
-    }
 }
 
 /// Ids that the message doesn't have.

@@ -140,6 +140,34 @@ impl Index {
         }
     }
 
+    /// Returns where the elements with these ids begin. Reads no further than to the last of them.
+    ///
+    /// # Errors
+    /// One of them is not there, or the document before it is not well-formed.
+    pub(crate) fn places(
+        reader: &mut Reader<'_>,
+        rules: &IdAttributes,
+        ids: &[&str],
+    ) -> Result<HashMap<String, usize>, Error> {
+        let mut places = HashMap::new();
+        while places.len() < ids.len() {
+            match reader.next()? {
+                Token::StartTag(tag) => {
+                    let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
+                    let found = reader.attributes().filter(|attribute| rules.is_id(namespace, local, attribute));
+                    for attribute in found.filter(|attribute| ids.contains(&&*attribute.value)) {
+                        places.insert(attribute.value.to_owned(), tag.offset);
+                    }
+                }
+                Token::End => {
+                    return Err(Error::new(ErrorKind::Reference, "an element to be signed is not there"));
+                }
+                _ => {}
+            }
+        }
+        Ok(places)
+    }
+
     fn add(&mut self, id: &str, offset: usize) -> Result<(), Error> {
         match self.ids.entry(id.to_owned()) {
             Entry::Vacant(entry) => {

@@ -99,7 +99,9 @@ impl KeyHint {
     pub(crate) fn key(&self) -> Option<PublicKey> {
         match self {
             KeyHint::Key(key) => Some(key.clone()),
-            KeyHint::Certificates(certificates) => Some(crate::trust::leaf(certificates).ok()?.public_key().clone()),
+            KeyHint::Certificates(certificates) => {
+                Some(crate::certificate::leaf(certificates).ok()?.public_key().clone())
+            }
             _ => None,
         }
     }

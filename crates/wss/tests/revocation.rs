@@ -35,7 +35,7 @@ impl Authority {
         params.key_usages = usages.to_vec();
         let certificate = params.signed_by(&key, &self.issuer).unwrap();
         let signer = DocumentSigner::new(PrivateKey::from_der(key.serialized_der()).unwrap())
-            .with_certificates([Certificate::from_der(certificate.der()).unwrap()]);
+            .with_certificates(vec![Certificate::from_der(certificate.der()).unwrap()]);
         signer.sign(b"<order/>").now_or_never().unwrap().unwrap()
     }
 

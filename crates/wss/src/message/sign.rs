@@ -22,7 +22,7 @@ use crate::assertion::SentAssertion;
 use crate::canonical::{Canonical, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
-use crate::index::Index;
+use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
 use crate::signature::{Target, Template, TransformText, escaped, uri_of};
 use crate::uris::{BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
@@ -372,9 +372,12 @@ impl OutgoingSecurity {
 
     /// Computes the digests of elements. Prefixes that only values use are in the canonical forms, too.
     fn digests(&self, text: &str, parts: &[SignedPart], limits: Limits) -> Result<Vec<Target<'static>>, Error> {
-        let (_, index) = Envelope::read(text, limits)?;
         let source = Source::Message(text, limits.document);
-        let place = |id: &str| index.element(id).map(|range| range.start);
+        let mut ids: Vec<&str> = parts.iter().map(SignedPart::id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        let places = Index::places(&mut source.reader()?, &IdAttributes { everywhere: Vec::new() }, &ids)?;
+        let place = |id: &str| places.get(id).copied();
         let mut targets = Vec::new();
         for part in parts {
             let (id, transform, digest) = match part {
@@ -470,6 +473,16 @@ enum SignedPart {
     Element(String),
     /// A token that has a signature itself or not, and a reference to it, each by its id.
     Token { reference: String, token: String, is_signed: bool },
+}
+
+impl SignedPart {
+    /// Returns the id of the element that is digested.
+    fn id(&self) -> &str {
+        match self {
+            SignedPart::Element(id) => id,
+            SignedPart::Token { token, .. } => token,
+        }
+    }
 }
 
 /// Ids that the message doesn't have.

@@ -58,6 +58,7 @@ fn shown_signer(signer: &Signer) -> String {
         Signer::Key(name) => format!("the owner of the key {name}"),
         Signer::Secret(name) => format!("somebody who knows the secret {name}"),
         Signer::Anyone => "somebody who is not trusted".to_owned(),
+        Signer::Subject(id) => format!("the subject of the assertion {id}"),
         _ => "somebody".to_owned(),
     }
 }

@@ -807,6 +807,17 @@ fn assertions_have_limits() {
         let found = outcome(&policy(every()), &message.replace(&assertion, &format!("{others}{assertion}")));
         assert_eq!(found.is_ok(), is_accepted, "{count} {found:?}");
     }
+    for (count, is_accepted) in [(8, true), (9, false)] {
+        let wsu = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd";
+        let reference = |number: usize| {
+            format!(
+                "<wsse:SecurityTokenReference xmlns:u='{wsu}' u:Id='r{number}'><wsse:Reference URI='#_a1'/></wsse:SecurityTokenReference>"
+            )
+        };
+        let references: String = (0..count).map(reference).collect();
+        let found = outcome(&policy(every()), &message.replace(&assertion, &format!("{references}{assertion}")));
+        assert_eq!(found.is_ok(), is_accepted, "{count} {found:?}");
+    }
     // Deep content, and long content, are those of a document and of a header.
     let deep = original.replace("<a:AttributeValue>a&amp;", &format!("<a:AttributeValue>{}", "<x>".repeat(600)));
     let deep = deep.replacen("c</a:AttributeValue>", &format!("{}</a:AttributeValue>", "</x>".repeat(600)), 1);

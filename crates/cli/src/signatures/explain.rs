@@ -7,6 +7,7 @@ use std::time::SystemTime;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{anyhow, bail};
+use castile_wss::message::Assertion;
 use castile_wss::{
     Algorithms, Certificate, ExplainedReference, ExplainedSignature, Explanation, Signer, VerifiedContent,
 };
@@ -138,7 +139,7 @@ fn compare(ours: &str, theirs: &[u8]) -> u8 {
 }
 
 fn print_message(explanation: &Explanation, time: SystemTime) {
-    let Explanation { parts, times, problem, signatures, .. } = explanation;
+    let Explanation { parts, times, assertions, problem, signatures, .. } = explanation;
     let kind = if parts.is_empty() { "a document" } else { "a message" };
     out!("{kind} with {}", errors::counted(signatures.len(), "signature"));
     if let Some((created, expires)) = times {
@@ -156,6 +157,27 @@ fn print_message(explanation: &Explanation, time: SystemTime) {
             true => out!("  {:20} not signed", visible(&part.name)),
             false => out!("  {:20} signed by signature {}", visible(&part.name), by.join(" and ")),
         }
+        if let Some(assertion) = assertions.iter().find(|assertion| assertion.range == part.range) {
+            print_assertion(assertion);
+        }
+    }
+}
+
+/// Prints what an assertion claims.
+fn print_assertion(assertion: &Assertion) {
+    let subject = assertion.subject.name.as_deref().unwrap_or("somebody");
+    out!("    {} of {}, about {}", assertion.version, excerpt(&assertion.issuer, 200), excerpt(subject, 200));
+    let shown = |moment: Option<String>| moment.unwrap_or_else(|| "an unknown time".to_owned());
+    let begins = shown(assertion.not_before.map(|moment| moment.to_string()));
+    let ends = shown(assertion.not_on_or_after.map(|moment| moment.to_string()));
+    out!("    valid from {begins} until {ends}");
+    for audiences in &assertion.audiences {
+        out!("    for {}", excerpt(&audiences.join(" or "), 200));
+    }
+    let methods: Vec<&str> = assertion.confirmations.iter().map(|method| method.name()).collect();
+    match methods.is_empty() {
+        true => out!("    its subject can't be confirmed"),
+        false => out!("    its subject is confirmed by {}", methods.join(" or ")),
     }
 }
 

@@ -148,20 +148,23 @@ impl Policy {
         Policy { max_age, ..self }
     }
 
-    /// Sets how far in the future a message may have been made, according to the time that it states. The default is 60 s.
+    /// Sets how far in the future a message may have been made, according to the time that it states. The default is 60 s. The
+    /// validity of an assertion may begin so much later, and end so much earlier.
     #[must_use]
     pub fn with_clock_skew(self, clock_skew: Duration) -> Self {
         Policy { clock_skew, ..self }
     }
 
     /// Sets where messages are remembered, so that nobody can send them again. The default is a [`ReplayMemory`]. Messages
-    /// without a time are not remembered, because that would have to be for ever.
+    /// without a time are not remembered, because that would have to be for ever. Assertions that may be used once are
+    /// remembered, too.
     #[must_use]
     pub fn with_replay_cache(self, replays: impl ReplayCache + 'static) -> Self {
         Policy { replays: Some(Arc::new(replays)), ..self }
     }
 
-    /// Remembers no messages. Whoever reads a message can send it again until it is too old.
+    /// Remembers no messages. Whoever reads a message can send it again until it is too old. Assertions that may be used once are
+    /// refused.
     #[must_use]
     pub fn without_replay_cache(self) -> Self {
         Policy { replays: None, ..self }

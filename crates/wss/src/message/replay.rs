@@ -9,7 +9,8 @@ use futures_util::future::{BoxFuture, ready};
 
 /// Remembers which messages were received, until they expire. Several servers of one service can share one.
 pub trait ReplayCache: fmt::Debug + Send + Sync {
-    /// Remembers a message until this time. `message` is a digest of what its sender signed, or of its password digest.
+    /// Remembers a message until this time. `message` is a digest of what its sender signed, of its password digest, or of the
+    /// issuer and the id of its assertion.
     fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered>;
 }
 

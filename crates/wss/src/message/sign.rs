@@ -118,7 +118,7 @@ impl OutgoingSecurity {
     }
 
     /// Has the signature refer to the assertion for its key, as holder-of-key needs it. The key must be the one that the
-    /// assertion names for its subject.
+    /// assertion names for its subject. A certificate is not sent then.
     #[must_use]
     pub fn with_key_of_subject(self) -> Self {
         OutgoingSecurity { has_key_of_subject: true, ..self }

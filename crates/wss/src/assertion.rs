@@ -13,7 +13,7 @@ pub(crate) use sent::SentAssertion;
 
 use crate::uris::{SAML1, SAML1_ID, SAML1_TOKEN, SAML2, SAML2_ID, SAML2_TOKEN};
 
-/// What a SAML assertion says. Comments in a text don't split it.
+/// What a SAML assertion says. A text is all text of its element, also around comments.
 ///
 /// A [`VerifiedMessage`](crate::message::VerifiedMessage) has an assertion that a [`Policy`](crate::message::Policy) accepted. In an
 /// [`Explanation`](crate::Explanation) anybody may have made it.
@@ -30,7 +30,7 @@ pub struct Assertion {
     pub issued: DateTime,
     /// When its validity begins.
     pub not_before: Option<DateTime>,
-    /// When its validity has ended.
+    /// From this time on it is not valid.
     pub not_on_or_after: Option<DateTime>,
     /// Whom it is for: somebody who is in each of these lists.
     pub audiences: Vec<Vec<String>>,
@@ -86,7 +86,7 @@ pub enum Confirmation {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Authentication {
-    /// When.
+    /// When the subject was authenticated.
     pub instant: DateTime,
     /// The URI of the `AuthnContextClassRef`, or of the `AuthenticationMethod`.
     pub context: Option<String>,
@@ -115,7 +115,8 @@ pub struct AttributeValue {
 }
 
 impl Assertion {
-    /// Returns the values of all attributes with this name. Values that have elements are left out.
+    /// Returns the values of all attributes with this name, whatever their [namespace](AssertionAttribute::namespace). Values that
+    /// have elements are left out.
     pub fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
         let attributes = self.attributes.iter().filter(move |attribute| attribute.name == name);
         attributes.flat_map(|attribute| &attribute.values).filter_map(|value| value.text.as_deref())
@@ -175,11 +176,7 @@ impl SamlVersion {
 }
 
 impl Confirmation {
-    const ALL: [(&'static str, Confirmation); 3] = [
-        ("holder-of-key", Confirmation::HolderOfKey),
-        ("sender-vouches", Confirmation::SenderVouches),
-        ("bearer", Confirmation::Bearer),
-    ];
+    const ALL: [Confirmation; 3] = [Confirmation::HolderOfKey, Confirmation::SenderVouches, Confirmation::Bearer];
 
     /// Returns the method with this URI.
     pub(crate) fn from_uri(version: SamlVersion, uri: &str) -> Option<Self> {
@@ -187,11 +184,15 @@ impl Confirmation {
             SamlVersion::Saml11 => "urn:oasis:names:tc:SAML:1.0:cm:",
             SamlVersion::Saml20 => "urn:oasis:names:tc:SAML:2.0:cm:",
         })?;
-        Self::ALL.iter().find(|(known, _)| *known == name).map(|(_, confirmation)| *confirmation)
+        Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
     /// Returns the name in the URI of the method.
     pub fn name(self) -> &'static str {
-        Self::ALL.iter().find(|(_, known)| *known == self).map_or("", |(name, _)| name)
+        match self {
+            Confirmation::HolderOfKey => "holder-of-key",
+            Confirmation::SenderVouches => "sender-vouches",
+            Confirmation::Bearer => "bearer",
+        }
     }
 }

@@ -155,8 +155,11 @@ impl Index {
                 Token::StartTag(tag) => {
                     let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
                     let found = reader.attributes().filter(|attribute| rules.is_id(namespace, local, attribute));
-                    for attribute in found.filter(|attribute| ids.contains(&&*attribute.value)) {
-                        places.insert(attribute.value.to_owned(), tag.offset);
+                    for attribute in found.filter(|attribute| ids.contains(&attribute.value)) {
+                        if places.insert(attribute.value.to_owned(), tag.offset).is_some() {
+                            let message = format!("a second element with the id \"{}\"", excerpt(attribute.value, 60));
+                            return Err(Error::new(ErrorKind::Reference, message).at(tag.offset));
+                        }
                     }
                 }
                 Token::End => {
@@ -179,6 +182,11 @@ impl Index {
                 Err(Error::new(ErrorKind::Reference, message).at(offset))
             }
         }
+    }
+
+    /// Returns an id that both documents have.
+    pub(crate) fn shared_id(&self, other: &Index) -> Option<&str> {
+        other.ids.keys().find_map(|id| Some(self.ids.get_key_value(id)?.0.as_str()))
     }
 
     /// Returns the id of the element that begins at this offset.

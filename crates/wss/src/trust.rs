@@ -92,8 +92,8 @@ impl Trust {
         self
     }
 
-    /// Adds a list of revoked certificates. Once there is one, each certificate between that of a signature and an authority needs a
-    /// list of its issuer, which must be up to date. Certificates that are trusted by themselves need none.
+    /// Adds a list of revoked certificates. Once there is one, the certificate of a signature and each one between it and an
+    /// authority need a list of their issuer, which must be up to date. Certificates that are trusted by themselves need none.
     #[must_use]
     pub fn with_revocation_list(mut self, list: RevocationList) -> Self {
         self.revoked.push(list);
@@ -288,6 +288,7 @@ impl Trust {
         let now = self.time.unwrap_or(now);
         let time = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
         let lists: Vec<_> = self.revoked.iter().map(RevocationList::list).collect();
+        // The builder refuses only an empty list.
         let revocation = RevocationOptionsBuilder::new(&lists).ok();
         let revocation = revocation.map(|options| options.with_expiration_policy(ExpirationPolicy::Enforce).build());
         end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, revocation, None)

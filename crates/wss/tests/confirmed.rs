@@ -80,13 +80,13 @@ fn answers_belong_to_their_requests() {
     assert_eq!(problem(&client, &of_milk, &milk), None);
     let exchanged = problem(&client, &of_milk, &tea).unwrap();
     assert!(exchanged.contains("the answer is for another request"), "{exchanged}");
-    // Without confirmation nobody notices.
     let unconfirmed = answer(&layer, &milk);
     let missing = problem(&client, &unconfirmed, &milk).unwrap();
     assert!(missing.contains("it has no <SignatureConfirmation>"), "{missing}");
+    // Without the option nobody notices.
     let trusting = ClientSecurity::new(signing("client")).with_answer_policy(signed_by("service"));
     assert_eq!(problem(&trusting, &of_milk, &tea), None);
-    // Those who know nothing of it can leave it out of what they check.
+    // A client that doesn't ask for confirmation ignores it.
     assert_eq!(problem(&trusting, &of_tea, &tea), None);
 }
 

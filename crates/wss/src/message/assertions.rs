@@ -159,7 +159,10 @@ impl AssertionPolicy {
             return failed(format!("an assertion for the audience \"{shown}\", which this service is not"));
         }
         let now = verification.now;
-        check_period("an assertion", Some(assertion.issued), None, now, clock_skew)?;
+        if now.checked_add(clock_skew).is_some_and(|latest| assertion.issued > DateTime::from(latest)) {
+            let message = format!("an assertion was issued at {}, which has not come", assertion.issued);
+            return Err(Error::new(ErrorKind::Time, message));
+        }
         check_period("an assertion", assertion.not_before, assertion.not_on_or_after, now, clock_skew)?;
         if !received.confirmations.iter().any(|one| one.not_on_or_after.is_some())
             && assertion.not_on_or_after.is_none()
@@ -170,7 +173,7 @@ impl AssertionPolicy {
         let ends_soon = |end: DateTime| now.checked_add(MAX_ONE_TIME).is_some_and(|limit| end <= DateTime::from(limit));
         if received.is_for_one_use && !assertion.not_on_or_after.is_some_and(ends_soon) {
             let seconds = MAX_ONE_TIME.as_secs();
-            return failed(format!("an assertion for one use that is valid for more than {seconds} s"));
+            return failed(format!("an assertion for one use that doesn't end within {seconds} s"));
         }
         Ok(())
     }

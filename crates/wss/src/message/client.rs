@@ -32,8 +32,8 @@ impl ClientSecurity {
     }
 
     /// Requires that answers confirm the signature of their request (WS-Security 1.1 §8.5), so that nobody can exchange the signed
-    /// answers to two requests. It has an effect only with an answer policy that requires signatures. Services have to be asked for
-    /// it: CXF calls it `enableSignatureConfirmation`.
+    /// answers to two requests. It needs an [answer policy](Self::with_answer_policy) that requires a signature, without which every
+    /// answer is refused. Services have to be asked for it: CXF calls it `enableSignatureConfirmation`.
     #[must_use]
     pub fn with_confirmed_answers(self) -> Self {
         ClientSecurity { is_confirmed: true, ..self }
@@ -57,7 +57,12 @@ impl MessageSecurity for ClientSecurity {
         signatures: &'a [Vec<u8>],
     ) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
-            let Some(policy) = &self.answers else { return Ok(()) };
+            let Some(policy) = &self.answers else {
+                return match self.is_confirmed {
+                    true => Err(Error::of_security("answers are to be confirmed, and there is no policy for them")),
+                    false => Ok(()),
+                };
+            };
             let checked = match policy.check(answer, charset) {
                 Ok(checked) => policy.finish(checked).await,
                 Err(error) => Err(error),

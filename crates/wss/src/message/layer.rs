@@ -52,7 +52,8 @@ impl SecurityLayer {
     }
 
     /// Has replies confirm the signatures of their requests (WS-Security 1.1 §8.5), so that nobody can take the reply to one request
-    /// for that to another. Replies must be signed, and clients must understand it.
+    /// for that to another. It needs [reply security](Self::with_reply_security) with a signature, without which replies become
+    /// faults. Clients must understand it.
     #[must_use]
     pub fn with_confirmation(self) -> Self {
         SecurityLayer { confirms: true, ..self }

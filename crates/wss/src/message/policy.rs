@@ -63,7 +63,7 @@ pub(super) struct Checked {
     /// The number of the signature that fulfils the policy.
     accepted: Option<usize>,
     assertion: Option<(Assertion, Confirmation)>,
-    /// The values of all signatures, which an answer may confirm.
+    /// The values of the verified signatures, which an answer may confirm.
     values: Vec<Vec<u8>>,
     /// What it says about the signatures of its request, if it is an answer.
     confirmed: Vec<Confirmed>,
@@ -80,7 +80,7 @@ impl Policy {
     fn new() -> Self {
         Policy {
             trust: None,
-            signed: Vec::new(),
+            signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing],
             passwords: None,
             assertions: None,
             needs_timestamp: false,
@@ -99,8 +99,9 @@ impl Policy {
     /// header blocks of WS-Addressing. The time stamp is required, too.
     #[must_use]
     pub fn signed_by(trust: Trust) -> Self {
-        let signed = vec![Part::Body, Part::Timestamp, Part::Username, Part::Assertion, Part::Addressing];
-        Policy { trust: Some(trust), signed, needs_timestamp: true, ..Policy::new() }
+        let mut policy = Policy { trust: Some(trust), needs_timestamp: true, ..Policy::new() };
+        policy.signed.push(Part::Assertion);
+        policy
     }
 
     /// Requires the name of a user, with the right password.
@@ -114,14 +115,13 @@ impl Policy {
     /// sender-vouches the assertion. The time stamp is required in any case.
     #[must_use]
     pub fn vouched_by(assertions: AssertionPolicy) -> Self {
-        let signed = vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing];
-        Policy { signed, needs_timestamp: true, ..Policy::new() }.with_assertions(assertions)
+        Policy::new().with_assertions(assertions)
     }
 
-    /// Also requires a SAML assertion. Exactly one assertion of a message has to be acceptable; others are ignored.
+    /// Also requires a SAML assertion, and a time stamp. Exactly one assertion of a message has to be acceptable; others are ignored.
     #[must_use]
     pub fn with_assertions(self, assertions: AssertionPolicy) -> Self {
-        Policy { assertions: Some(assertions), ..self }
+        Policy { assertions: Some(assertions), needs_timestamp: true, ..self }
     }
 
     /// Also requires the name of a user, with the right password.
@@ -130,7 +130,8 @@ impl Policy {
         Policy { passwords: Some(Arc::new(passwords)), ..self }
     }
 
-    /// Sets the parts that must be signed. The time stamp must be signed in any case, if it is required.
+    /// Sets the parts that a signature must cover, if one is required: by [`signed_by`](Self::signed_by), or to confirm the subject of
+    /// an assertion by holder-of-key or sender-vouches. The time stamp must be signed in any case, if it is required.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
         Policy { signed: parts.into_iter().collect(), ..self }
@@ -148,8 +149,8 @@ impl Policy {
         Policy { max_age, ..self }
     }
 
-    /// Sets how far in the future a message may have been made, according to the time that it states. The default is 60 s. The
-    /// validity of an assertion may begin so much later, and end so much earlier.
+    /// Sets how far in the future a message may have been made, according to the time that it states. The default is 60 s. An
+    /// assertion is also accepted this long before its validity begins and after it ends.
     #[must_use]
     pub fn with_clock_skew(self, clock_skew: Duration) -> Self {
         Policy { clock_skew, ..self }
@@ -207,7 +208,15 @@ impl Policy {
     /// # Errors
     /// The message doesn't fulfil the policy. Don't tell its sender why: that helps those who attack more than others.
     pub async fn verify(&self, message: &[u8]) -> Result<VerifiedMessage, Error> {
-        let checked = self.check(message, None)?;
+        self.verify_in(message, None).await
+    }
+
+    /// Verifies a message in the encoding of its media type, which takes precedence over the one that it declares (RFC 7303 §3).
+    ///
+    /// # Errors
+    /// The message doesn't fulfil the policy.
+    pub async fn verify_in(&self, message: &[u8], charset: Option<Charset>) -> Result<VerifiedMessage, Error> {
+        let checked = self.check(message, charset)?;
         self.finish(checked).await
     }
 
@@ -269,7 +278,9 @@ impl Policy {
         if created.is_some() {
             identity.extend(signatures.iter().map(VerifiedSignature::identity));
         }
-        let values = header.signatures.iter().map(|(signature, _)| signature.value.clone()).collect();
+        // All of them were verified, or none.
+        let values = header.signatures.iter().map(|(signature, _)| signature.value.clone());
+        let values = values.take(signatures.len()).collect();
         let SecurityHeader { username, mut assertions, confirmed, .. } = header;
         let chosen = chosen.map(|(number, confirmation)| (assertions.swap_remove(number), confirmation));
         let one_time = chosen.as_ref().filter(|(received, _)| received.is_for_one_use).map(|(received, _)| {
@@ -514,7 +525,7 @@ impl VerifiedMessage {
         self.assertion.as_ref().map(|(_, confirmation)| *confirmation)
     }
 
-    /// Returns the values of all signatures, which an answer may confirm.
+    /// Returns the values of the verified signatures, which an answer may confirm.
     pub(super) fn values(&self) -> &[Vec<u8>] {
         &self.values
     }

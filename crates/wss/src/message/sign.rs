@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_datatypes::DateTime;
 use castile_xml::c14n::{Algorithm, Version};
-use castile_xml::{Charset, decode};
+use castile_xml::{Charset, decode, excerpt};
 
 use super::confirmed::Confirmed;
 use super::envelope::Envelope;
@@ -182,13 +182,20 @@ impl OutgoingSecurity {
     /// Returns a message in UTF-8 with what is to be added.
     ///
     /// # Errors
-    /// The message is not an envelope, it has a `Security` for the same role, the assertion is not one, or the key fails.
+    /// The message is not an envelope, it has a `Security` for the same role, or shares an id with the assertion; the assertion is not
+    /// one, or is missing; the certificate doesn't have what is to identify it; or the key fails.
     pub async fn secure(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
         Ok(self.secured(message, None).await?.message)
     }
 
     /// Returns a message with what is to be added. An answer may confirm the signature values of its request.
     pub(super) async fn secured(&self, message: &[u8], confirmed: Option<&[Vec<u8>]>) -> Result<SecuredMessage, Error> {
+        if self.key.is_none() && confirmed.is_some() {
+            return Err(Error::new(ErrorKind::Key, "an answer that confirms signatures, and no key to sign it with"));
+        }
+        if self.key.is_none() && self.has_key_of_subject {
+            return Err(Error::new(ErrorKind::Key, "a signature with the key of an assertion's subject, and no key"));
+        }
         let text = decode(message, Some(Charset::UTF_8))?;
         let limits = self.limits;
         let (envelope, index) = Envelope::read(&text, limits)?;
@@ -197,9 +204,16 @@ impl OutgoingSecurity {
             return Err(Error::new(ErrorKind::Unsupported, message).at(block.range.start));
         }
         let assertion = self.assertion.as_ref().map(|bytes| SentAssertion::read(bytes, limits)).transpose()?;
+        if let Some(id) = assertion.as_ref().and_then(|assertion| index.shared_id(&assertion.index)) {
+            let message = format!("the message and the assertion both have an element with the id \"{}\"", excerpt(id, 60));
+            return Err(Error::new(ErrorKind::Reference, message));
+        }
         let mut ids = Ids { index: &index, assertion: assertion.as_ref().map(|one| &one.index), used: BTreeSet::new() };
         let mut block = self.block(&envelope, assertion.as_ref(), &mut ids)?;
         block.confirm(confirmed, &mut ids);
+        if block.content.is_empty() && self.key.is_none() {
+            return Ok(SecuredMessage { message: text.into_owned().into_bytes(), value: None });
+        }
         let signed: Vec<(String, Vec<Edit>)> = match self.key {
             Some(_) => self.parts_with_ids(&text, &envelope, &mut ids),
             None => Vec::new(),
@@ -377,18 +391,20 @@ impl OutgoingSecurity {
         ids.sort_unstable();
         ids.dedup();
         let places = Index::places(&mut source.reader()?, &IdAttributes { everywhere: Vec::new() }, &ids)?;
-        let place = |id: &str| places.get(id).copied();
+        let place = |id: &str| {
+            let absent = || Error::new(ErrorKind::Reference, "an element to be signed is not there");
+            places.get(id).copied().ok_or_else(absent)
+        };
         let mut targets = Vec::new();
         for part in parts {
             let (id, transform, digest) = match part {
                 SignedPart::Element(id) => {
-                    let Canonical { digest, prefixes } = Canonical::of(source, place(id), EXCLUSIVE_10, self.digest)?;
+                    let Canonical { digest, prefixes } = Canonical::of(source, Some(place(id)?), EXCLUSIVE_10, self.digest)?;
                     (id, TransformText { prefixes, ..TransformText::new(EXCLUSIVE) }, digest)
                 }
                 SignedPart::Token { reference, token, is_signed } => {
-                    let apex = place(token).unwrap_or_default();
                     let Canonical { digest, prefixes } =
-                        Canonical::of_token(source, apex, EXCLUSIVE_10, self.digest, !is_signed)?;
+                        Canonical::of_token(source, place(token)?, EXCLUSIVE_10, self.digest, !is_signed)?;
                     let transform = TransformText { uri: STR_TRANSFORM, prefixes, token: Some(EXCLUSIVE) };
                     (reference, transform, digest)
                 }
@@ -537,7 +553,7 @@ impl Default for OutgoingSecurity {
 
 impl fmt::Debug for OutgoingSecurity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Security")
+        f.debug_struct("OutgoingSecurity")
             .field("lifetime", &self.lifetime)
             .field("username", &self.username)
             .field("assertion", &self.assertion.is_some())

@@ -77,7 +77,7 @@ impl<'t> Signers<'t> {
                     found = Some(SignatureKey { key, signer, is_trusted: !is_sender, is_sender });
                 }
                 // Both have to mean the same key.
-                (Ok((key, _)), Some(found)) => found.is_sender = is_sender && key.is(&found.key),
+                (Ok((key, _)), Some(found)) => found.is_sender = key.is(&found.key),
                 (Err(error), _) => refused = refused.or(Some(error)),
             }
         }
@@ -106,6 +106,10 @@ impl<'t> Signers<'t> {
         }
         match keys {
             [key] if self.is_vouched(header, number) => Ok(subject(header, number, key)),
+            [_] => {
+                let message = "a signature with the key of an assertion that its issuer did not sign";
+                Err(Error::new(ErrorKind::UnknownKey, message))
+            }
             _ => {
                 let message = "a signature with the key of an assertion that doesn't name exactly one";
                 Err(Error::new(ErrorKind::UnknownKey, message))

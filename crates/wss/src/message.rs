@@ -25,6 +25,7 @@
 
 mod client;
 mod envelope;
+mod fault;
 mod header;
 mod layer;
 mod outline;

@@ -7,6 +7,7 @@ use castile_soap::Version;
 use castile_xml::{Reader, Token};
 
 use super::envelope::Envelope;
+use super::fault::code_prefix;
 use super::header::SecurityHeader;
 use crate::Error;
 use crate::index::Index;
@@ -24,6 +25,8 @@ pub(crate) struct Outline {
     pub(crate) signatures: Vec<(Signature, Range<usize>)>,
     /// The tokens that references lead to, by the ids of the references.
     pub(crate) tokens: Vec<(String, Range<usize>)>,
+    /// The prefix of the code of a fault, with the offset of its element, if that need not be signed.
+    pub(crate) fault_prefix: Option<(usize, String)>,
     /// Why there are no signatures.
     pub(crate) problem: Option<Error>,
 }
@@ -37,8 +40,15 @@ impl Outline {
         let (envelope, index) = Envelope::read(text, limits)?;
         let mut parts = vec![("Body".to_owned(), envelope.body.clone())];
         parts.extend(envelope.blocks.iter().map(|block| (block.local.clone(), block.range.clone())));
-        let mut outline =
-            Outline { index, parts, times: None, signatures: Vec::new(), tokens: Vec::new(), problem: None };
+        let mut outline = Outline {
+            index,
+            parts,
+            times: None,
+            signatures: Vec::new(),
+            tokens: Vec::new(),
+            fault_prefix: code_prefix(text, &envelope, limits)?,
+            problem: None,
+        };
         let block = envelope.blocks.iter().find(|block| block.namespace == WSSE && block.local == "Security");
         let Some(block) = block else { return Ok(outline) };
         outline.parts.retain(|(_, range)| *range != block.range);

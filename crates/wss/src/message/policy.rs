@@ -9,6 +9,7 @@ use castile_datatypes::DateTime;
 use castile_xml::{Charset, decode, excerpt};
 
 use super::envelope::Envelope;
+use super::fault::code_prefix;
 use super::header::{SecurityHeader, Timestamp};
 use super::part::Part;
 use super::replay::{Remembered, ReplayCache, ReplayMemory};
@@ -91,6 +92,13 @@ impl Policy {
     #[must_use]
     pub fn authenticated_by(passwords: impl Passwords + 'static) -> Self {
         Policy::new().with_passwords(passwords)
+    }
+
+    /// Requires a time stamp, and nothing that proves who made the message: TLS has to tell that. It is for answers of
+    /// services that check passwords. Many of them answer with a time stamp that must be understood.
+    #[must_use]
+    pub fn timestamped() -> Self {
+        Policy { needs_timestamp: true, ..Policy::new() }
     }
 
     /// Also requires the name of a user, with the right password.
@@ -199,6 +207,7 @@ impl Policy {
                 index: &index,
                 scope: Scope::Message(&tokens),
                 allows_unsigned_prefixes: self.allows_unsigned_prefixes,
+                fault_prefix: code_prefix(&text, &envelope, self.limits)?,
             };
             for (signature, range) in &header.signatures {
                 signatures.push(verification.signature(range, signature, trust)?);

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! secured serve FOLDER           prints `listening on http://ADDRESS` and serves until it is killed
-//! secured call FOLDER URL        calls a service, and prints a line for each case
+//! secured call FOLDER SCENARIO,… URL
+//!                                calls a service, and prints a line for each case
 //! ```
 //!
 //! FOLDER has the keys and certificates, which `tests/interop/security/run` makes. That script also defines the URLs and the lines.
@@ -13,11 +14,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use castile::http::server::{Routes, Server};
-use castile::soap::Version;
+use castile::soap::{Version, addressing};
 use castile::wss::message::{
     CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
 };
-use castile::wss::{Certificate, DigestAlgorithm, PrivateKey, Secret, SignatureAlgorithm, Trust};
+use castile::wss::{Algorithms, Certificate, DigestAlgorithm, PrivateKey, Secret, SignatureAlgorithm, Trust};
 use castile::{CallError, ClientOptions, Detail, Fault, Request, Response};
 use tokio::net::TcpListener;
 
@@ -28,6 +29,8 @@ use contract::*;
 
 const USER: &str = "bookkeeper";
 const PASSWORD: &str = "secret-password";
+/// What the canonical form of a text may differ in. The answer must have the same note.
+const NOTE: &str = " \u{e9} \u{20ac} \u{1d11e} <&> \"'\t|\r\n ";
 const VERSIONS: [(&str, Version); 2] = [("11", Version::Soap11), ("12", Version::Soap12)];
 
 /// What messages have.
@@ -45,13 +48,17 @@ enum Key {
     Ed25519,
 }
 
-const SCENARIOS: [Scenario; 13] = [
+const SCENARIOS: [Scenario; 17] = [
     signed("token", Key::Rsa, CertificateForm::Token),
     signed("issuer", Key::Rsa, CertificateForm::IssuerSerial),
     signed("identifier", Key::Rsa, CertificateForm::KeyIdentifier),
     signed("thumbprint", Key::Rsa, CertificateForm::Thumbprint),
     signed("str", Key::Rsa, CertificateForm::Token),
     signed("path", Key::Rsa, CertificateForm::Token),
+    signed("embedded", Key::Rsa, CertificateForm::Token),
+    signed("inclusive", Key::Rsa, CertificateForm::Token),
+    signed(LEGACY, Key::Rsa, CertificateForm::Token),
+    signed(ADDRESSING, Key::Rsa, CertificateForm::Token),
     signed("pss", Key::RsaPss, CertificateForm::Token),
     signed("ecdsa", Key::Ec, CertificateForm::Token),
     signed("ed25519", Key::Ed25519, CertificateForm::Token),
@@ -72,8 +79,11 @@ const SCENARIOS: [Scenario; 13] = [
 /// The scenario whose signature doesn't cover the user name.
 const UNSIGNED_USER: &str = "beside";
 
-/// Scenarios with a form of tokens that Castile reads, but doesn't write.
-const ONLY_SERVED: [&str; 2] = ["str", "path"];
+/// The scenario whose requests are signed with SHA-1.
+const LEGACY: &str = "sha1";
+
+/// The scenario whose messages have signed header blocks of WS-Addressing.
+const ADDRESSING: &str = "addressing";
 
 const fn signed(name: &'static str, key: Key, form: CertificateForm) -> Scenario {
     Scenario { name, signature: Some((key, form)), password: None }
@@ -84,8 +94,8 @@ async fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["serve", folder] => serve(&Store(folder.into())).await,
-        ["call", folder, url] => call(&Store(folder.into()), url).await,
-        _ => bail!("usage: secured serve FOLDER | call FOLDER URL"),
+        ["call", folder, scenarios, url] => call(&Store(folder.into()), scenarios, url).await,
+        _ => bail!("usage: secured serve FOLDER | call FOLDER SCENARIO,… URL"),
     }
 }
 
@@ -117,16 +127,18 @@ struct Shop;
 
 impl Orders for Shop {
     async fn order(&self, request: Request<Order>) -> Result<Response<OrderResponse>, Fault<OrderFault>> {
-        let Order { customer, quantity } = request.into_inner();
+        let Order { customer, quantity, note } = request.into_inner();
         match quantity {
-            ..=100 => Ok(OrderResponse { customer, number: 7 }.into()),
+            ..=100 => Ok(OrderResponse { customer, number: 7, note }.into()),
             _ => Err(Fault::sender("order less").with_detail(OrderFault::SoldOut(SoldOut { left: 100 }))),
         }
     }
 }
 
-async fn call(store: &Store, url: &str) -> anyhow::Result<()> {
-    for scenario in SCENARIOS.iter().filter(|scenario| !ONLY_SERVED.contains(&scenario.name)) {
+async fn call(store: &Store, scenarios: &str, url: &str) -> anyhow::Result<()> {
+    for name in scenarios.split(',') {
+        let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
+        let scenario = scenario.with_context(|| format!("there is no scenario {name}"))?;
         for (version, soap) in VERSIONS {
             let caller = Caller { store, scenario, url, version, soap };
             let security = caller.security("client", PASSWORD)?;
@@ -180,9 +192,12 @@ impl Caller<'_> {
         let mut options = ClientOptions::default();
         options.version = Some(self.soap);
         options.security = Some(Arc::new(security));
+        if self.scenario.name == ADDRESSING {
+            options.addressing = Some(addressing::Version::Recommendation);
+        }
         let url = format!("{}/{treatment}/{}/{}", self.url, self.scenario.name, self.version);
         let client = OrdersClient::new(&url)?.with_options(options);
-        Ok(client.order(&Order { customer: "Ada".to_owned(), quantity }).await)
+        Ok(client.order(&Order { customer: "Ada".to_owned(), quantity, note: NOTE.to_owned() }).await)
     }
 
     fn tell(&self, case: &str, wrong: String) {
@@ -193,7 +208,7 @@ impl Caller<'_> {
 
 fn right(outcome: Outcome) -> String {
     match outcome {
-        Ok(OrderResponse { customer, number: 7 }) if customer == "Ada" => String::new(),
+        Ok(OrderResponse { customer, number: 7, note }) if customer == "Ada" && note == NOTE => String::new(),
         Ok(other) => format!("answered {other:?}"),
         Err(error) => error.to_string(),
     }
@@ -256,6 +271,7 @@ impl Store {
         let policy = Policy::signed_by(trust);
         Ok(match scenario.name {
             UNSIGNED_USER => policy.with_signed([Part::Body, Part::Timestamp]),
+            LEGACY => policy.with_algorithms(Algorithms::default().with_legacy()),
             _ => policy,
         })
     }

@@ -116,6 +116,33 @@ fn every_form_of_token_is_accepted() {
     }
 }
 
+/// WSS4J writes it so, as `X509KeyIdentifier`.
+#[test]
+fn a_certificate_may_be_in_the_reference_to_it() {
+    let key = KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+    let certificate = CertificateParams::default().self_signed(&key).unwrap();
+    let certificate = Certificate::from_der(certificate.der()).unwrap();
+    let security = OutgoingSecurity::new()
+        .with_timestamp()
+        .with_signature(PrivateKey::from_pem(key.serialize_pem().as_bytes()).unwrap())
+        .with_certificate(certificate.clone());
+    let message = secured(&security, &order(SOAP11, ""));
+    // The reference is not signed.
+    let start = message.find("<wsse:Reference").unwrap();
+    let end = start + message[start..].find("/>").unwrap() + "/>".len();
+    let kind = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-x509-token-profile-1.0#X509v3";
+    let with = |token: &str| {
+        let reference = format!("<wsse:KeyIdentifier ValueType=\"{kind}\">{token}</wsse:KeyIdentifier>");
+        format!("{}{reference}{}", &message[..start], &message[end..])
+    };
+    let found = with(&STANDARD.encode(certificate.der()));
+    let policy = |trust: Trust| Policy::signed_by(trust).without_replay_cache();
+    let verified = verify(&policy(Trust::new().with_certificate(certificate.clone())), &found).unwrap();
+    assert_eq!(verified.signer(), Some(&Signer::Certificate(certificate)));
+    assert_eq!(verify(&policy(Trust::new()), &found).unwrap_err().kind(), ErrorKind::Untrusted);
+    assert_eq!(verify(&policy(Trust::new()), &with("AAAA")).unwrap_err().kind(), ErrorKind::Key);
+}
+
 #[test]
 fn passwords_are_checked() {
     let passwords = BTreeMap::from([

@@ -1,3 +1,5 @@
+import jakarta.xml.ws.WebServiceFeature;
+import jakarta.xml.ws.soap.AddressingFeature;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -12,6 +14,8 @@ import java.security.spec.PKCS8EncodedKeySpec;
 import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import javax.security.auth.callback.Callback;
 import javax.security.auth.callback.CallbackHandler;
 import org.apache.cxf.interceptor.InterceptorProvider;
@@ -29,6 +33,7 @@ final class Security {
     private static final String KEY_PASSWORD = "of no use";
     private static final String WSU = DefaultCryptoCoverageChecker.WSU_NS;
     private static final String WSSE = DefaultCryptoCoverageChecker.WSSE_NS;
+    private static final String WSA = DefaultCryptoCoverageChecker.WSA_NS;
     private static final String MORE = "http://www.w3.org/2001/04/xmldsig-more#";
 
     private final Path folder;
@@ -53,6 +58,11 @@ final class Security {
 
     boolean hasPassword() {
         return !isSigned() || scenario.equals("both") || scenario.equals("beside");
+    }
+
+    /** What of JAX-WS the scenario needs. */
+    WebServiceFeature[] features() {
+        return scenario.equals("addressing") ? new WebServiceFeature[] {new AddressingFeature(true)} : new WebServiceFeature[0];
     }
 
     /** Secures what a client sends by the key of `owner`, and requires that the server secures its answers. */
@@ -84,9 +94,14 @@ final class Security {
                 case "pss" -> "http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1";
                 case "ecdsa" -> MORE + "ecdsa-sha256";
                 case "ed25519" -> "http://www.w3.org/2021/04/xmldsig-more#eddsa-ed25519";
+                case "sha1" -> "http://www.w3.org/2000/09/xmldsig#rsa-sha1";
                 default -> MORE + "rsa-sha256";
             });
-            options.put(ConfigurationConstants.SIG_DIGEST_ALGO, "http://www.w3.org/2001/04/xmlenc#sha256");
+            options.put(ConfigurationConstants.SIG_DIGEST_ALGO, scenario.equals("sha1")
+                ? "http://www.w3.org/2000/09/xmldsig#sha1" : "http://www.w3.org/2001/04/xmlenc#sha256");
+            if (scenario.equals("inclusive")) {
+                options.put(ConfigurationConstants.SIG_C14N_ALGO, "http://www.w3.org/TR/2001/REC-xml-c14n-20010315");
+            }
             options.put(ConfigurationConstants.SIG_KEY_ID, switch (scenario) {
                 case "issuer" -> "IssuerSerial";
                 case "identifier" -> "SKIKeyIdentifier";
@@ -103,6 +118,11 @@ final class Security {
                 parts += ";STRTransform";
             }
             options.put(ConfigurationConstants.SIGNATURE_PARTS, parts);
+            if (scenario.equals("addressing")) {
+                String[] blocks = {"To", "Action", "MessageID", "RelatesTo", "From", "ReplyTo", "FaultTo"};
+                String optional = Stream.of(blocks).map(block -> "{Element}{" + WSA + "}" + block).collect(Collectors.joining(";"));
+                options.put(ConfigurationConstants.OPTIONAL_SIGNATURE_PARTS, optional);
+            }
         }
         return new WSS4JOutInterceptor(options);
     }
@@ -121,6 +141,7 @@ final class Security {
             checker.setSignBody(true);
             checker.setSignTimestamp(true);
             checker.setEncryptUsernameToken(false);
+            checker.setSignAddressingHeaders(scenario.equals("addressing"));
             checker.setSignUsernameToken(withUser && scenario.equals("both"));
             provider.getInInterceptors().add(checker);
         }

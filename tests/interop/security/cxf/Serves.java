@@ -10,33 +10,44 @@ import jakarta.xml.ws.WebServiceProvider;
 import jakarta.xml.ws.soap.SOAPBinding;
 import jakarta.xml.ws.soap.SOAPFaultException;
 import java.io.StringReader;
-import java.io.StringWriter;
 import java.util.List;
 import java.util.logging.LogManager;
 import javax.xml.namespace.QName;
 import javax.xml.transform.Source;
 import javax.xml.transform.TransformerException;
 import javax.xml.transform.TransformerFactory;
-import javax.xml.transform.stream.StreamResult;
+import javax.xml.transform.dom.DOMResult;
 import javax.xml.transform.stream.StreamSource;
 import org.apache.cxf.jaxws.EndpointImpl;
+import org.w3c.dom.Document;
 
-/** CXF on Jetty serves the scenarios with WS-Security by WSS4J: FOLDER PORT. ../run describes the URLs. */
+/** CXF on Jetty serves the scenarios with WS-Security by WSS4J: FOLDER SCENARIO,… PORT. ../run describes the URLs. */
 public final class Serves {
     private static final String SECURED = "urn:castile:secured";
 
     public static void main(String[] arguments) throws Exception {
         LogManager.getLogManager().reset();
-        for (String scenario : arguments[2].split(",")) {
+        for (String scenario : arguments[1].split(",")) {
             for (String version : List.of("11", "12")) {
                 Provider<Source> shop = version.equals("12") ? new Shop12() : new Shop11();
                 String binding = version.equals("12") ? SOAPBinding.SOAP12HTTP_BINDING : SOAPBinding.SOAP11HTTP_BINDING;
-                EndpointImpl endpoint = (EndpointImpl) Endpoint.create(binding, shop);
-                new Security(arguments[0], scenario, version).ofServer(endpoint);
-                endpoint.publish("http://127.0.0.1:" + arguments[1] + "/" + scenario + "/" + version);
+                Security security = new Security(arguments[0], scenario, version);
+                EndpointImpl endpoint = (EndpointImpl) Endpoint.create(binding, shop, security.features());
+                security.ofServer(endpoint);
+                endpoint.publish("http://127.0.0.1:" + arguments[2] + "/" + scenario + "/" + version);
             }
         }
-        System.out.println("listening on http://127.0.0.1:" + arguments[1]);
+        System.out.println("listening on http://127.0.0.1:" + arguments[2]);
+    }
+
+    /** Returns the text of the only element with this name. */
+    static String text(DOMResult payload, String name) {
+        return ((Document) payload.getNode()).getElementsByTagNameNS(SECURED, name).item(0).getTextContent();
+    }
+
+    /** Returns the text as it is written in XML. */
+    static String escaped(String text) {
+        return text.replace("&", "&amp;").replace("<", "&lt;").replace("\r", "&#13;");
     }
 
     @WebServiceProvider
@@ -49,14 +60,13 @@ public final class Serves {
         @Override
         public Source invoke(Source request) {
             try {
-                StringWriter text = new StringWriter();
-                TransformerFactory.newInstance().newTransformer().transform(request, new StreamResult(text));
-                if (text.toString().contains(">200<")) {
+                DOMResult order = new DOMResult();
+                TransformerFactory.newInstance().newTransformer().transform(request, order);
+                if (Integer.parseInt(text(order, "quantity")) > 100) {
                     throw new SOAPFaultException(soldOut());
                 }
-                String customer = text.toString().contains(">Ada<") ? "Ada" : "somebody else";
-                return new StreamSource(new StringReader("<orderResponse xmlns='" + SECURED + "'><customer>" + customer
-                    + "</customer><number>7</number></orderResponse>"));
+                return new StreamSource(new StringReader("<orderResponse xmlns='" + SECURED + "'><customer>" + escaped(text(order, "customer"))
+                    + "</customer><number>7</number><note>" + escaped(text(order, "note")) + "</note></orderResponse>"));
             } catch (TransformerException | SOAPException error) {
                 throw new IllegalStateException(error);
             }

@@ -109,7 +109,7 @@ pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Expla
     let source = Source::Document(&entity);
     // Everything that can be computed is, whatever an endpoint would accept.
     let algorithms = Algorithms::default().with_legacy();
-    let verification = |index, scope| Verification {
+    let verification = |index, scope, fault_prefix| Verification {
         algorithms,
         limits,
         now: time,
@@ -117,6 +117,7 @@ pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Expla
         index,
         scope,
         allows_unsigned_prefixes: false,
+        fault_prefix,
     };
     // All canonical forms are kept, so that all signatures share one limit.
     let left = Cell::new(Some(limits.content));
@@ -125,7 +126,7 @@ pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Expla
     match is_envelope(&mut entity.reader())? {
         true => {
             let outline = Outline::of(&text, limits)?;
-            let verification = verification(&outline.index, Scope::Message(&outline.tokens));
+            let verification = verification(&outline.index, Scope::Message(&outline.tokens), outline.fault_prefix);
             let explained = outline
                 .signatures
                 .iter()
@@ -136,7 +137,7 @@ pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Expla
         false => {
             let rules = IdAttributes { everywhere: vec!["Id".to_owned(), "ID".to_owned()] };
             let index = Index::of(&mut entity.reader(), &rules, limits)?;
-            let verification = verification(&index, Scope::Document(&[]));
+            let verification = verification(&index, Scope::Document(&[]), None);
             let explained = index.signatures.iter().map(|range| {
                 let signature = Signature::find(&mut entity.reader(), range.start, limits)?;
                 Ok(verification.explain(range, &signature, trust, &left))

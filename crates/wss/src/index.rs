@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ops::Range;
 
+use castile_soap::Version;
 use castile_xml::{Attribute, Reader, StartTag, Token, XML_NAMESPACE, excerpt};
 
 use crate::limits::Limits;
 use crate::signature::{DSIG, DSIG11};
-use crate::uris::{SAML1, SAML2, SAML2_PROTOCOL, WSU, XMLENC};
+use crate::uris::{SAML1, SAML2, SAML2_PROTOCOL, WSSE, WSU, XMLENC};
 use crate::{Error, ErrorKind};
 
 /// The attributes that are ids. Ids are registered by the names of their elements, so that an attacker can't give an
@@ -25,7 +26,13 @@ impl IdAttributes {
         match (attribute.namespace, name) {
             (WSU, "Id") | (XML_NAMESPACE, "id") => true,
             ("", name) if self.everywhere.iter().any(|known| known == name) => true,
-            ("", "Id") => matches!(namespace, DSIG | DSIG11 | XMLENC),
+            ("", "Id") => match local {
+                // node-soap writes the ids of what it signs without a namespace.
+                "Body" => Version::of_namespace(namespace).is_some(),
+                "Timestamp" => namespace == WSU,
+                "UsernameToken" => namespace == WSSE,
+                _ => matches!(namespace, DSIG | DSIG11 | XMLENC),
+            },
             ("", "ID") => matches!(namespace, SAML2 | SAML2_PROTOCOL),
             ("", "AssertionID") => namespace == SAML1 && local == "Assertion",
             _ => false,

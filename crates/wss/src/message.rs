@@ -28,6 +28,7 @@ mod assertions;
 mod client;
 mod confirmed;
 mod envelope;
+mod fault;
 mod header;
 mod layer;
 mod outline;

@@ -104,6 +104,8 @@ pub(crate) struct Verification<'v> {
     pub(crate) scope: Scope<'v>,
     /// Whether values may use prefixes whose declarations are not signed.
     pub(crate) allows_unsigned_prefixes: bool,
+    /// An element, by its offset, and a prefix in its text whose declaration need not be signed.
+    pub(crate) fault_prefix: Option<(usize, String)>,
 }
 
 /// Where a document is read from.
@@ -276,7 +278,11 @@ impl Verification<'_> {
     ) -> Result<(), Error> {
         let inside = resolved.filter_map(|resolved| {
             let Resolved { method, subset, sink, .. } = resolved;
-            Some(Form { method, subset: (*subset)?, out: Limited { sink, left } })
+            Some(Form {
+                method,
+                subset: (*subset)?,
+                out: Limited { sink, left, fault_prefix: self.fault_prefix.as_ref() },
+            })
         });
         Ok(write_all(&mut self.source.reader()?, inside.collect())?)
     }
@@ -394,7 +400,11 @@ impl Verification<'_> {
             Some(method) => {
                 let text = decode(content, None)?;
                 let document = DocumentEntity::new(&text, self.limits.document)?;
-                let form = Form { method, subset: Subset::default(), out: Limited { sink: &mut sink, left } };
+                let form = Form {
+                    method,
+                    subset: Subset::default(),
+                    out: Limited { sink: &mut sink, left, fault_prefix: None },
+                };
                 write_all(&mut document.reader(), vec![form])?;
             }
         }
@@ -495,6 +505,7 @@ struct Limited<'s> {
     sink: &'s mut DigestSink,
     /// How many bytes may still come. `None` if there were more.
     left: &'s Cell<Option<usize>>,
+    fault_prefix: Option<&'s (usize, String)>,
 }
 
 impl Sink for Limited<'_> {
@@ -512,7 +523,9 @@ impl Sink for Limited<'_> {
     }
 
     fn omitted_prefix(&mut self, prefix: &str, offset: usize) {
-        self.sink.omitted.get_or_insert_with(|| (prefix.to_owned(), offset));
+        if self.fault_prefix.is_none_or(|(at, known)| *at != offset || known != prefix) {
+            self.sink.omitted.get_or_insert_with(|| (prefix.to_owned(), offset));
+        }
     }
 }
 

@@ -24,6 +24,8 @@ use rcgen::{CertificateParams, KeyPair};
 const EXCLUSIVE: Algorithm = Algorithm { version: castile_xml::c14n::Version::Exclusive10, with_comments: false };
 const SOAP11: &str = "http://schemas.xmlsoap.org/soap/envelope/";
 const SOAP12: &str = "http://www.w3.org/2003/05/soap-envelope";
+const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
+const WSU: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd";
 const NOW: u64 = 1_800_000_000;
 
 fn now() -> SystemTime {
@@ -112,6 +114,33 @@ fn every_form_of_token_is_accepted() {
         let expected = if form == CertificateForm::Token { ErrorKind::Untrusted } else { ErrorKind::UnknownKey };
         assert_eq!(kind, expected, "{form:?}");
     }
+}
+
+/// WSS4J writes it so, as `X509KeyIdentifier`.
+#[test]
+fn a_certificate_may_be_in_the_reference_to_it() {
+    let key = KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+    let certificate = CertificateParams::default().self_signed(&key).unwrap();
+    let certificate = Certificate::from_der(certificate.der()).unwrap();
+    let security = OutgoingSecurity::new()
+        .with_timestamp()
+        .with_signature(PrivateKey::from_pem(key.serialize_pem().as_bytes()).unwrap())
+        .with_certificate(certificate.clone());
+    let message = secured(&security, &order(SOAP11, ""));
+    // The reference is not signed.
+    let start = message.find("<wsse:Reference").unwrap();
+    let end = start + message[start..].find("/>").unwrap() + "/>".len();
+    let kind = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-x509-token-profile-1.0#X509v3";
+    let with = |token: &str| {
+        let reference = format!("<wsse:KeyIdentifier ValueType=\"{kind}\">{token}</wsse:KeyIdentifier>");
+        format!("{}{reference}{}", &message[..start], &message[end..])
+    };
+    let found = with(&STANDARD.encode(certificate.der()));
+    let policy = |trust: Trust| Policy::signed_by(trust).without_replay_cache();
+    let verified = verify(&policy(Trust::new().with_certificate(certificate.clone())), &found).unwrap();
+    assert_eq!(verified.signer(), Some(&Signer::Certificate(certificate)));
+    assert_eq!(verify(&policy(Trust::new()), &found).unwrap_err().kind(), ErrorKind::Untrusted);
+    assert_eq!(verify(&policy(Trust::new()), &with("AAAA")).unwrap_err().kind(), ErrorKind::Key);
 }
 
 #[test]
@@ -205,11 +234,9 @@ fn other_forms_of_a_message_are_received_twice() {
             &aws_lc_rs::digest::SHA1_FOR_LEGACY_USE_ONLY,
             &[nonce, created.as_bytes(), b"tea"].concat(),
         );
-        let wsse = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
-        let wsu = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd";
         let kind = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-username-token-profile-1.0#PasswordDigest";
         let header = format!(
-            "<s:Header><w:Security xmlns:w='{wsse}' xmlns:u='{wsu}'><w:UsernameToken><w:Username>ann</w:Username><w:Password Type='{kind}'>{}</w:Password><w:Nonce>{}</w:Nonce><u:Created>{created}</u:Created></w:UsernameToken></w:Security></s:Header>",
+            "<s:Header><w:Security xmlns:w='{WSSE}' xmlns:u='{WSU}'><w:UsernameToken><w:Username>ann</w:Username><w:Password Type='{kind}'>{}</w:Password><w:Nonce>{}</w:Nonce><u:Created>{created}</u:Created></w:UsernameToken></w:Security></s:Header>",
             STANDARD.encode(digest),
             STANDARD.encode(nonce)
         );
@@ -442,10 +469,7 @@ fn unsigned_prefixes_are_refused() {
     let message = secured(&security, &order(SOAP11, ""));
     let rebound = message.replace("'http://www.w3.org/2001/XMLSchema'", "'urn:evil'");
     assert_eq!(verify(&policy(), &rebound).unwrap_err().kind(), ErrorKind::Digest);
-    // A sender that omits the list.
-    let start = message.rfind("><ec:InclusiveNamespaces").unwrap();
-    let end = start + message[start..].find("</ds:Transform>").unwrap() + "</ds:Transform>".len();
-    let without = signed_again(&format!("{}/>{}", &message[..start], &message[end..]));
+    let without = signed_without_list(&message);
     let rebound = without.replace("'http://www.w3.org/2001/XMLSchema'", "'urn:evil'");
     assert_ne!(without, rebound);
     for message in [&without, &rebound] {
@@ -453,6 +477,48 @@ fn unsigned_prefixes_are_refused() {
         assert!(error.kind() == ErrorKind::UnsignedPrefix && error.message().contains("the prefix \"xsd\""), "{error}");
         // This is why: both have the same signature.
         assert!(verify(&policy().with_unsigned_prefixes(), message).is_ok());
+    }
+}
+
+/// CXF declares the prefix of the code of a fault inside the fault, and doesn't list it.
+#[test]
+fn the_code_of_a_fault_may_have_an_unsigned_prefix() {
+    let security = security().with_signed([Part::Body]);
+    let policy = || policy().with_signed([Part::Body]).without_timestamp().without_replay_cache();
+    let envelope = |namespace: &str, fault: &str| {
+        format!("<s:Envelope xmlns:s='{namespace}'><s:Body><s:Fault>{fault}</s:Fault></s:Body></s:Envelope>")
+    };
+    let code11 = |declared: &str, text: &str| {
+        envelope(SOAP11, &format!("<faultcode xmlns:e='{declared}'>{text}</faultcode><faultstring>no</faultstring>"))
+    };
+    let code12 = |declared: &str, text: &str| {
+        let code = format!("<s:Code><s:Value xmlns:e='{declared}'>{text}</s:Value></s:Code>");
+        envelope(SOAP12, &format!("{code}<s:Reason><s:Text xml:lang='en'>no</s:Text></s:Reason>"))
+    };
+    for fault in [code11(SOAP11, "e:Client"), code12(SOAP12, " e:Sender\n"), code12(SOAP12, "<!-- -->e:Receiver")] {
+        let message = signed_without_list(&secured(&security, &fault));
+        verify(&policy(), &message).unwrap_or_else(|error| panic!("{error}: {message}"));
+        // The prefix must be SOAP's, as it is here.
+        let rebound = message.replace(&format!("xmlns:e='{SOAP11}'"), "xmlns:e='urn:evil'");
+        let rebound = rebound.replace(&format!("xmlns:e='{SOAP12}'"), "xmlns:e='urn:evil'");
+        assert_ne!(message, rebound);
+        assert_eq!(verify(&policy(), &rebound).unwrap_err().kind(), ErrorKind::UnsignedPrefix);
+    }
+    let subcode = format!("<s:Subcode><s:Value xmlns:f='{SOAP12}'>f:Sender</s:Value></s:Subcode></s:Code>");
+    let detail = format!("<detail xmlns:e='{SOAP11}' xmlns:f='urn:f'>e:Client</detail></s:Fault>");
+    let attribute = "<faultcode xmlns:x='urn:x' about='x:y'";
+    for other in [
+        code12(SOAP12, "e:Sender").replace("</s:Code>", &subcode),
+        code11(SOAP11, "e:Client").replace("</s:Fault>", &detail),
+        code11(SOAP11, "e:Client").replace("<faultcode", attribute),
+        code11("urn:f", "e:Client"),
+        code11(SOAP11, "e:Client").replace("s:Fault", "s:Other"),
+        code11(SOAP11, "e:Client").replace("faultcode", "other"),
+        // A second prefix in the same text.
+        code11(SOAP11, "e:Client f:Client").replace("xmlns:e", "xmlns:f='urn:f' xmlns:e"),
+    ] {
+        let message = signed_without_list(&secured(&security, &other));
+        assert_eq!(verify(&policy(), &message).unwrap_err().kind(), ErrorKind::UnsignedPrefix, "{message}");
     }
 }
 
@@ -508,6 +574,13 @@ fn references_to_tokens_sign_the_tokens() {
         let changed = signed_with(&with_reference.replacen(from, to, 1), &private());
         assert_eq!(verify(&policy(), &changed).unwrap_err().kind(), kind, "{from}");
     }
+}
+
+/// Returns the message as a sender signs it who omits the list of prefixes for its last reference, to the body.
+fn signed_without_list(message: &str) -> String {
+    let start = message.rfind("><ec:InclusiveNamespaces").unwrap();
+    let end = start + message[start..].find("</ds:Transform>").unwrap() + "</ds:Transform>".len();
+    signed_again(&format!("{}/>{}", &message[..start], &message[end..]))
 }
 
 /// Returns the message with the digest of its body and the signature made again, with exclusive canonicalization.
@@ -635,10 +708,48 @@ fn a_client_requires_security_of_answers() {
     assert_eq!(kind(&secured(&signing, fault).replace(">no<", ">yes<")), castile_soap::ErrorKind::Security);
     assert_eq!(kind("<html>"), castile_soap::ErrorKind::Security);
     // What the client understands is a header block that must be understood.
-    let wsse = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
-    assert!(client.understood().iter().any(|name| name.is(wsse, "Security")));
+    assert!(client.understood().iter().any(|name| name.is(WSSE, "Security")));
     let secured = client.clone().secure(b"<html/>").now_or_never().unwrap();
     assert_eq!(secured.unwrap_err().kind(), castile_soap::ErrorKind::Security);
+}
+
+/// CXF answers requests with passwords so.
+#[test]
+fn a_client_accepts_answers_with_a_time_stamp_alone() {
+    let client = ClientSecurity::new(security()).with_answer_policy(Policy::timestamped().with_clock(now));
+    let kind = |answer: &str| {
+        client.verify(answer.as_bytes(), None, &[]).now_or_never().unwrap().map_err(|error| error.kind())
+    };
+    let answer = |age: i64| {
+        let made = OutgoingSecurity::new().with_timestamp().with_clock(move || at(-age));
+        secured(&made, &order(SOAP11, ""))
+    };
+    assert!(answer(0).contains("mustUnderstand=\"1\""));
+    assert_eq!(kind(&answer(0)), Ok(()));
+    // Nothing tells it from an equal answer to another request.
+    assert_eq!(kind(&answer(0)), Ok(()));
+    assert_eq!(kind(&answer(301)), Err(castile_soap::ErrorKind::Security));
+    assert_eq!(kind(&order(SOAP11, "")), Err(castile_soap::ErrorKind::Security));
+    assert!(client.understood().iter().any(|name| name.is(WSSE, "Security")));
+}
+
+/// node-soap gives ids without a namespace to what it signs, unless its option `idMode` is `wssecurity`.
+#[test]
+fn ids_of_what_is_signed_may_have_no_namespace() {
+    let with_id = |message: &str| message.replace("<s:Body>", "<s:Body Id='_0'>");
+    for namespace in [SOAP11, SOAP12] {
+        let message = secured(&security(), &with_id(&order(namespace, "")));
+        assert!(message.contains("URI=\"#_0\"") && !message.contains("body-1"), "{message}");
+        verify(&policy(), &message).unwrap_or_else(|error| panic!("{error}: {message}"));
+        let changed = message.replace(">Tea<", ">Tee<");
+        assert_eq!(verify(&policy(), &changed).unwrap_err().kind(), ErrorKind::Digest);
+        // It is not an id of other elements, which may have several that are equal.
+        let other = message.replace("<o:order ", "<o:order Id='_0' ");
+        assert_eq!(verify(&policy(), &other).unwrap_err().kind(), ErrorKind::Digest);
+        let second = format!("<s:Header><x:x xmlns:x='urn:x' xmlns:wsu='{WSU}' wsu:Id='_0'/></s:Header>");
+        let twice = security().secure(with_id(&order(namespace, &second)).as_bytes()).now_or_never().unwrap();
+        assert_eq!(twice.unwrap_err().kind(), ErrorKind::Reference);
+    }
 }
 
 /// Every byte is changed in several ways. What is accepted has the same body.

@@ -71,11 +71,13 @@ def run(command, folder):
 
 
 class Judge:
-    """Compares the results of a partner's programs with CASES and known.tsv."""
+    """Compares the results of a partner's programs with the cases that it must report, and with what is known to fail."""
 
-    def __init__(self, name):
+    def __init__(self, name, known=HERE / "known.tsv", cases=CASES, seconds=SECONDS_OF_A_PROGRAM):
         self.name = name
-        self.known = [line.split("\t")[1:] for line in (HERE / "known.tsv").read_text().splitlines() if line.startswith(f"{name}\t")]
+        self.known = [line.split("\t")[1:] for line in known.read_text().splitlines() if line.startswith(f"{name}\t")]
+        self.cases = cases
+        self.seconds = seconds
         self.seen = collections.Counter()
         self.problems = []
         self.used = set()
@@ -85,14 +87,14 @@ class Judge:
         """Runs a program that must report each case in each of these versions."""
         environment = {**os.environ, "NO_PROXY": "*", "no_proxy": "*", "TZ": "UTC"}
         done = subprocess.run([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8",
-                              errors="replace", timeout=SECONDS_OF_A_PROGRAM, env=environment)
+                              errors="replace", timeout=self.seconds, env=environment)
         if done.returncode:
             self.problems.append(f"{command[0]} ended with {done.returncode}")
         for line in done.stdout.splitlines():
             version, case, wrong = line.split("\t", 2)
             self.say(version, case, wrong)
         for version in versions:
-            for case in (*CASES, *more):
+            for case in (*self.cases, *more):
                 if self.seen[version, case] != 1:
                     self.problems.append(f"{version} {case}: told {self.seen[version, case]} times, expected once")
 
@@ -110,15 +112,19 @@ class Judge:
 
     def end(self):
         """Prints the results, and exits with 1 if any is not as expected."""
+        sys.exit("".join(f"FAILED {self.name} {problem}\n" for problem in self.report(self.name)) or 0)
+
+    def report(self, title):
+        """Prints the results, and returns those that are not as expected."""
         for number, (versions, cases, message, why) in enumerate(self.known):
             for version in versions.split("|"):
                 for case in cases.split("|"):
                     if (number, version, case) not in self.used:
                         self.problems.append(f"{version} {case}: known.tsv says `{message}` ({why}), and that does not happen")
         versions = sorted({version for version, _ in self.seen})
-        print(f"{self.name}: {self.right} of {self.seen.total()} cases are right, with SOAP {', '.join(versions)}; "
+        print(f"{title}: {self.right} of {self.seen.total()} cases are right, with SOAP {', '.join(versions)}; "
               f"{len(self.used)} are known to fail", flush=True)
-        sys.exit("".join(f"FAILED {self.name} {problem}\n" for problem in self.problems) or 0)
+        return self.problems
 
 
 def run_java(judge, peer, folder, url, **options):

@@ -18,7 +18,8 @@ HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parents[2]
 CARGO_TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 TARGET = CARGO_TARGET / "interop"
-SECONDS_TO_START = 60
+# Java may take long on a busy machine.
+SECONDS_TO_START = 180
 
 
 class Peer:

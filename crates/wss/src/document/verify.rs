@@ -111,6 +111,7 @@ impl DocumentVerifier {
             index: &index,
             scope: Scope::Document(&self.contents),
             allows_unsigned_prefixes: self.allows_unsigned_prefixes,
+            fault_prefix: None,
         };
         let signatures = index.signatures.iter().map(|range| {
             let signature = Signature::find(&mut document.reader(), range.start, self.limits)?;

@@ -7,6 +7,7 @@ use castile_soap::Version;
 use castile_xml::{Reader, Token};
 
 use super::envelope::Envelope;
+use super::fault::code_prefix;
 use super::header::SecurityHeader;
 use crate::Error;
 use crate::assertion::Assertion;
@@ -28,6 +29,8 @@ pub(crate) struct Outline {
     pub(crate) tokens: Tokens,
     /// What the assertions say.
     pub(crate) assertions: Vec<Assertion>,
+    /// The prefix of the code of a fault, with the offset of its element, if that need not be signed.
+    pub(crate) fault_prefix: Option<(usize, String)>,
     /// Why there are no signatures.
     pub(crate) problem: Option<Error>,
 }
@@ -48,6 +51,7 @@ impl Outline {
             signatures: Vec::new(),
             tokens: Tokens::default(),
             assertions: Vec::new(),
+            fault_prefix: code_prefix(text, &envelope, limits)?,
             problem: None,
         };
         let block = envelope.blocks.iter().find(|block| block.namespace == WSSE && block.local == "Security");

@@ -11,6 +11,7 @@ use castile_xml::{Charset, decode};
 use super::assertions::{AssertionPolicy, MAX_ONE_TIME};
 use super::confirmed::{self, Confirmed};
 use super::envelope::Envelope;
+use super::fault::code_prefix;
 use super::header::{SecurityHeader, Timestamp};
 use super::part::Part;
 use super::replay::{Remembered, ReplayCache, ReplayMemory};
@@ -124,6 +125,13 @@ impl Policy {
         Policy { assertions: Some(assertions), needs_timestamp: true, ..self }
     }
 
+    /// Requires a time stamp, and nothing that proves who made the message: TLS has to tell that. It is for answers of
+    /// services that check passwords. Many of them answer with a time stamp that must be understood.
+    #[must_use]
+    pub fn timestamped() -> Self {
+        Policy { needs_timestamp: true, ..Policy::new() }
+    }
+
     /// Also requires the name of a user, with the right password.
     #[must_use]
     pub fn with_passwords(self, passwords: impl Passwords + 'static) -> Self {
@@ -234,6 +242,7 @@ impl Policy {
         if self.assertions.as_ref().is_some_and(AssertionPolicy::allows_unsigned_prefixes) {
             tokens.decided = header.assertions.iter().map(|received| received.assertion.range.clone()).collect();
         }
+        let fault_prefix = code_prefix(&text, &envelope, self.limits)?;
         let verification = |tokens, allows_unsigned_prefixes| Verification {
             algorithms: self.algorithms,
             limits: self.limits,
@@ -242,6 +251,7 @@ impl Policy {
             index: &index,
             scope: Scope::Message(tokens),
             allows_unsigned_prefixes,
+            fault_prefix: fault_prefix.clone(),
         };
         let no_tokens = Tokens::default();
         let vouched = self.check_assertions(&header, |allows| verification(&no_tokens, allows))?;

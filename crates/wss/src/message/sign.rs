@@ -205,7 +205,8 @@ impl OutgoingSecurity {
         }
         let assertion = self.assertion.as_ref().map(|bytes| SentAssertion::read(bytes, limits)).transpose()?;
         if let Some(id) = assertion.as_ref().and_then(|assertion| index.shared_id(&assertion.index)) {
-            let message = format!("the message and the assertion both have an element with the id \"{}\"", excerpt(id, 60));
+            let message =
+                format!("the message and the assertion both have an element with the id \"{}\"", excerpt(id, 60));
             return Err(Error::new(ErrorKind::Reference, message));
         }
         let mut ids = Ids { index: &index, assertion: assertion.as_ref().map(|one| &one.index), used: BTreeSet::new() };
@@ -399,7 +400,8 @@ impl OutgoingSecurity {
         for part in parts {
             let (id, transform, digest) = match part {
                 SignedPart::Element(id) => {
-                    let Canonical { digest, prefixes } = Canonical::of(source, Some(place(id)?), EXCLUSIVE_10, self.digest)?;
+                    let Canonical { digest, prefixes } =
+                        Canonical::of(source, Some(place(id)?), EXCLUSIVE_10, self.digest)?;
                     (id, TransformText { prefixes, ..TransformText::new(EXCLUSIVE) }, digest)
                 }
                 SignedPart::Token { reference, token, is_signed } => {

@@ -427,6 +427,8 @@ impl<'r, 'a> Elements<'r, 'a> {
                             let digest = self.base64(tag)?;
                             KeyHint::Reference(CertificateReference::Digest(DigestAlgorithm::Sha1, digest))
                         }
+                        // Not in the profile, but in WSS4J (`X509KeyIdentifier`).
+                        X509_V3 => KeyHint::Certificates(self.binary_token(tag)?),
                         kind => match SamlVersion::of_key_identifier(kind) {
                             None => {
                                 self.reader.skip_element()?;
@@ -471,7 +473,7 @@ impl<'r, 'a> Elements<'r, 'a> {
         }
     }
 
-    /// Reads the certificates of a `BinarySecurityToken` (X.509 Token Profile §3.1).
+    /// Reads the certificates of a `BinarySecurityToken` (X.509 Token Profile §3.1), or of an element with its attributes.
     pub(crate) fn binary_token(&mut self, tag: StartTag<'a>) -> Result<Vec<Certificate>, Error> {
         let kind = self.attribute(tag, "ValueType")?;
         if let Some(encoding) = self.optional_attribute("EncodingType").filter(|encoding| encoding != BASE64_BINARY) {

@@ -1,0 +1,204 @@
+import jakarta.xml.ws.WebServiceFeature;
+import jakarta.xml.ws.soap.AddressingFeature;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyFactory;
+import java.security.KeyStore;
+import java.security.PrivateKey;
+import java.security.cert.Certificate;
+import java.security.cert.CertificateFactory;
+import java.security.spec.PKCS8EncodedKeySpec;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import javax.security.auth.callback.Callback;
+import javax.security.auth.callback.CallbackHandler;
+import org.apache.cxf.interceptor.InterceptorProvider;
+import org.apache.cxf.ws.security.wss4j.DefaultCryptoCoverageChecker;
+import org.apache.cxf.ws.security.wss4j.WSS4JInInterceptor;
+import org.apache.cxf.ws.security.wss4j.WSS4JOutInterceptor;
+import org.apache.wss4j.common.ConfigurationConstants;
+import org.apache.wss4j.common.crypto.Merlin;
+import org.apache.wss4j.common.ext.WSPasswordCallback;
+
+/** The interceptors of a scenario, for a client or a server, with the keys and certificates of a folder. */
+final class Security {
+    static final String USER = "bookkeeper";
+    static final String PASSWORD = "secret-password";
+    private static final String KEY_PASSWORD = "of no use";
+    private static final String WSU = DefaultCryptoCoverageChecker.WSU_NS;
+    private static final String WSSE = DefaultCryptoCoverageChecker.WSSE_NS;
+    private static final String WSA = DefaultCryptoCoverageChecker.WSA_NS;
+    private static final String MORE = "http://www.w3.org/2001/04/xmldsig-more#";
+
+    private final Path folder;
+    private final String scenario;
+    private final boolean isSoap12;
+    private final String keys;
+
+    Security(String folder, String scenario, String version) {
+        this.folder = Path.of(folder);
+        this.scenario = scenario;
+        isSoap12 = version.equals("12");
+        keys = switch (scenario) {
+            case "ecdsa" -> "ec";
+            case "ed25519" -> "ed25519";
+            default -> "rsa";
+        };
+    }
+
+    boolean isSigned() {
+        return !scenario.equals("text") && !scenario.equals("digest");
+    }
+
+    boolean hasPassword() {
+        return !isSigned() || scenario.equals("both") || scenario.equals("beside");
+    }
+
+    /** What of JAX-WS the scenario needs. */
+    WebServiceFeature[] features() {
+        return scenario.equals("addressing") ? new WebServiceFeature[] {new AddressingFeature(true)} : new WebServiceFeature[0];
+    }
+
+    /** Secures what a client sends by the key of `owner`, and requires that the server secures its answers. */
+    void ofClient(InterceptorProvider client, String owner, String password) throws Exception {
+        client.getOutInterceptors().add(out(owner, hasPassword(), password));
+        in(client, "server", false);
+    }
+
+    /** Requires that clients secure what they send, and secures answers and faults. */
+    void ofServer(InterceptorProvider server) throws Exception {
+        in(server, "client", hasPassword());
+        server.getOutInterceptors().add(out("server", false, null));
+        server.getOutFaultInterceptors().add(out("server", false, null));
+    }
+
+    private WSS4JOutInterceptor out(String owner, boolean withUser, String password) throws Exception {
+        Map<String, Object> options = new HashMap<>();
+        options.put(ConfigurationConstants.ACTION, actions(withUser));
+        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(password));
+        if (withUser) {
+            options.put(ConfigurationConstants.USER, USER);
+            options.put(ConfigurationConstants.PASSWORD_TYPE, scenario.equals("text") ? "PasswordText" : "PasswordDigest");
+        }
+        if (isSigned()) {
+            options.put(ConfigurationConstants.SIGNATURE_USER, owner);
+            options.put(ConfigurationConstants.SIG_PROP_REF_ID, "crypto");
+            options.put("crypto", crypto(owner, null));
+            options.put(ConfigurationConstants.SIG_ALGO, switch (scenario) {
+                case "pss" -> "http://www.w3.org/2007/05/xmldsig-more#sha256-rsa-MGF1";
+                case "ecdsa" -> MORE + "ecdsa-sha256";
+                case "ed25519" -> "http://www.w3.org/2021/04/xmldsig-more#eddsa-ed25519";
+                case "sha1" -> "http://www.w3.org/2000/09/xmldsig#rsa-sha1";
+                default -> MORE + "rsa-sha256";
+            });
+            options.put(ConfigurationConstants.SIG_DIGEST_ALGO, scenario.equals("sha1")
+                ? "http://www.w3.org/2000/09/xmldsig#sha1" : "http://www.w3.org/2001/04/xmlenc#sha256");
+            if (scenario.equals("inclusive")) {
+                options.put(ConfigurationConstants.SIG_C14N_ALGO, "http://www.w3.org/TR/2001/REC-xml-c14n-20010315");
+            }
+            options.put(ConfigurationConstants.SIG_KEY_ID, switch (scenario) {
+                case "issuer" -> "IssuerSerial";
+                case "identifier" -> "SKIKeyIdentifier";
+                case "thumbprint" -> "Thumbprint";
+                case "embedded" -> "X509KeyIdentifier";
+                default -> "DirectReference";
+            });
+            options.put(ConfigurationConstants.USE_SINGLE_CERTIFICATE, String.valueOf(!scenario.equals("path")));
+            String parts = "{Element}{" + envelope() + "}Body;{Element}{" + WSU + "}Timestamp";
+            if (withUser && scenario.equals("both")) {
+                parts += ";{Element}{" + WSSE + "}UsernameToken";
+            }
+            if (scenario.equals("str")) {
+                parts += ";STRTransform";
+            }
+            options.put(ConfigurationConstants.SIGNATURE_PARTS, parts);
+            if (scenario.equals("addressing")) {
+                String[] blocks = {"To", "Action", "MessageID", "RelatesTo", "From", "ReplyTo", "FaultTo"};
+                String optional = Stream.of(blocks).map(block -> "{Element}{" + WSA + "}" + block).collect(Collectors.joining(";"));
+                options.put(ConfigurationConstants.OPTIONAL_SIGNATURE_PARTS, optional);
+            }
+        }
+        return new WSS4JOutInterceptor(options);
+    }
+
+    private void in(InterceptorProvider provider, String sender, boolean withUser) throws Exception {
+        Map<String, Object> options = new HashMap<>();
+        options.put(ConfigurationConstants.ACTION, actions(withUser));
+        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(PASSWORD));
+        if (isSigned()) {
+            options.put(ConfigurationConstants.SIG_VER_PROP_REF_ID, "crypto");
+            options.put("crypto", crypto(null, sender));
+        }
+        provider.getInInterceptors().add(new WSS4JInInterceptor(options));
+        if (isSigned()) {
+            DefaultCryptoCoverageChecker checker = new DefaultCryptoCoverageChecker();
+            checker.setSignBody(true);
+            checker.setSignTimestamp(true);
+            checker.setEncryptUsernameToken(false);
+            checker.setSignAddressingHeaders(scenario.equals("addressing"));
+            checker.setSignUsernameToken(withUser && scenario.equals("both"));
+            provider.getInInterceptors().add(checker);
+        }
+    }
+
+    private String actions(boolean withUser) {
+        return (withUser ? "UsernameToken " : "") + "Timestamp" + (isSigned() ? " Signature" : "");
+    }
+
+    private String envelope() {
+        return isSoap12 ? DefaultCryptoCoverageChecker.SOAP12_NS : DefaultCryptoCoverageChecker.SOAP_NS;
+    }
+
+    private static CallbackHandler passwords(String password) {
+        return callbacks -> {
+            for (Callback callback : callbacks) {
+                WSPasswordCallback asked = (WSPasswordCallback) callback;
+                asked.setPassword(asked.getIdentifier().equals(USER) ? password : KEY_PASSWORD);
+            }
+        };
+    }
+
+    /** A store with the key of `owner`, and one with the authority and the certificate of `sender`, each if it is not null. */
+    private Merlin crypto(String owner, String sender) throws Exception {
+        Merlin crypto = new Merlin();
+        if (owner != null) {
+            KeyStore store = empty();
+            String authority = owner.equals("stranger") ? "others" : "authority";
+            Certificate[] path = {certificate(owner + "-" + keys), certificate(authority)};
+            store.setKeyEntry(owner, key(owner + "-" + keys), KEY_PASSWORD.toCharArray(), path);
+            crypto.setKeyStore(store);
+        }
+        if (sender != null) {
+            KeyStore store = empty();
+            store.setCertificateEntry("authority", certificate("authority"));
+            // Without it, a description of the certificate would lead to nothing.
+            store.setCertificateEntry(sender, certificate(sender + "-" + keys));
+            crypto.setTrustStore(store);
+        }
+        return crypto;
+    }
+
+    private static KeyStore empty() throws GeneralSecurityException, IOException {
+        KeyStore store = KeyStore.getInstance("PKCS12");
+        store.load(null, null);
+        return store;
+    }
+
+    private Certificate certificate(String name) throws GeneralSecurityException, IOException {
+        try (InputStream file = Files.newInputStream(folder.resolve(name + ".pem"))) {
+            return CertificateFactory.getInstance("X.509").generateCertificate(file);
+        }
+    }
+
+    private PrivateKey key(String name) throws GeneralSecurityException, IOException {
+        String text = Files.readString(folder.resolve(name + ".key")).replaceAll("-----[A-Z ]*-----|\\s", "");
+        KeyFactory factory = KeyFactory.getInstance(keys.equals("ed25519") ? "Ed25519" : keys.toUpperCase());
+        return factory.generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(text)));
+    }
+}

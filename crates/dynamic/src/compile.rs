@@ -110,10 +110,10 @@ impl Types {
             maker.simple(&plan::Base::Item((*path).clone()));
             maker.facets(Some(path));
             maker.group(path);
-            let place = maker.lazy_type(path);
-            // Getting the type of a place locks the maker again.
+            let lazy = maker.lazy_type(path);
+            // Getting a type locks the maker again.
             drop(maker);
-            place.map(LazyType::get);
+            lazy.map(LazyType::get);
         }
     }
 
@@ -144,7 +144,7 @@ impl Maker {
         }
     }
 
-    /// Returns the place of a complex type, or `None` for a simple type.
+    /// Returns a complex type, or `None` for a simple type.
     fn lazy_type(&mut self, path: &Path) -> Option<&'static LazyType> {
         let (path, item) = self.types.item(path)?;
         if let Some(known) = self.made.lazy_types.get(path) {
@@ -159,9 +159,9 @@ impl Maker {
         };
         let (name, types) = (path.ident.as_str(), self.types);
         let is_derived = matches!(of, Planned::Derived(_));
-        let place = leak(LazyType::new(name, is_derived, Box::new(move || types.maker().complex(name, of))));
-        self.made.lazy_types.insert(path, place);
-        Some(place)
+        let lazy = leak(LazyType::new(name, is_derived, Box::new(move || types.maker().complex(name, of))));
+        self.made.lazy_types.insert(path, lazy);
+        Some(lazy)
     }
 
     pub(crate) fn base(&mut self, base: &plan::Base) -> Base {
@@ -177,7 +177,7 @@ impl Maker {
                 Base::Shared(self.element_type(inner, Nil::Never))
             }
             plan::Base::Item(path) => match self.lazy_type(path) {
-                Some(place) => Base::Complex(place),
+                Some(lazy) => Base::Complex(lazy),
                 None => Base::Simple(self.simple(base)),
             },
             plan::Base::Primitive(_) | plan::Base::Datatype(_) | plan::Base::Rust(_) | plan::Base::List(_) => {
@@ -322,7 +322,7 @@ impl Maker {
             let base = self.base(&variant.base);
             // In a plan from a file a type may be derived from itself.
             let is_concrete = match base {
-                Base::Complex(place) => !place.is_derived(),
+                Base::Complex(lazy) => !lazy.is_derived(),
                 Base::Shared(_) => false,
                 Base::Simple(_) | Base::AnyType | Base::Nothing => true,
             };

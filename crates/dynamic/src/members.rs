@@ -198,8 +198,8 @@ fn simple_types(
         Base::Simple(of) => types.push(Some(of)),
         Base::Nothing | Base::AnyType => types.push(None),
         Base::Shared(inner) => simple_types(inner, types, seen),
-        Base::Complex(place) if !seen.insert(ptr::from_ref(place)) => {}
-        Base::Complex(place) => match place.get() {
+        Base::Complex(lazy) if !seen.insert(ptr::from_ref(lazy)) => {}
+        Base::Complex(lazy) => match lazy.get() {
             Complex::Struct(Struct { content: Content::Simple { of, .. }, .. }) => types.push(Some(of)),
             Complex::Struct(_) | Complex::EncodedStruct(_) => types.push(None),
             Complex::Derived(of) => of.variants.iter().for_each(|variant| simple_types(variant.of, types, seen)),
@@ -214,8 +214,8 @@ fn of_type(of: &'static ElementType, members: &mut Vec<(String, Inside)>, seen: 
         Base::Simple(_) | Base::Nothing => {}
         Base::AnyType => members.push(any()),
         Base::Shared(inner) => of_type(inner, members, seen),
-        Base::Complex(place) if !seen.insert(ptr::from_ref(place)) => {}
-        Base::Complex(place) => match place.get() {
+        Base::Complex(lazy) if !seen.insert(ptr::from_ref(lazy)) => {}
+        Base::Complex(lazy) => match lazy.get() {
             Complex::Struct(of) => of_struct(of, members),
             Complex::Derived(of) => of.variants.iter().for_each(|variant| of_type(variant.of, members, seen)),
             Complex::EncodedStruct(of) => {

@@ -65,8 +65,8 @@ impl FromXml for Value {
 
 /// Returns true if a value was read with this complex type.
 fn is_of(value: &Value, of: &'static ElementType) -> bool {
-    let Base::Complex(place) = of.base else { return true };
-    match (value, place.get()) {
+    let Base::Complex(lazy) = of.base else { return true };
+    match (value, lazy.get()) {
         (Value::Struct(value), Complex::Struct(of)) => ptr::eq(value.of, of),
         (Value::Encoded(value), Complex::EncodedStruct(of)) => ptr::eq(value.of, of),
         (Value::Array(value), Complex::EncodedArray(of)) => ptr::eq(value.of, of),
@@ -100,7 +100,7 @@ fn read(decoder: &mut Decoder<'_>, element: &'static Element, of: &'static Eleme
         }
         Base::Nothing => <()>::content(decoder, element).map(|()| Value::Empty),
         Base::Shared(_) => Shared::content(decoder, element).map(Value::Shared),
-        Base::Complex(place) => deeper::<StructValue, _>(|| match place.get() {
+        Base::Complex(lazy) => deeper::<StructValue, _>(|| match lazy.get() {
             Complex::Struct(of) => {
                 decoder.charge(size_of::<StructValue>() + BLOCK)?;
                 structure(decoder, element, of).map(|value| Value::Struct(Recursive::new(value)))

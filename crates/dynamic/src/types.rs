@@ -39,8 +39,8 @@ pub(crate) enum Base {
     Shared(&'static ElementType),
 }
 
-/// The place of a complex type, which is made when it is first needed. Types refer to each other through places,
-/// because they may be circular.
+/// A complex type that is made when it is first needed. Types refer to each other through lazy types, because they may be
+/// circular.
 pub(crate) struct LazyType {
     pub(crate) name: &'static str,
     is_derived: bool,
@@ -53,7 +53,7 @@ impl LazyType {
         LazyType { name, is_derived, make, complex: OnceLock::new() }
     }
 
-    /// Returns true if the type in this place has derived types.
+    /// Returns true if the type has derived types.
     pub(crate) fn is_derived(&self) -> bool {
         self.is_derived
     }
@@ -267,7 +267,7 @@ impl ElementType {
     pub(crate) fn name(&self) -> &'static str {
         match self.inner().base {
             Base::Simple(of) => of.name,
-            Base::Complex(place) => place.name,
+            Base::Complex(lazy) => lazy.name,
             Base::AnyType | Base::Shared(_) => "any type",
             Base::Nothing => "no type",
         }
@@ -301,7 +301,7 @@ impl RunTimeType for ElementType {
     fn attributes(&self) -> &'static Attributes {
         match self.inner().base {
             Base::Simple(_) | Base::Nothing => &NONE,
-            Base::Complex(place) => match place.get() {
+            Base::Complex(lazy) => match lazy.get() {
                 Complex::Struct(of) => of.table,
                 Complex::Derived(_) | Complex::EncodedStruct(_) | Complex::EncodedArray(_) => AnyType::ATTRIBUTES,
             },
@@ -312,7 +312,7 @@ impl RunTimeType for ElementType {
     fn type_name(&self) -> Option<TypeName> {
         match self.inner().base {
             Base::Simple(of) => of.type_name(),
-            Base::Complex(place) => match place.get() {
+            Base::Complex(lazy) => match lazy.get() {
                 Complex::Struct(Struct { type_name, .. }) | Complex::EncodedStruct(EncodedStruct { type_name, .. }) => {
                     *type_name
                 }
@@ -325,8 +325,8 @@ impl RunTimeType for ElementType {
     fn type_is_fixed(&self) -> bool {
         match self.base {
             Base::Simple(_) => true,
-            Base::Complex(place) => {
-                matches!(place.get(), Complex::EncodedStruct(EncodedStruct { type_name: Some(_), .. }))
+            Base::Complex(lazy) => {
+                matches!(lazy.get(), Complex::EncodedStruct(EncodedStruct { type_name: Some(_), .. }))
             }
             // It is unknown until the tag is examined, because it may have an id.
             Base::Shared(_) | Base::AnyType | Base::Nothing => false,
@@ -335,7 +335,7 @@ impl RunTimeType for ElementType {
 
     fn content(&self) -> &'static Children {
         match self.inner().base {
-            Base::Complex(place) => match place.get() {
+            Base::Complex(lazy) => match lazy.get() {
                 Complex::Struct(of) => of.children,
                 Complex::Derived(_) | Complex::EncodedStruct(_) | Complex::EncodedArray(_) => &OPEN,
             },

@@ -7,12 +7,13 @@ mod write;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-use super::documentation::documentation;
-use super::{Context, base, element_table, facets, field_type, group_trait, literal, wildcard};
 use castile_plan::names::Ident;
 use castile_plan::plan::{
     Attribute, Content, DefaultValue, Field, Made, Occurrence, Presence, Role, Struct, Term, TypeName,
 };
+
+use super::documentation::documentation;
+use super::{Context, base, element_table, facets, field_type, group_trait, literal, wildcard};
 pub(super) use model::{all_of, begins, first_of};
 use model::{content, first};
 use read::{all, read_content, sequence};

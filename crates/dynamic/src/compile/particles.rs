@@ -131,12 +131,12 @@ impl Maker {
         if let Some(known) = self.made.firsts.get(path) {
             return known;
         }
-        let first = self.own_first(of);
+        let first = self.make_first(of);
         self.made.firsts.insert(path, first);
         first
     }
 
-    fn own_first(&mut self, of: &'static plan::Struct) -> &'static [First] {
+    fn make_first(&mut self, of: &'static plan::Struct) -> &'static [First] {
         match &of.content {
             plan::Content::Sequence(fields) => first_of_sequence(&self.particles(fields, Compositor::Sequence)),
             plan::Content::All(fields) => {
@@ -153,12 +153,12 @@ impl Maker {
             return *known;
         }
         self.made.groups.insert(path, None);
-        let group = leak(self.deeper(|maker| maker.own_group(path.ident.as_str(), item))?);
+        let group = leak(self.deeper(|maker| maker.make_group(path.ident.as_str(), item))?);
         self.made.groups.insert(path, Some(group));
         Some(group)
     }
 
-    fn own_group(&mut self, name: &'static str, item: &'static Item) -> Option<Group> {
+    fn make_group(&mut self, name: &'static str, item: &'static Item) -> Option<Group> {
         let group = match item {
             Item::Choice(of) => {
                 let particles = self.particles(&of.variants, Compositor::Choice);
@@ -236,9 +236,9 @@ impl Maker {
         is_sequence: bool,
     ) -> Children {
         let mut names = HashSet::new();
-        let are_told_by_names =
+        let has_distinct_names =
             fields.iter().all(|field| field.element().is_some_and(|element| names.insert(&element.name)));
-        match is_sequence && are_told_by_names {
+        match is_sequence && has_distinct_names {
             true => Children::Sequence(particles.table),
             false => Children::Among(first_of_all(particles, |group| group.all)),
         }

@@ -78,12 +78,12 @@ impl Maker {
         }
         let Item::Restriction(of) = item else { return None };
         self.made.checks.insert(path, None);
-        let made = leak(self.deeper(|maker| maker.own_restriction(of))?);
+        let made = leak(self.deeper(|maker| maker.make_restriction(of))?);
         self.made.checks.insert(path, Some(made));
         Some(made)
     }
 
-    fn own_restriction(&mut self, of: &'static plan::Restriction) -> Option<Restriction> {
+    fn make_restriction(&mut self, of: &'static plan::Restriction) -> Option<Restriction> {
         let base = match (&of.rule, &of.base) {
             (plan::Rule::Items(_), base) if !matches!(base, plan::Base::List(_)) => {
                 plan::Base::List(Box::new(base.clone()))

@@ -103,7 +103,7 @@ fn of_base(
             json => Err(at.instead(json, "nothing: {} or null")),
         },
         Base::Shared(inner) => encoded::node(json, inner, constraints, reading, at),
-        Base::Complex(place) => deeper::<StructValue, _>(|| match place.get() {
+        Base::Complex(lazy) => deeper::<StructValue, _>(|| match lazy.get() {
             Complex::Struct(of) => {
                 structure(json, of, constraints, false, reading, at).map(|value| Value::Struct(Recursive::new(value)))
             }
@@ -341,10 +341,10 @@ fn group(
     reading: &mut Reading,
     at: &At<'_>,
 ) -> Result<GroupValue, JsonError> {
-    deeper::<GroupValue, _>(|| own_group(object, of, reading, at))
+    deeper::<GroupValue, _>(|| make_group(object, of, reading, at))
 }
 
-fn own_group(
+fn make_group(
     object: &mut Object<'_>,
     of: &'static Group,
     reading: &mut Reading,
@@ -426,7 +426,7 @@ fn derived(
     };
     let of_content = At::Member(at, CONTENT);
     let value = match (variant.of.base, said) {
-        (Base::Complex(place), Some(_)) => match place.get() {
+        (Base::Complex(lazy), Some(_)) => match lazy.get() {
             Complex::Struct(of) => Value::Struct(Recursive::new(structure(json, of, constraints, true, reading, at)?)),
             Complex::EncodedStruct(of) => {
                 Value::Encoded(Recursive::new(encoded::structure(json, of, &[TYPE], reading, at)?))

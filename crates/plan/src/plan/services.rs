@@ -128,7 +128,7 @@ pub struct TypedRoot {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]
 pub enum RootType {
-    /// The type of its value, which no other such element has.
+    /// The type of its value. No other header block or document has it.
     Own(Path),
     /// A struct that wraps its value.
     Wrapper(Ident),

@@ -111,7 +111,7 @@ pub struct Attribute {
     pub presence: Presence,
     /// The value in new structs, if there is a default that can be written in Rust.
     pub default: Option<DefaultValue>,
-    /// Whether it is an attribute in a type of a program that only allows its fixed value but has a field for it.
+    /// Whether a type of a program has a field for it, although only its fixed value is allowed.
     #[cfg_attr(feature = "serde", serde(skip))]
     pub is_fixed: bool,
     /// A type of the program that reads and writes the value as another type.

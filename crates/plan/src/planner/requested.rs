@@ -49,8 +49,8 @@ impl Planner<'_> {
         found
     }
 
-    /// Determines the fault types that are stored as XML: all except requested ones and, unless faults have no types at
-    /// all, those that operations declare.
+    /// Determines which fault types are stored as XML: not those that were requested, nor, with [`FaultTypes::Declared`], those that
+    /// an operation declares.
     pub(super) fn leave_untyped(&mut self, faults: FaultTypes, asked: &[TypeId]) {
         if faults == FaultTypes::All {
             return;
@@ -147,6 +147,7 @@ impl Planner<'_> {
         }
     }
 
+    /// Reports that there is nothing to generate.
     pub(super) fn nothing(&mut self, is_strict: bool) {
         let has_operations = self.definitions.bindings.iter().any(|binding| !binding.operations.is_empty());
         let message = "no service uses SOAP over HTTP and there are no types, so there is nothing to generate";

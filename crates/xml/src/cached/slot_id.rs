@@ -4,7 +4,7 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SlotId {
     /// The number of the slot, below [`COUNT`](SlotId::COUNT). Declarations that share a number replace each other's tags. Tags
-    /// of a higher number are not cached. Both cost time and change nothing else.
+    /// of a higher number are not cached. Reading is slower then, with the same result.
     pub index: u16,
     /// What distinguishes the declaration from all others: its address, never 0.
     pub owner: usize,

@@ -30,7 +30,7 @@ pub(super) fn content(plan: &Struct, context: Context<'_>) -> Option<TokenStream
 
 /// Returns true if all fields are elements with different local names, so that a child's local name determines its
 /// field.
-pub(super) fn has_distinct_names(fields: &[Field]) -> bool {
+fn has_distinct_names(fields: &[Field]) -> bool {
     let mut names = HashSet::new();
     fields.iter().all(|field| field.element().is_some_and(|element| names.insert(&element.name)))
 }

@@ -68,10 +68,7 @@ pub(super) fn read_content(plan: &Struct, context: Context<'_>) -> TokenStream {
 }
 
 /// Renders how each attribute that has a field is read.
-pub(super) fn attribute_reads<'a>(
-    plan: &'a Struct,
-    context: Context<'a>,
-) -> impl Iterator<Item = (&'a Ident, TokenStream)> {
+fn attribute_reads<'a>(plan: &'a Struct, context: Context<'a>) -> impl Iterator<Item = (&'a Ident, TokenStream)> {
     let table = &plan.attribute_table;
     let declared = plan.attributes.iter().enumerate().filter_map(move |(index, attribute)| {
         let index = Literal::usize_unsuffixed(index);
@@ -94,11 +91,11 @@ pub(super) fn attribute_reads<'a>(
     declared.chain(any.map(move |(ident, _)| (ident, quote! { decoder.any_attributes(&#table) })))
 }
 
-pub(super) fn attribute_values(plan: &Struct, context: Context<'_>) -> Vec<TokenStream> {
+fn attribute_values(plan: &Struct, context: Context<'_>) -> Vec<TokenStream> {
     attribute_reads(plan, context).map(|(ident, read)| quote! { #ident: #read }).collect()
 }
 
-pub(super) fn attribute_locals(plan: &Struct, context: Context<'_>) -> Vec<(TokenStream, TokenStream)> {
+fn attribute_locals(plan: &Struct, context: Context<'_>) -> Vec<(TokenStream, TokenStream)> {
     let locals = attribute_reads(plan, context).map(|(ident, read)| {
         let local = local(ident);
         let value = if *ident == local {
@@ -147,14 +144,9 @@ pub(crate) fn unboxed(field: &Field, read: TokenStream, context: Context<'_>) ->
     }
 }
 
-/// Returns which of the fields after a wildcard could also match the wildcard. There are `elements` before it.
-pub(super) fn after(
-    any: &Wildcard,
-    fields: &[Field],
-    table: &Ident,
-    elements: usize,
-    context: Context<'_>,
-) -> Vec<TokenStream> {
+/// Returns which of the fields after a wildcard could also match the wildcard. The table has this many
+/// `elements` before the wildcard.
+fn after(any: &Wildcard, fields: &[Field], table: &Ident, elements: usize, context: Context<'_>) -> Vec<TokenStream> {
     let mut declared = fields.iter().filter_map(Field::element);
     // A program may use constants for its namespaces, so the listed ones may be unknown here.
     let is_listed = context.own.is_some() && matches!(any, Wildcard::OneOf(_));

@@ -77,13 +77,13 @@ impl<'j> Object<'j> {
 }
 
 /// Returns the expected name that a misspelled name probably stands for.
-pub(super) fn similar_name<'e>(name: &str, expected: &'e [String]) -> Option<&'e str> {
+fn similar_name<'e>(name: &str, expected: &'e [String]) -> Option<&'e str> {
     castile_xsd::similar(name, expected.iter().map(String::as_str), 1).first().copied()
 }
 
-pub(super) fn unknown(name: &str, expected: &[String], at: &At<'_>) -> JsonError {
+fn unknown(name: &str, expected: &[String], at: &At<'_>) -> JsonError {
     /// Maximum number of names that are listed.
-    pub(super) const SHOWN: usize = 12;
+    const SHOWN: usize = 12;
     if let Some(similar) = similar_name(name, expected) {
         return At::Member(at, name).wrong(format!("there is no such member; did you mean {similar}?"));
     }

@@ -88,13 +88,13 @@ pub(super) fn simple(
 }
 
 /// Returns the enumeration value that a misspelled text probably stands for.
-pub(super) fn similar_value(text: &str, of: &SimpleType) -> Option<&'static str> {
+fn similar_value(text: &str, of: &SimpleType) -> Option<&'static str> {
     let SimpleTypeKind::Enumeration { listed, .. } = &of.kind else { return None };
     castile_xsd::similar(text, listed.values.iter().copied(), 1).first().copied()
 }
 
 /// Reads an item of a list. It can't contain white space, which would split it.
-pub(super) fn item_of(json: &Json, of: &'static SimpleType, at: &At<'_>) -> Result<datatypes::Value, JsonError> {
+fn item_of(json: &Json, of: &'static SimpleType, at: &At<'_>) -> Result<datatypes::Value, JsonError> {
     let value = simple(json, of, Constraints::NONE, at)?;
     match &value {
         datatypes::Value::String(text) => one_word(text, at)?,
@@ -104,7 +104,7 @@ pub(super) fn item_of(json: &Json, of: &'static SimpleType, at: &At<'_>) -> Resu
     Ok(value)
 }
 
-pub(super) fn one_word(text: &str, at: &At<'_>) -> Result<(), JsonError> {
+fn one_word(text: &str, at: &At<'_>) -> Result<(), JsonError> {
     match text.split_ascii_whitespace().count() {
         1 => Ok(()),
         _ => Err(at.wrong(format!("found {text:?}, expected an item of a list, which is one word"))),
@@ -120,7 +120,7 @@ pub(super) fn xml_text(text: &str, at: &At<'_>) -> Result<String, JsonError> {
 }
 
 /// Returns the text that JSON represents.
-pub(super) fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> {
+fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, JsonError> {
     match json {
         Json::String(text) => xml_text(text, at),
         Json::Bool(value) => Ok(value.to_string()),
@@ -149,11 +149,11 @@ pub(super) fn text(json: &Json, of: &SimpleType, at: &At<'_>) -> Result<String, 
 }
 
 /// Returns true if a number may have been written with more digits than its binary form represents.
-pub(super) fn loses_digits(value: f64) -> bool {
+fn loses_digits(value: f64) -> bool {
     /// Above this limit adjacent integers have the same binary form.
-    pub(super) const EXACT: f64 = 9_007_199_254_740_992.0;
+    const EXACT: f64 = 9_007_199_254_740_992.0;
     /// Maximum number of decimal places in a binary number.
-    pub(super) const DECIMAL_PLACES: usize = 1074;
+    const DECIMAL_PLACES: usize = 1074;
     if value.abs() >= EXACT {
         return true;
     }
@@ -163,7 +163,7 @@ pub(super) fn loses_digits(value: f64) -> bool {
 }
 
 /// A scope for names that are written as `{namespace}local`.
-pub(super) struct Braces<'t>(&'t str);
+struct Braces<'t>(&'t str);
 
 impl Scope for Braces<'_> {
     fn namespace(&self, prefix: &str) -> Option<&str> {
@@ -182,7 +182,7 @@ pub(crate) fn parse(text: &str, of: &SimpleType) -> Result<datatypes::Value, Inv
 }
 
 /// A scope in which names without braces are in no namespace.
-pub(super) struct NoNamespace;
+struct NoNamespace;
 
 impl Scope for NoNamespace {
     fn namespace(&self, prefix: &str) -> Option<&str> {

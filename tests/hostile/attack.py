@@ -35,7 +35,7 @@ MEMORY = 32_000_000
 SERVED = {
     "name", "why", "path", "query", "type", "action", "headers", "soap", "header", "payload", "body", "variants", "steps", "connections", "ramp",
     "times", "keep", "again", "seconds", "within", "limit", "descriptors", "flags", "slow", "answers", "says", "says_not", "cpu_per_byte", "cpu_per_request",
-    "cpu_per_second", "memory", "mock", "probe", "probe_size", "tls", "ends_within", "exits", "chunked", "method", "length",
+    "cpu_per_second", "memory", "mock", "probe", "reason", "probe_size", "tls", "ends_within", "exits", "chunked", "method", "length",
 }
 COMMAND = {
     "name", "why", "command", "files", "answers_with", "serves", "within", "cpu", "memory", "output", "exits", "terminal", "lacks",

@@ -21,7 +21,7 @@ class Server:
 
     def __init__(self, castile, flags=(), limit=None, descriptors=None, tls=False, mock=None):
         self.log = tempfile.TemporaryFile()
-        what = ["serve"] if mock is None else ["mock", *map(placed, mock)]
+        what = ["serve"] if mock is None else ["mock", *map(placed, mock), "--verbose"]
         command = [castile, *what, "--addr", "127.0.0.1:0", *flags]
         if tls:
             command += ["--tls-cert", CERTIFICATES / "certificate.pem", "--tls-key", CERTIFICATES / "key.pem"]

@@ -226,7 +226,7 @@ fn what_an_assertion_says_is_checked() {
         ("urn:sts", "urn:other".to_owned(), Untrusted, "the issuer \"urn:other\""),
         ("urn:sts", "urn:sts ".to_owned(), Untrusted, "the issuer"),
         ("Version='2.0'", "Version='2.1'".to_owned(), Unsupported, "a version"),
-        ("07:59:00Z'><a:Issuer", "08:00:01Z'><a:Issuer".to_owned(), Time, "from 2027-01-15T08:00:01Z on"),
+        ("07:59:00Z'><a:Issuer", "08:00:01Z'><a:Issuer".to_owned(), Time, "issued at 2027-01-15T08:00:01Z"),
         ("NotBefore='2027-01-15T07:59:00Z'", "NotBefore='2027-01-15T08:00:01Z'".to_owned(), Time, "has not come"),
         ("08:10:00Z", "08:00:00Z".to_owned(), Time, "until 2027-01-15T08:00:00Z"),
         ("08:10:00Z", "08:10:00".to_owned(), Malformed, "with a zone"),
@@ -415,9 +415,12 @@ fn the_holder_of_the_key_signs() {
     refused(&both, &own, ErrorKind::Unsigned, "");
     let known = Policy::signed_by(ANN.trust()).with_assertions(issued()).with_clock(now);
     assert!(verify(&known, &by_certificate).is_ok());
-    // The signature covers too little.
+    // The signature covers too little, whatever else the policy requires.
     let little = secured(&holder().with_signed([Part::Timestamp]));
     refused(&policy(), &little, ErrorKind::Unsigned, "the body is not signed");
+    let passwords = std::collections::BTreeMap::from([("ann".to_owned(), castile_wss::Secret::new("x"))]);
+    let with_password = Policy::authenticated_by(passwords).with_assertions(issued()).with_clock(now);
+    refused(&with_password, &little, ErrorKind::Unsigned, "the body is not signed");
     let protected = || policy().with_signed([Part::Body, Part::Assertion]);
     refused(&protected(), &own, ErrorKind::Unsigned, "the assertion is not signed");
     let whole = secured(&holder());
@@ -762,7 +765,7 @@ fn an_assertion_for_one_use_is_used_once() {
             .replace("</a:Conditions>", &format!("<a:{condition}/></a:Conditions>"))
             .replace("2027-01-15T08:10:00Z", "2027-01-16T08:00:01Z");
         let message = secured(&sending(Bearer, &signed_by(&STS, &long)));
-        refused(&policy(), &message, ErrorKind::Assertion, "more than 86400 s");
+        refused(&policy(), &message, ErrorKind::Assertion, "within 86400 s");
     }
     let often = secured(&sending(Bearer, &assertion(Saml20, Bearer)));
     let one = policy(every());
@@ -835,6 +838,14 @@ fn what_is_sent_is_an_assertion() {
     }
     let alone = ANN.signing().with_key_of_subject().secure(ORDER.as_bytes()).now_or_never().unwrap();
     assert_eq!(alone.unwrap_err().kind(), ErrorKind::Key);
+    // An id would be that of two elements.
+    let order = ORDER.replace("<s:Body", "<s:Body xml:id='_a1'");
+    assert!(order.contains("_a1"));
+    let shared =
+        ANN.signing().with_assertion(assertion(Saml20, Bearer)).secure(order.as_bytes()).now_or_never().unwrap();
+    assert!(shared.unwrap_err().message().contains("both have an element with the id \"_a1\""));
+    let keyless = OutgoingSecurity::new().with_key_of_subject().with_assertion(assertion(Saml20, HolderOfKey));
+    assert_eq!(keyless.secure(ORDER.as_bytes()).now_or_never().unwrap().unwrap_err().kind(), ErrorKind::Key);
     // A declaration and comments around it are not sent; ids in it are not taken.
     let unsigned = unsigned(Saml20, Bearer).replace("<r:role ", "<r:role xml:id='body-1' ");
     let assertion = signed_by(&STS, &unsigned);

@@ -152,6 +152,15 @@ fn confirmations_are_signed_and_complete() {
         let found = problem(&client, &changed, &request).unwrap_or_else(|| panic!("{changed}"));
         assert!(found.contains(expected), "{found}");
     }
+    // Options that can't work are errors.
+    let keyless = OutgoingSecurity::new().with_timestamp().with_clock(now);
+    let keyless = SecurityLayer::new(signed_by("client")).with_reply_security(keyless).with_confirmation();
+    assert!(self::answer(&keyless, &request).contains("the reply could not be secured"));
+    let without_policy = ClientSecurity::new(signing("client")).with_confirmed_answers();
+    assert!(problem(&without_policy, &answer, &request).unwrap().contains("there is no policy"));
+    // Nothing is added to nothing.
+    let nothing = OutgoingSecurity::new().secure(order("tea").as_bytes()).now_or_never().unwrap().unwrap();
+    assert_eq!(nothing, order("tea").into_bytes());
     // It is signed even if the body alone was to be.
     let only_body = signing("service").with_signed([Part::Body]);
     let confirming = SecurityLayer::new(signed_by("client")).with_reply_security(only_body).with_confirmation();

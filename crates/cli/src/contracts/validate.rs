@@ -16,11 +16,10 @@ use castile_wss::message::Policy;
 use castile_xml::visible;
 use castile_xsd::validate::{Problem, Validator};
 use castile_xsd::{Location, Sources};
-use futures_util::FutureExt;
 use serde::Serialize;
 
 use crate::contracts::{problems, source};
-use crate::signatures::messages::Incoming;
+use crate::signatures::messages::{self, Incoming};
 use crate::{errors, outcome, output};
 use contract::{Contract, Expectation};
 use package::Package;
@@ -217,8 +216,7 @@ fn insecure(policy: &Policy, package: &Package, text: &str) -> Option<Problem> {
     let (message, offset) = if package.is_package && text.contains(message::XOP) {
         ("the security of a message with MTOM can't be checked".to_owned(), 0)
     } else {
-        // Passwords are not checked and nothing is remembered, so the future has nothing to wait for.
-        let error = policy.verify(&package.root).now_or_never()?.err()?;
+        let error = messages::verify(policy, &package.root, package.charset).err()?;
         (error.message().to_owned(), error.offset().unwrap_or(0).min(text.len()))
     };
     let castile_xml::Location { line, column, path, .. } =

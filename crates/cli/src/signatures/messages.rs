@@ -9,6 +9,8 @@ use castile_wss::message::{
     CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, UsernameToken,
 };
 use castile_wss::{PrivateKey, Secret, Trust};
+use castile_xml::Charset;
+use futures_util::FutureExt;
 
 use super::{certificates, read};
 use crate::{login, quantity};
@@ -135,10 +137,7 @@ impl Outgoing {
     /// Reads the keys and the password. A dry run, which sends nothing, asks for no password.
     pub(crate) fn read(&self, is_dry: bool) -> anyhow::Result<Option<OutgoingSecurity>> {
         if !self.is_given() {
-            return match self.wss_clock {
-                Some(_) => bail!("found --wss-clock, expected --wss-timestamp, --wss-user or --wss-key, too"),
-                None => Ok(None),
-            };
+            return Ok(None);
         }
         let mut security = OutgoingSecurity::new();
         // Whoever checks a signature wants to know how old it is.
@@ -178,9 +177,18 @@ impl Outgoing {
         Ok(Some(security))
     }
 
+    /// Returns an error if there is a clock that nothing uses.
+    fn expect_use_of_clock(&self, has_policy: bool) -> anyhow::Result<()> {
+        if self.wss_clock.is_some() && !self.is_given() && !has_policy {
+            bail!("found --wss-clock, expected an option that adds or requires security, too");
+        }
+        Ok(())
+    }
+
     /// Returns the security of a client, if any option is given.
     pub(crate) fn of_client(&self, answers: &Incoming, is_dry: bool) -> anyhow::Result<Option<ClientSecurity>> {
         let policy = answers.policy(self.wss_clock)?;
+        self.expect_use_of_clock(policy.is_some())?;
         Ok(match (self.read(is_dry)?, policy) {
             (None, None) => None,
             (Some(requests), None) => Some(ClientSecurity::new(requests)),
@@ -193,11 +201,15 @@ impl Outgoing {
     /// Returns what requests to a server must have, if any option is given.
     pub(crate) fn of_requests(&self, requests: &Incoming, users: &Users) -> anyhow::Result<Option<Policy>> {
         let policy = requests.policy(self.wss_clock)?;
+        self.expect_use_of_clock(policy.is_some() || users.wss_users.is_some())?;
         let Some(path) = &users.wss_users else { return Ok(policy) };
         let passwords = passwords(path)?;
         Ok(Some(match policy {
             Some(policy) => policy.with_passwords(passwords),
-            None => Policy::authenticated_by(passwords),
+            None => match self.wss_clock {
+                Some(offset) => Policy::authenticated_by(passwords).with_clock(move || offset.now()),
+                None => Policy::authenticated_by(passwords),
+            },
         }))
     }
 }
@@ -229,7 +241,9 @@ impl Incoming {
 
     /// Returns what the answers of a load must have, if any option is given. They are not remembered, because their number has no limit.
     pub(crate) fn policy_of_many(&self, requests: &Outgoing) -> anyhow::Result<Option<Policy>> {
-        Ok(self.policy(requests.wss_clock)?.map(Policy::without_replay_cache))
+        let policy = self.policy(requests.wss_clock)?;
+        requests.expect_use_of_clock(policy.is_some())?;
+        Ok(policy.map(Policy::without_replay_cache))
     }
 
     /// Returns what messages in files must have, at a time, if any option is given. Files may be read again.
@@ -240,6 +254,18 @@ impl Incoming {
             None => policy,
         }))
     }
+}
+
+/// Verifies a message by a policy that asks nobody else: no passwords are checked, and nothing is remembered. `charset` is that of
+/// its media type.
+pub(crate) fn verify(policy: &Policy, message: &[u8], charset: Option<Charset>) -> Result<(), castile_wss::Error> {
+    let verified = policy.verify_in(message, charset).now_or_never();
+    verified.unwrap_or_else(|| unreachable!("signatures are checked at once")).map(drop)
+}
+
+/// Secures a message with keys from files.
+pub(crate) fn secure(security: &OutgoingSecurity, message: &[u8]) -> Result<Vec<u8>, castile_wss::Error> {
+    security.secure(message).now_or_never().unwrap_or_else(|| unreachable!("keys in files are always ready"))
 }
 
 /// Reads the names and passwords of users.

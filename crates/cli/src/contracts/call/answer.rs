@@ -85,11 +85,11 @@ pub(super) async fn print(
                 matches!(error.kind(), castile_soap::ErrorKind::Security | castile_soap::ErrorKind::UnsecuredFault)
             };
             match error {
+                CallError::Protocol { .. } if !tap.is_used() => Err(outcome::not_started(error)),
                 CallError::Protocol { error: ref problem, .. } if is_of_security(problem) => Err(error.into()),
                 CallError::Protocol { answer: Some(_), .. } => {
                     Err(anyhow::Error::new(error).context("the answer violates the contract"))
                 }
-                CallError::Protocol { .. } if !tap.is_used() => Err(outcome::not_started(error)),
                 _ => Err(error.into()),
             }
         }

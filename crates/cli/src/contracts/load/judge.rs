@@ -11,12 +11,12 @@ use castile_wss::message::Policy;
 use castile_xml::{CachedReader, Charset, Limits, Memory, Token};
 use castile_xsd::ExpandedName;
 use castile_xsd::validate::{Chosen, Problem, Validator};
-use futures_util::FutureExt;
 
 use super::service::{Operation, Service};
 use crate::contracts::envelope;
 use crate::contracts::expression::{Expression, Tree};
 use crate::contracts::shape::Shape;
+use crate::signatures::messages;
 
 /// The maximum number of quoted bytes of an answer that isn't a SOAP message.
 const MAX_QUOTED: usize = 200;
@@ -87,7 +87,7 @@ impl Judge {
         let mut reader = CachedReader::decoded(&text, Limits::default(), memory).map_err(|error| error.to_string())?;
         let is_fault = read_to_payload(&mut reader)?;
         if in_full && let Some(policy) = &self.policy {
-            insecure(policy, &message)?;
+            check_security(policy, response, &message, charset)?;
         }
         self.fault(is_fault, &message, charset)?;
         if in_full {
@@ -188,12 +188,18 @@ impl Judge {
     }
 }
 
-/// Checks that an answer fulfils a policy.
-fn insecure(policy: &Policy, message: &[u8]) -> Result<(), String> {
-    // No passwords are checked and nothing is remembered, so the future has nothing to wait for.
-    let verified = policy.verify(message).now_or_never();
-    let verified = verified.unwrap_or_else(|| unreachable!("signatures are checked at once"));
-    verified.map(drop).map_err(|error| format!("the answer doesn't have the security that is required: {error}"))
+/// Checks that an answer fulfils a policy. A signature of the reference to a part doesn't cover the part.
+fn check_security(
+    policy: &Policy,
+    response: &HttpResponse<'_>,
+    message: &[u8],
+    charset: Option<Charset>,
+) -> Result<(), String> {
+    if response.header("content-type").is_some_and(|kind| kind.to_ascii_lowercase().contains("application/xop+xml")) {
+        return Err("the security of an answer with MTOM can't be checked".to_owned());
+    }
+    messages::verify(policy, message, charset)
+        .map_err(|error| format!("the answer doesn't have the security that is required: {error}"))
 }
 
 /// Checks that the schema defines the answers of all operations.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use castile_load::{Answer, HttpResponse, NoRequest, Request, Script};
 use castile_xml::Memory;
-use futures_util::FutureExt;
 
 use super::feed::FeedCursor;
 use super::mix::Mix;
 use super::template::Placeholder;
+use crate::signatures::messages;
 
 /// A user of a mix.
 pub(super) struct UserScript {
@@ -69,8 +69,7 @@ impl Script for UserScript {
             }
         }
         if let Some(security) = &mix.security {
-            let secured = security.secure(&request.body).now_or_never();
-            let secured = secured.unwrap_or_else(|| unreachable!("keys in files are always ready"));
+            let secured = messages::secure(security, &request.body);
             request.body =
                 secured.map_err(|error| NoRequest::Failed(format!("the request can't be secured: {error}")))?;
         }

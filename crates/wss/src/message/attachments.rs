@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use castile_budget::Share;
 use castile_mime::{Attachments, ContentId, MediaType, Part, PartHead, SpoolVisitor};
 use castile_xml::c14n::{Form, Method, Sink, Subset, write_all};
-use castile_xml::{Charset, Reader, decode, excerpt};
+use castile_xml::{Charset, Memory, Reader, decode, excerpt};
 
 use super::sign::EXCLUSIVE_10;
 use crate::crypto::{self, Digest};
@@ -309,7 +309,7 @@ impl Digester {
             }
         }
         // A reader of messages refuses a document type declaration, which no signature covers.
-        let mut reader = Reader::new(text.as_bytes(), rules.limits.document)?;
+        let mut reader = Reader::decoded(&text, rules.limits.document, &mut Memory::default())?;
         let method = Method::new(EXCLUSIVE_10);
         let wants_omitted = !rules.allows_unsigned_prefixes;
         let mut out = Canonical { digester: self, rest: Some(content), wants_omitted, omitted: None };

@@ -155,7 +155,7 @@ impl Index {
                 Token::StartTag(tag) => {
                     let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
                     let found = reader.attributes().filter(|attribute| rules.is_id(namespace, local, attribute));
-                    for attribute in found.filter(|attribute| ids.contains(&&*attribute.value)) {
+                    for attribute in found.filter(|attribute| ids.contains(&attribute.value)) {
                         places.insert(attribute.value.to_owned(), tag.offset);
                     }
                 }

@@ -1,4 +1,5 @@
 //! Answers that confirm the signatures of their requests (WS-Security 1.1 §8.5).
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 

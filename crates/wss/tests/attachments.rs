@@ -260,7 +260,7 @@ fn references_have_one_form() {
     }
     let to_nothing = with(&format!("{reference}{}", reference.replacen("photo@b", "photo2@b", 1)));
     refused(verify(&policy(), &to_nothing, &mut received(&[PHOTO])), Reference, "\"cid:photo2@b\" means");
-    // The root is not an attachment, and nothing is fetched.
+    // These are known before.
     for (wrong, kind, text) in [
         (replaced(&transform, exclusive), Unsupported, "has not exactly the transform"),
         (replaced(&transform, ""), Unsupported, "has not exactly the transform"),
@@ -404,7 +404,8 @@ fn documents_that_would_mean_something_else_are_refused() {
     let value: &[u8] = b"<a xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xsi:type=\"p:t\"></a>";
     let bound: &[u8] =
         b"<a xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\" xmlns:p=\"urn:p\" xsi:type=\"p:t\"></a>";
-    let cases: &[(&[u8], &'static str, &'static [u8], ErrorKind, &str)] = &[
+    type Case<'a> = (&'a [u8], &'static str, &'static [u8], ErrorKind, &'a str);
+    let cases: &[Case<'_>] = &[
         (b"<a>b</a>", "text/xml", b"<!DOCTYPE a [<!ENTITY b 'b'>]><a>&b;</a>", Malformed, "document type declaration"),
         (b"<a>\xc3\xa9</a>", "text/xml; charset=iso-8859-1", b"<a>\xe9</a>", Malformed, ""),
         (b"<a>\xc3\x83\xc2\xa9</a>", "text/xml; charset=iso-8859-1", b"<a>\xc3\xa9</a>", Unsupported, "is not that of"),

@@ -3,12 +3,18 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use bytes::Bytes;
+use castile::mime::{Content, Part};
 use castile::soap::{ErrorKind, Mtom};
-use castile::wss::message::{ClientSecurity, OutgoingSecurity, Policy, SecurityLayer, UsernameToken};
+use castile::wss::message::{
+    ClientSecurity, OutgoingSecurity, Part as SignedPart, Policy, SecurityLayer, UsernameToken,
+};
 use castile::wss::{Secret, Trust};
 use castile::{CallError, ClientOptions};
-use castile_recipes::orders::{OrdersClient, OrdersServer};
+use castile_recipes::orders::{Download, OrdersClient, OrdersServer, Upload};
 use castile_recipes::{Shop, order};
+use http_body::Frame;
+use http_body_util::StreamBody;
 
 const URL: &str = "http://localhost/orders";
 
@@ -80,4 +86,32 @@ async fn what_a_signature_would_not_cover_is_not_sent() {
     options.messages.mtom = Mtom::Always(1);
     let error = client.with_options(options).place(&order(2)).await.expect_err("it is MTOM");
     assert_eq!(kind(error), ErrorKind::Security);
+}
+
+#[tokio::test]
+async fn attachments_are_signed() {
+    let layer = SecurityLayer::new(policy("request")).with_reply_security(signing("reply"));
+    let server = OrdersServer::new(Shop).layer(layer);
+    let security = || ClientSecurity::new(signing("request")).with_answer_policy(policy("reply"));
+    let client = OrdersClient::with_transport(URL, server.clone()).expect("a URL").with_options(options(security()));
+    let document = |content: Content| Part::attachment("application/pdf", content).expect("a part");
+    // More than is stored in memory.
+    let uploaded = client.upload(&Upload { number: 7 }).attach(document(vec![7; 1_000_000].into())).await;
+    assert_eq!(uploaded.expect("it is signed").bytes, 1_000_000);
+
+    // What comes in chunks can't be signed before it is sent: not by the client, and not by the server.
+    let chunks = futures_util::stream::iter([Ok::<_, std::io::Error>(Frame::data(Bytes::from_static(b"It rains.")))]);
+    let streamed = document(Content::stream(StreamBody::new(chunks)));
+    let error = client.upload(&Upload { number: 7 }).attach(streamed).await.expect_err("it is a stream");
+    assert_eq!(kind(error), ErrorKind::Security);
+    let error = client.download(&Download { number: 7 }).await.expect_err("it is a stream");
+    assert_eq!(kind(error), ErrorKind::UnsecuredFault);
+
+    // A client that signs no attachments, for a server that requires it.
+    let unsigned = signing("request").with_signed([SignedPart::Body, SignedPart::Timestamp]);
+    let client = OrdersClient::with_transport(URL, server).expect("a URL");
+    let client = client.with_options(options(ClientSecurity::new(unsigned)));
+    let uploaded = client.upload(&Upload { number: 7 }).attach(document("It rains.".into())).await;
+    assert!(uploaded.expect_err("it is not signed").to_string().contains("wsse:Security"));
+    assert_eq!(client.place(&order(2)).await.expect("there is no attachment").number, 7);
 }

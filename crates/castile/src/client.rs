@@ -469,10 +469,10 @@ async fn exchange_now<S: HttpService>(
     }
     let sifts = sift.as_mut().map(|sift| sift as &mut dyn Sift);
     let reply = client::exchange_sifted(transport.service(), url, version, action, written, options, sifts).await;
-    let reply = reply.map_err(Failure::Transport)?;
+    let mut reply = reply.map_err(Failure::Transport)?;
     if let Some(security) = security
         && let Err(error) =
-            secured::verify(&**security, &reply.received, &signatures, answer_options.has_response).await
+            secured::verify(&**security, &mut reply.received, &signatures, answer_options.has_response).await
     {
         let ClientReply { status, http_headers, .. } = reply;
         return Err(Failure::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) });

@@ -285,7 +285,9 @@ pub mod http {
 
 /// Attachments: SOAP Messages with Attachments, and MTOM.
 pub mod mime {
-    pub use castile_mime::{Attachment, Attachments, Content, ContentId, Error, ErrorKind, Limits, Part, PartHead};
+    pub use castile_mime::{
+        Attachment, Attachments, Content, ContentId, Error, ErrorKind, Limits, Part, PartHead, SpoolVisitor,
+    };
 }
 
 /// Messages as layers see them, between the network and the methods of a service.

@@ -31,6 +31,49 @@ pub struct Attachments {
     package: Option<Box<Package>>,
 }
 
+/// Sees attachments while they are [spooled](Attachments::spool), one after the other.
+pub trait SpoolVisitor: Send {
+    /// What ends the spooling.
+    type Error: From<Error> + Send;
+
+    /// An attachment begins.
+    ///
+    /// # Errors
+    /// Spooling ends. This attachment is not stored.
+    fn begin(&mut self, head: &PartHead) -> Result<(), Self::Error>;
+
+    /// Receives the next bytes of its content, decoded, in chunks of any size.
+    ///
+    /// # Errors
+    /// Spooling ends. This attachment is not stored.
+    fn data(&mut self, data: &[u8]) -> Result<(), Self::Error>;
+
+    /// Its content is complete.
+    ///
+    /// # Errors
+    /// Spooling ends. This attachment is not stored.
+    fn end(&mut self) -> Result<(), Self::Error>;
+}
+
+/// Sees nothing.
+struct Unseen;
+
+impl SpoolVisitor for Unseen {
+    type Error = Error;
+
+    fn begin(&mut self, _: &PartHead) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn data(&mut self, _: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}
+
 /// The rest of a package.
 #[derive(Debug)]
 struct Package {
@@ -163,9 +206,41 @@ impl Attachments {
             if wanted.names(&attachment.head) {
                 return Ok(attachment);
             }
-            package.store_attachment(attachment).await?;
+            package.store_attachment(attachment, &mut Unseen).await?;
         }
         Err(missing(url, &package.source.content_ids()))
+    }
+
+    /// Stores all remaining attachments, and shows their content to a visitor as it arrives. Those that are stored already
+    /// are shown first. Afterwards the package has been read to its end, and the attachments can be requested as before.
+    ///
+    /// They are stored in memory or in a temporary file, within [`Limits::stored`](crate::Limits::stored) and the
+    /// [`Charges`] of the message.
+    ///
+    /// # Cancel safety
+    /// This method is not cancel safe: if the future is dropped before it is done, the attachment being stored is lost.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Limit`] if they are too large, and [`ErrorKind::Exhausted`] if the budget has too little memory or disk
+    /// space. [`ErrorKind::Duplicate`] if two parts have the same Content-ID. Other errors if the body is invalid or
+    /// broke off. The errors of the visitor.
+    pub async fn spool<V: SpoolVisitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
+        let Some(package) = &mut self.package else { return Ok(()) };
+        for (head, stored) in &package.stored {
+            visitor.begin(head)?;
+            stored.show(|data| visitor.data(data)).await?;
+            visitor.end()?;
+        }
+        while let Some(attachment) = package.next_streamed().await? {
+            package.store_attachment(attachment, visitor).await?;
+        }
+        Ok(())
+    }
+
+    /// Returns a share, without bytes yet, of the memory that stored attachments are charged to. It is for those who copy
+    /// their content. `None` if nothing is charged.
+    pub fn memory_share(&self) -> Option<Share> {
+        begin(self.package.as_ref().and_then(|package| package.store.charges()))
     }
 
     /// Reads all remaining attachments into memory.
@@ -215,12 +290,19 @@ impl Package {
         Attachment { head, content: Content::Stored(kept), charges: self.store.charges().cloned() }
     }
 
-    async fn store_attachment(&mut self, mut attachment: Attachment) -> Result<(), Error> {
+    async fn store_attachment<V: SpoolVisitor>(
+        &mut self,
+        mut attachment: Attachment,
+        visitor: &mut V,
+    ) -> Result<(), V::Error> {
         let part = attachment.head.number();
+        visitor.begin(&attachment.head)?;
         let mut keeping = self.store.begin(&attachment.head).map_err(|error| error.in_part(part))?;
         while let Some(data) = attachment.data().await? {
+            visitor.data(&data)?;
             self.store.push(&mut keeping, &data).await.map_err(|error| error.in_part(part))?;
         }
+        visitor.end()?;
         self.stored.push_back((attachment.head, self.store.end(keeping).await?));
         Ok(())
     }

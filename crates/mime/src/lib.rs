@@ -38,7 +38,7 @@ mod source;
 mod store;
 mod transfer;
 
-pub use attachments::{Attachment, Attachments, Rest};
+pub use attachments::{Attachment, Attachments, Rest, SpoolVisitor};
 pub use charges::{Charges, DISK, disk};
 pub use content_id::ContentId;
 pub use error::{BoxError, Error, ErrorKind};

@@ -55,6 +55,7 @@ pub struct Package {
 #[derive(Debug)]
 pub struct Part {
     id: ContentId,
+    content_type: String,
     /// The lines of the head.
     head: String,
     content: Content,
@@ -172,7 +173,7 @@ impl Part {
     /// [`ErrorKind::Unwritable`] if the media type contains control characters.
     pub fn new(id: ContentId, content_type: &str, content: Content) -> Result<Self, Error> {
         check_value(content_type)?;
-        Ok(Part { head: head(&id, content_type), id, content })
+        Ok(Part { head: head(&id, content_type), content_type: content_type.to_owned(), id, content })
     }
 
     /// Adds a header field, such as Content-Location or Content-Disposition.
@@ -211,6 +212,11 @@ impl Part {
     /// Returns the Content-ID.
     pub fn id(&self) -> &ContentId {
         &self.id
+    }
+
+    /// Returns the media type with its parameters, as it is written in the head.
+    pub fn content_type(&self) -> &str {
+        &self.content_type
     }
 
     /// Returns the content.

@@ -173,6 +173,21 @@ impl Stored {
         (self.start == self.end).then(|| (std::mem::take(&mut self.memory), self.charge.take()))
     }
 
+    /// Shows the remaining content, which stays here.
+    pub(crate) async fn show<E: From<Error>>(&self, mut see: impl FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
+        if !self.memory.is_empty() {
+            see(&self.memory)?;
+        }
+        let Some(file) = &self.file else { return Ok(()) };
+        let mut at = self.start;
+        while at < self.end {
+            let block = read_block(file.clone(), at, self.end).await.map_err(|error| failed("read", error))?;
+            at += block.len() as u64;
+            see(&block)?;
+        }
+        Ok(())
+    }
+
     /// Returns the next chunk; `None` at the end.
     pub(crate) fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
         if !self.memory.is_empty() {
@@ -181,18 +196,9 @@ impl Stored {
         let Some(file) = self.file.as_ref().filter(|_| self.start < self.end) else {
             return Poll::Ready(Ok(None));
         };
-        let (start, length) = (self.start, (self.end - self.start).min(BLOCK as u64) as usize);
-        let reading = self.reading.get_mut().unwrap_or_else(PoisonError::into_inner).get_or_insert_with(|| {
-            let file = file.clone();
-            run_blocking(move || {
-                let mut block = vec![0; length];
-                let mut locked = file.file.lock().unwrap_or_else(PoisonError::into_inner);
-                locked.seek(SeekFrom::Start(start))?;
-                locked.read_exact(&mut block)?;
-                Ok(block)
-            })
-            .boxed()
-        });
+        let (start, end) = (self.start, self.end);
+        let reading = self.reading.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let reading = reading.get_or_insert_with(|| read_block(file.clone(), start, end).boxed());
         let block = ready!(reading.as_mut().poll(cx));
         *self.reading.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
         let block = block.map_err(|error| failed("read", error))?;
@@ -205,6 +211,19 @@ impl std::fmt::Debug for Stored {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Kept").field("length", &self.length()).finish_non_exhaustive()
     }
+}
+
+/// Reads the bytes of a file from `start` on, but no more than a block and not beyond `end`.
+async fn read_block(file: Arc<Temporary>, start: u64, end: u64) -> io::Result<Vec<u8>> {
+    let length = (end - start).min(BLOCK as u64) as usize;
+    let read = move || {
+        let mut block = vec![0; length];
+        let mut locked = file.file.lock().unwrap_or_else(PoisonError::into_inner);
+        locked.seek(SeekFrom::Start(start))?;
+        locked.read_exact(&mut block)?;
+        Ok(block)
+    };
+    run_blocking(read).await
 }
 
 /// Runs file operations on tokio's threads for blocking work, or in place outside of a tokio runtime.

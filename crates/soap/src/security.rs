@@ -3,6 +3,7 @@
 use std::fmt;
 
 use castile_databinding::ExpandedName;
+use castile_mime::{Attachments, Part};
 use castile_xml::Charset;
 use futures_util::future::BoxFuture;
 
@@ -10,14 +11,16 @@ use crate::error::Error;
 
 /// Adds security to the requests of a client, and checks that of the answers. `castile-wss` implements it for WS-Security.
 pub trait MessageSecurity: fmt::Debug + Send + Sync + 'static {
-    /// Returns a request with security. The message is in UTF-8.
+    /// Returns a request with security. The message is in UTF-8. `parts` are sent with it. The future doesn't hold them, because those
+    /// that are streams can't be shared between threads: what is needed of them is read before it is returned.
     ///
     /// # Errors
     /// The request can't be secured.
-    fn secure<'a>(&'a self, request: &'a [u8]) -> BoxFuture<'a, Result<SecuredRequest, Error>>;
+    fn secure<'a>(&'a self, request: &'a [u8], parts: &[Part]) -> BoxFuture<'a, Result<SecuredRequest, Error>>;
 
     /// Checks the security of an answer, before anything else is read from it. `charset` is that of its media type, and `signatures`
-    /// are those of the [request](SecuredRequest::signatures).
+    /// are those of the [request](SecuredRequest::signatures). `attachments` may still be arriving. They can be read from afterwards,
+    /// even if they have to be [stored](Attachments::spool) to check them.
     ///
     /// # Errors
     /// [`ErrorKind::Security`](crate::ErrorKind::Security) or
@@ -26,6 +29,7 @@ pub trait MessageSecurity: fmt::Debug + Send + Sync + 'static {
         &'a self,
         answer: &'a [u8],
         charset: Option<Charset>,
+        attachments: &'a mut Attachments,
         signatures: &'a [Vec<u8>],
     ) -> BoxFuture<'a, Result<(), Error>>;
 

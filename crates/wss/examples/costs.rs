@@ -57,7 +57,7 @@ struct Subject {
 
 enum Check {
     Public(UnparsedPublicKey<Vec<u8>>),
-    Secret(hmac::Key),
+    Secret(Box<hmac::Key>),
 }
 
 fn main() -> Result<()> {
@@ -115,7 +115,7 @@ impl Subject {
             "hmac" => {
                 const SHARED: &[u8] = b"0123456789abcdef0123456789abcdef";
                 let secret = || Secret::new(SHARED);
-                let check = Check::Secret(hmac::Key::new(hmac::HMAC_SHA256, SHARED));
+                let check = Check::Secret(Box::new(hmac::Key::new(hmac::HMAC_SHA256, SHARED)));
                 let trust = Trust::new().with_secret("shared", secret());
                 (outgoing.with_signature(secret()), trust, Box::new(secret()), check)
             }

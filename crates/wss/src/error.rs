@@ -48,8 +48,12 @@ pub enum ErrorKind {
     Assertion,
     /// An answer doesn't confirm the signatures of its request, so it may be the answer to another one.
     Unconfirmed,
-    /// A limit of [`Limits`](crate::Limits) is exceeded.
+    /// An attachment of a message can't be read: the package is not valid, or it broke off.
+    Attachment,
+    /// A limit of [`Limits`](crate::Limits), or of the package of a message, is exceeded.
     Limit,
+    /// There is currently too little memory or disk space for the attachments of a message. There may be enough later.
+    Exhausted,
     /// A key or a certificate can't be read, or can't be used for what was asked.
     Key,
     /// The cryptographic library or a remote key failed.
@@ -95,6 +99,17 @@ impl fmt::Display for Error {
 }
 
 impl std::error::Error for Error {}
+
+impl From<castile_mime::Error> for Error {
+    fn from(error: castile_mime::Error) -> Self {
+        let kind = match error.kind() {
+            castile_mime::ErrorKind::Limit => ErrorKind::Limit,
+            castile_mime::ErrorKind::Exhausted => ErrorKind::Exhausted,
+            _ => ErrorKind::Attachment,
+        };
+        Error::new(kind, format!("an attachment can't be read: {error}"))
+    }
+}
 
 impl From<castile_xml::Error> for Error {
     fn from(error: castile_xml::Error) -> Self {

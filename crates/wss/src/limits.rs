@@ -13,9 +13,9 @@ pub struct Limits {
     /// Maximum number of keys and certificates that describe the key of a signature. The default is 16.
     pub keys: usize,
     /// Maximum length of the canonical content of all references of a signature together, in bytes. References may overlap.
-    /// The default is 256 MiB.
+    /// The attachments that the signatures of a message cover have the same limit, together. The default is 256 MiB.
     pub content: usize,
-    /// Limits of the document itself.
+    /// Limits of the document itself, and of each attachment that is XML.
     pub document: castile_xml::Limits,
 }
 

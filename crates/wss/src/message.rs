@@ -25,6 +25,7 @@
 //! ```
 
 mod assertions;
+mod attachments;
 mod client;
 mod confirmed;
 mod envelope;

@@ -47,6 +47,8 @@ pub(crate) enum Transform {
     Canonical(Method),
     /// Replaces a reference to a token with the token (WS-Security §8.3).
     Token(Method),
+    /// Makes the content of an attachment canonical, as its media type requires (SwA Profile 1.1.1 §5.3.1).
+    Attachment,
 }
 
 /// What a signature says about its key (§4.5). It is only a hint: trust decides.

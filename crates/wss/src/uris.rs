@@ -16,6 +16,12 @@ pub(crate) const EXCLUSIVE: &str = "http://www.w3.org/2001/10/xml-exc-c14n#";
 
 pub(crate) const STR_TRANSFORM: &str =
     "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-soap-message-security-1.0#STR-Transform";
+/// Signs the content of an attachment (SwA Profile 1.1.1 §5.3.1).
+pub(crate) const SWA_CONTENT: &str =
+    "http://docs.oasis-open.org/wss/oasis-wss-SwAProfile-1.1#Attachment-Content-Signature-Transform";
+/// Also signs its head (§5.3.2).
+pub(crate) const SWA_COMPLETE: &str =
+    "http://docs.oasis-open.org/wss/oasis-wss-SwAProfile-1.1#Attachment-Complete-Signature-Transform";
 pub(crate) const BASE64_BINARY: &str =
     "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-soap-message-security-1.0#Base64Binary";
 pub(crate) const X509_V3: &str =

@@ -6,6 +6,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::time::SystemTime;
 
+use castile_mime::ContentId;
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
 use castile_xml::{DocumentEntity, Reader, decode, excerpt};
 use subtle::ConstantTimeEq;
@@ -45,6 +46,12 @@ impl VerifiedSignature {
     pub fn covers(&self, range: &Range<usize>) -> bool {
         self.references.iter().any(|reference| reference.content.covers(range))
     }
+
+    /// Returns whether the content of the attachment with this Content-ID is signed.
+    pub fn covers_attachment(&self, id: &ContentId) -> bool {
+        let is_it = |reference: &VerifiedReference| matches!(&reference.content, VerifiedContent::Attachment { id: signed, .. } if signed == id);
+        self.references.iter().any(is_it)
+    }
 }
 
 impl VerifiedContent {
@@ -55,7 +62,7 @@ impl VerifiedContent {
                 (signed.start <= range.start && range.end <= signed.end, without)
             }
             VerifiedContent::Document { without } => (true, without),
-            VerifiedContent::External => return false,
+            VerifiedContent::External | VerifiedContent::Attachment { .. } => return false,
         };
         let is_apart = |without: &Range<usize>| without.end <= range.start || range.end <= without.start;
         is_inside && without.as_ref().is_none_or(is_apart)
@@ -90,6 +97,26 @@ pub enum VerifiedContent {
     },
     /// Content outside the document, which was given to the verifier.
     External,
+    /// The content of an attachment of the message, without its head: anybody may have changed its media type and its
+    /// other header fields, except for the Content-ID.
+    Attachment {
+        /// Its Content-ID.
+        id: ContentId,
+        /// Whether its bytes were signed as they are. They were not, if the media type is that of a text or of XML and the
+        /// content is not in canonical form: line ends of a text, and comments and spelling of XML, may be others.
+        is_exact: bool,
+    },
+}
+
+/// What a signature says about an attachment. It is still to be compared.
+#[derive(Debug)]
+pub(crate) struct AttachmentDigest {
+    pub(crate) id: ContentId,
+    pub(crate) uri: String,
+    pub(crate) algorithm: DigestAlgorithm,
+    pub(crate) digest: Vec<u8>,
+    /// The offset of the reference.
+    pub(crate) offset: usize,
 }
 
 /// What a signature is verified against.
@@ -153,7 +180,14 @@ impl Verification<'_> {
     ) -> Result<VerifiedSignature, Error> {
         self.check_algorithm(range, signature)?;
         let (key, signer) = self.key(signature, trust).map_err(|error| error.at(range.start))?;
-        self.signature_by(range, signature, &key, signer)
+        let (verified, attachments) = self.signature_by(range, signature, &key, signer)?;
+        match attachments.first() {
+            None => Ok(verified),
+            Some(AttachmentDigest { offset, .. }) => {
+                let message = "a reference to an attachment, in a signature that is not one of a message";
+                Err(Error::new(ErrorKind::Unsupported, message).at(*offset))
+            }
+        }
     }
 
     /// Checks that the algorithm of a signature is allowed.
@@ -167,20 +201,21 @@ impl Verification<'_> {
         }
     }
 
-    /// Verifies a signature whose algorithm is allowed, and that was made with the key of this signer.
+    /// Verifies a signature whose algorithm is allowed, and that was made with the key of this signer. Returns what it says
+    /// about attachments, too, which is not verified yet.
     pub(crate) fn signature_by(
         &self,
         range: &Range<usize>,
         signature: &Signature,
         key: &VerifyingKey<'_>,
         signer: Signer,
-    ) -> Result<VerifiedSignature, Error> {
+    ) -> Result<(VerifiedSignature, Vec<AttachmentDigest>), Error> {
         let signed_info = self.signed_info(signature)?;
         self.check_value(key, signature, &signed_info).map_err(|error| error.at(range.start))?;
-        let references = self.references(range, signature)?;
+        let (references, attachments) = self.references(range, signature)?;
         let identity = identity(&signed_info, &signer)?;
         let algorithm = signature.algorithm;
-        Ok(VerifiedSignature { signer, algorithm, references, range: range.clone(), identity })
+        Ok((VerifiedSignature { signer, algorithm, references, range: range.clone(), identity }, attachments))
     }
 
     /// Returns the key of a signature, and whose it is.
@@ -235,22 +270,41 @@ impl Verification<'_> {
         }
     }
 
-    /// Compares the digests of all references. Those inside the document are computed in one pass over it.
+    /// Compares the digests of all references, except for those to attachments, which are returned. Those inside the document are
+    /// computed in one pass over it.
     fn references(
         &self,
         signature_range: &Range<usize>,
         signature: &Signature,
-    ) -> Result<Vec<VerifiedReference>, Error> {
-        let mut resolved = Vec::new();
+    ) -> Result<(Vec<VerifiedReference>, Vec<AttachmentDigest>), Error> {
+        let mut targets = Vec::new();
         // How many bytes of content there may still be. `None` if there were more.
         let left = Cell::new(Some(self.limits.content));
         for reference in &signature.references {
-            resolved.push(self.resolve(reference, signature_range, &left)?);
+            targets.push(match self.attachment(reference)? {
+                Some(id) => Target::Attachment(id),
+                None => Target::Content(self.resolve(reference, signature_range, &left)?),
+            });
         }
-        self.digest_inside(resolved.iter_mut(), &left)?;
-        let mut verified = Vec::new();
-        for (resolved, reference) in resolved.into_iter().zip(&signature.references) {
+        let resolved = targets.iter_mut().filter_map(|target| match target {
+            Target::Content(resolved) => Some(resolved),
+            Target::Attachment(_) => None,
+        });
+        self.digest_inside(resolved, &left)?;
+        let (mut verified, mut attachments) = (Vec::new(), Vec::new());
+        for (target, reference) in targets.into_iter().zip(&signature.references) {
             let uri = reference.uri.clone().unwrap_or_default();
+            let resolved = match target {
+                Target::Content(resolved) => resolved,
+                Target::Attachment(id) => {
+                    let Reference { algorithm, offset, .. } = *reference;
+                    let digest = reference.digest.clone();
+                    attachments.push(AttachmentDigest { id: id.clone(), uri: uri.clone(), algorithm, digest, offset });
+                    verified
+                        .push(VerifiedReference { uri, content: VerifiedContent::Attachment { id, is_exact: false } });
+                    continue;
+                }
+            };
             if let Some((prefix, offset)) = resolved.sink.omitted {
                 let message = format!(
                     "a value uses the prefix \"{}\", whose declaration the signature doesn't cover, so that it may mean something else than was signed",
@@ -267,7 +321,52 @@ impl Verification<'_> {
             }
             verified.push(VerifiedReference { uri, content: resolved.content });
         }
-        Ok(verified)
+        Ok((verified, attachments))
+    }
+
+    /// Returns the attachment that a reference of a message leads to. `None` if it leads to something else.
+    pub(super) fn attachment(&self, reference: &Reference) -> Result<Option<ContentId>, Error> {
+        let failed = |kind, message: String| Err(Error::new(kind, message).at(reference.offset));
+        let uri = reference.uri.as_deref().unwrap_or_default();
+        let is_of_attachment = |transform: &Transform| matches!(transform, Transform::Attachment);
+        let is_message = matches!(self.scope, Scope::Message(_));
+        if !is_message || !uri.trim_start().get(..4).is_some_and(|start| start.eq_ignore_ascii_case("cid:")) {
+            return match reference.transforms.iter().any(is_of_attachment) {
+                true => {
+                    let uri = excerpt(uri, 100);
+                    failed(
+                        ErrorKind::Unsupported,
+                        format!(
+                            "the reference \"{uri}\" is not to an attachment of a message, but has the transform for those"
+                        ),
+                    )
+                }
+                false => Ok(None),
+            };
+        }
+        let Some(id) = ContentId::from_url(uri) else {
+            return failed(ErrorKind::Reference, format!("the reference \"{}\" has no Content-ID", excerpt(uri, 100)));
+        };
+        if !matches!(reference.transforms.as_slice(), [Transform::Attachment]) {
+            let message = format!(
+                "the reference \"{}\" to an attachment has not exactly the transform Attachment-Content-Signature-Transform, which is the only one that is supported",
+                excerpt(uri, 100)
+            );
+            return failed(ErrorKind::Unsupported, message);
+        }
+        self.check_digest(reference)?;
+        Ok(Some(id))
+    }
+
+    /// Checks that the hash function of a reference is allowed.
+    fn check_digest(&self, reference: &Reference) -> Result<(), Error> {
+        match self.algorithms.allows_digest(reference.algorithm) {
+            true => Ok(()),
+            false => {
+                let message = format!("a digest by {} is not allowed", reference.algorithm);
+                Err(Error::new(ErrorKind::Disallowed, message).at(reference.offset))
+            }
+        }
     }
 
     /// Digests the content that is inside the document, in one pass over it.
@@ -295,9 +394,7 @@ impl Verification<'_> {
         left: &Cell<Option<usize>>,
     ) -> Result<Resolved, Error> {
         let failed = |kind, message: String| Err(Error::new(kind, message).at(reference.offset));
-        if !self.algorithms.allows_digest(reference.algorithm) {
-            return failed(ErrorKind::Disallowed, format!("a digest by {} is not allowed", reference.algorithm));
-        }
+        self.check_digest(reference)?;
         let digest = crypto::digest(reference.algorithm).map_err(|error| error.at(reference.offset))?;
         // If there is one signature, it is the enveloped one.
         let without_all =
@@ -323,7 +420,7 @@ impl Verification<'_> {
             (None, Scope::Document(contents)) => self.external(uri, contents, &steps, digest, left),
             (None, Scope::Message(_)) => {
                 let message = format!(
-                    "the reference \"{}\" in a message is not supported, only those to elements with ids",
+                    "the reference \"{}\" in a message is not supported, only those to elements with ids, and to attachments",
                     excerpt(uri, 100)
                 );
                 Err(Error::new(ErrorKind::Unsupported, message))
@@ -490,6 +587,13 @@ impl<'r> Steps<'r> {
 
 /// The canonicalization of a part of a document without a transform that makes it canonical (§4.4.3.2).
 const DEFAULT: Algorithm = Algorithm { version: Version::Canonical10, with_comments: false };
+
+/// What a reference leads to.
+enum Target {
+    Content(Resolved),
+    /// An attachment, whose content comes later.
+    Attachment(ContentId),
+}
 
 /// The content of a reference, whose digest is computed.
 struct Resolved {

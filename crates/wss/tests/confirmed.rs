@@ -1,8 +1,10 @@
 //! Answers that confirm the signatures of their requests (WS-Security 1.1 §8.5).
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use castile_databinding::schema::Element;
+use castile_mime::Attachments;
 use castile_soap::{
     Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
     RequestMessage, Root, SecuredRequest, Service, Version,
@@ -56,7 +58,7 @@ fn client() -> ClientSecurity {
 }
 
 fn secured(client: &ClientSecurity, message: &str) -> SecuredRequest {
-    client.secure(message.as_bytes()).now_or_never().unwrap().unwrap()
+    client.secure(message.as_bytes(), &[]).now_or_never().unwrap().unwrap()
 }
 
 fn answer(layer: &SecurityLayer, request: &SecuredRequest) -> String {
@@ -66,7 +68,8 @@ fn answer(layer: &SecurityLayer, request: &SecuredRequest) -> String {
 }
 
 fn problem(client: &ClientSecurity, answer: &str, request: &SecuredRequest) -> Option<String> {
-    let verified = client.verify(answer.as_bytes(), None, &request.signatures).now_or_never().unwrap();
+    let mut none = Attachments::none();
+    let verified = client.verify(answer.as_bytes(), None, &mut none, &request.signatures).now_or_never().unwrap();
     verified.err().map(|error| error.to_string())
 }
 

@@ -1,4 +1,5 @@
 //! Certificates that an authority has revoked, or that are not for signatures.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::time::{Duration, SystemTime};
 

@@ -20,7 +20,8 @@ pub(super) async fn secure(
     let Some(message) = written.message.bytes() else {
         return Err(Error::of_security("a request that is sent as a stream can't be secured"));
     };
-    let secured = security.secure(message).await?;
+    let securing = security.secure(message, &written.parts);
+    let secured = securing.await?;
     written.message = secured.message.into();
     Ok(secured.signatures)
 }
@@ -28,7 +29,7 @@ pub(super) async fn secure(
 /// Checks the security of the answer to a request with these signatures. The empty answer to a message without a response has none.
 pub(super) async fn verify(
     security: &dyn MessageSecurity,
-    received: &Received,
+    received: &mut Received,
     signatures: &[Vec<u8>],
     has_response: bool,
 ) -> Result<(), Error> {
@@ -38,5 +39,6 @@ pub(super) async fn verify(
     if received.packaging == Some(Packaging::Mtom) {
         return Err(Error::of_security("the security of an answer with MTOM can't be checked"));
     }
-    security.verify(&received.message, received.charset, signatures).await
+    let Received { message, charset, attachments, .. } = received;
+    security.verify(message, *charset, attachments, signatures).await
 }

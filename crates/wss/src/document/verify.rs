@@ -143,7 +143,7 @@ impl VerifiedDocument {
         self.signatures.iter().flat_map(|signature| &signature.references).any(|reference| match &reference.content {
             VerifiedContent::Document { .. } => true,
             VerifiedContent::Element { range, .. } => *range == self.root,
-            VerifiedContent::External => false,
+            VerifiedContent::External | VerifiedContent::Attachment { .. } => false,
         })
     }
 }

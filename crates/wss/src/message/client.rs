@@ -1,6 +1,7 @@
 //! Security of a client.
 
 use castile_databinding::ExpandedName;
+use castile_mime::{Attachments, Part};
 use castile_soap::{Error, MessageSecurity, SecuredRequest};
 use castile_xml::Charset;
 use futures_util::future::BoxFuture;
@@ -41,9 +42,13 @@ impl ClientSecurity {
 }
 
 impl MessageSecurity for ClientSecurity {
-    fn secure<'a>(&'a self, request: &'a [u8]) -> BoxFuture<'a, Result<SecuredRequest, Error>> {
+    fn secure<'a>(&'a self, request: &'a [u8], parts: &[Part]) -> BoxFuture<'a, Result<SecuredRequest, Error>> {
+        let attachments = self.requests.attachments(parts);
         Box::pin(async move {
-            let secured = self.requests.secured(request, None).await;
+            let secured = match attachments {
+                Ok(attachments) => self.requests.secured(request, attachments, None).await,
+                Err(error) => Err(error),
+            };
             let secured =
                 secured.map_err(|error| Error::of_security(format!("the request can't be secured: {error}")))?;
             Ok(SecuredRequest::new(secured.message).with_signatures(secured.value))
@@ -54,6 +59,7 @@ impl MessageSecurity for ClientSecurity {
         &'a self,
         answer: &'a [u8],
         charset: Option<Charset>,
+        attachments: &'a mut Attachments,
         signatures: &'a [Vec<u8>],
     ) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
@@ -64,7 +70,7 @@ impl MessageSecurity for ClientSecurity {
                 };
             };
             let checked = match policy.check(answer, charset) {
-                Ok(checked) => policy.finish(checked).await,
+                Ok(checked) => policy.finish(checked, Some(attachments)).await,
                 Err(error) => Err(error),
             };
             let checked = checked.and_then(|answer| match self.is_confirmed {

@@ -89,7 +89,7 @@ impl Envelope {
         }
     }
 
-    /// Returns the byte ranges of a part, each with its name for errors. The block of WS-Security has the others.
+    /// Returns the byte ranges of a part, each with its name for errors. The block of WS-Security and the package have the others.
     pub(crate) fn ranges(&self, part: &Part) -> Vec<(&Range<usize>, String)> {
         let named = |is_wanted: &dyn Fn(&Block) -> bool| {
             let blocks = self.blocks.iter().filter(|block| is_wanted(block));
@@ -99,7 +99,7 @@ impl Envelope {
             Part::Body => vec![(&self.body, "the body".to_owned())],
             Part::Addressing => named(&|block| [WSA, WSA_2004].contains(&block.namespace.as_str())),
             Part::Header { namespace, local } => named(&|block| block.namespace == *namespace && block.local == *local),
-            Part::Timestamp | Part::Username | Part::Assertion => Vec::new(),
+            Part::Timestamp | Part::Username | Part::Assertion | Part::Attachments => Vec::new(),
         }
     }
 

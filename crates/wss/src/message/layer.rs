@@ -18,7 +18,10 @@ use crate::{Error, ErrorKind};
 /// extensions.
 ///
 /// Every request that doesn't fulfil the policy gets the same fault, so that its sender learns nothing. The reason is passed
-/// to an observer.
+/// to an observer. If memory or disk space is too short for the attachments of somebody who is trusted, the answer is that of any
+/// exhausted server: HTTP sends status 503.
+///
+/// Attachments whose signatures are verified are stored before the handler is called, which then reads them from there.
 #[derive(Clone)]
 pub struct SecurityLayer {
     policy: Arc<Policy>,
@@ -44,7 +47,7 @@ impl SecurityLayer {
         SecurityLayer { policy: Arc::new(policy), reply: None, confirms: false, observer: None }
     }
 
-    /// Also adds security to replies, faults included. The fault for a request that is refused has none: strangers would
+    /// Also adds security to replies, faults included. Attachments of a reply are signed, too, and must not be streams. The fault for a request that is refused has none: strangers would
     /// otherwise have the server sign as often as they like.
     #[must_use]
     pub fn with_reply_security(self, reply: OutgoingSecurity) -> Self {
@@ -89,7 +92,10 @@ impl SecurityLayer {
             Some(_) if reply.packaging == Some(Packaging::Mtom) => {
                 Err(Error::new(ErrorKind::Unsupported, "a reply with MTOM can't be secured"))
             }
-            Some(message) => security.secured(message, self.confirms.then_some(request)).await,
+            Some(message) => match security.attachments(&reply.parts) {
+                Ok(attachments) => security.secured(message, attachments, self.confirms.then_some(request)).await,
+                Err(error) => Err(error),
+            },
             None => Err(Error::new(ErrorKind::Unsupported, "a reply that is sent as a stream can't be secured")),
         };
         match secured {
@@ -123,7 +129,7 @@ impl<S: Service> Service for Secured<S> {
         let (service, layer, options) = (self.service.clone(), self.layer.clone(), options.clone());
         Box::pin(async move {
             let verified = match checked {
-                Ok(checked) => layer.policy.finish(checked).await,
+                Ok(checked) => layer.policy.finish(checked, Some(&mut request.attachments)).await,
                 Err(error) => Err(error),
             };
             let values = match verified {
@@ -135,6 +141,10 @@ impl<S: Service> Service for Secured<S> {
                 }
                 Err(error) => {
                     layer.observe(&error);
+                    // Only attachments that somebody trusted has signed are stored, so this tells strangers nothing.
+                    if error.kind() == ErrorKind::Exhausted {
+                        return ReplyMessage::exhausted(request.version);
+                    }
                     return request.refuse(&options, &refusal(request.version)).await;
                 }
             };

@@ -12,6 +12,8 @@ pub enum Part {
     Username,
     /// The SAML assertion, if the message has one.
     Assertion,
+    /// The content of all attachments that the message has. Their heads are not signed: media types, names of files.
+    Attachments,
     /// All header blocks of WS-Addressing that the message has.
     Addressing,
     /// All header blocks with this name that the message has.

@@ -6,16 +6,20 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use castile_datatypes::DateTime;
+use castile_mime::{Attachments, ContentId};
 use castile_xml::{Charset, decode};
 
 use super::assertions::{AssertionPolicy, MAX_ONE_TIME};
+use super::attachments::{ContentRules, SignedAttachments};
 use super::confirmed::{self, Confirmed};
 use super::envelope::Envelope;
 use super::fault::code_prefix;
 use super::header::{SecurityHeader, Timestamp};
 use super::part::Part;
 use super::replay::{Remembered, ReplayCache, ReplayMemory};
-use super::signed::{MessageSignature, Required, Signers, assertion_part, check_places, check_signed};
+use super::signed::{
+    MessageSignature, Required, Signers, assertion_part, attachment_parts, check_places, check_signed,
+};
 use super::username::{Passwords, ReceivedUsername};
 use crate::algorithm::Algorithms;
 use crate::assertion::{Assertion, Confirmation, ReceivedAssertion};
@@ -57,12 +61,13 @@ pub struct VerifiedMessage {
     confirmed: Vec<Confirmed>,
 }
 
-/// A message whose signatures are valid. Its password, and whether it was received before, are still to be checked.
+/// A message whose signatures are valid. Its attachments, its password, and whether it was received before, are still to be checked.
 pub(super) struct Checked {
     username: Option<(ReceivedUsername, Range<usize>)>,
     signatures: Vec<VerifiedSignature>,
     /// The number of the signature that fulfils the policy.
     accepted: Option<usize>,
+    attachments: SignedAttachments,
     assertion: Option<(Assertion, Confirmation)>,
     /// The values of the verified signatures, which an answer may confirm.
     values: Vec<Vec<u8>>,
@@ -81,7 +86,7 @@ impl Policy {
     fn new() -> Self {
         Policy {
             trust: None,
-            signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing],
+            signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing, Part::Attachments],
             passwords: None,
             assertions: None,
             needs_timestamp: false,
@@ -96,8 +101,8 @@ impl Policy {
         }
     }
 
-    /// Requires a signature by one of those who are trusted, over the body, the time stamp, the user name, the assertion and the
-    /// header blocks of WS-Addressing. The time stamp is required, too.
+    /// Requires a signature by one of those who are trusted, over the body, the time stamp, the user name, the assertion, the
+    /// header blocks of WS-Addressing and the attachments. The time stamp is required, too.
     #[must_use]
     pub fn signed_by(trust: Trust) -> Self {
         let mut policy = Policy { trust: Some(trust), needs_timestamp: true, ..Policy::new() };
@@ -112,8 +117,8 @@ impl Policy {
     }
 
     /// Requires a SAML assertion by one of the issuers of a policy. With holder-of-key or sender-vouches, the signature that
-    /// confirms the subject has to cover the body, the time stamp, the user name and the header blocks of WS-Addressing, and with
-    /// sender-vouches the assertion. The time stamp is required in any case.
+    /// confirms the subject has to cover the body, the time stamp, the user name, the header blocks of WS-Addressing and the
+    /// attachments, and with sender-vouches the assertion. The time stamp is required in any case.
     #[must_use]
     pub fn vouched_by(assertions: AssertionPolicy) -> Self {
         Policy::new().with_assertions(assertions)
@@ -139,7 +144,8 @@ impl Policy {
     }
 
     /// Sets the parts that a signature must cover, if one is required: by [`signed_by`](Self::signed_by), or to confirm the subject of
-    /// an assertion by holder-of-key or sender-vouches. The time stamp must be signed in any case, if it is required.
+    /// an assertion by holder-of-key or sender-vouches. The time stamp must be signed in any case, if it is required. Without
+    /// [`Part::Attachments`], attachments that no signature refers to are accepted.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
         Policy { signed: parts.into_iter().collect(), ..self }
@@ -211,10 +217,11 @@ impl Policy {
         Policy { clock: Arc::new(clock), ..self }
     }
 
-    /// Verifies a message in UTF-8, or in the encoding that it declares.
+    /// Verifies a message without attachments, in UTF-8 or in the encoding that it declares.
     ///
     /// # Errors
-    /// The message doesn't fulfil the policy. Don't tell its sender why: that helps those who attack more than others.
+    /// The message doesn't fulfil the policy, or its signatures cover attachments. Don't tell its sender why: that helps those who
+    /// attack more than others.
     pub async fn verify(&self, message: &[u8]) -> Result<VerifiedMessage, Error> {
         self.verify_in(message, None).await
     }
@@ -225,10 +232,26 @@ impl Policy {
     /// The message doesn't fulfil the policy.
     pub async fn verify_in(&self, message: &[u8], charset: Option<Charset>) -> Result<VerifiedMessage, Error> {
         let checked = self.check(message, charset)?;
-        self.finish(checked).await
+        self.finish(checked, None).await
     }
 
-    /// Checks what takes only work: times and signatures. `charset` is that of the media type, if there is one.
+    /// Verifies a message with its attachments. They are [stored](Attachments::spool) if a signature covers one of them, or if all
+    /// must be signed, but not before the signature value is known to be right. The content of an attachment that is XML is in
+    /// memory while its digest is computed.
+    ///
+    /// # Errors
+    /// The message doesn't fulfil the policy, or its attachments can't be read or stored. Don't tell its sender why: that helps
+    /// those who attack more than others.
+    pub async fn verify_with_attachments(
+        &self,
+        message: &[u8],
+        attachments: &mut Attachments,
+    ) -> Result<VerifiedMessage, Error> {
+        let checked = self.check(message, None)?;
+        self.finish(checked, Some(attachments)).await
+    }
+
+    /// Checks what takes only work: times and signatures, but not attachments. `charset` is that of the media type, if there is one.
     pub(super) fn check(&self, message: &[u8], charset: Option<Charset>) -> Result<Checked, Error> {
         let text = decode(message, charset)?;
         let (envelope, index) = Envelope::read(&text, self.limits)?;
@@ -266,6 +289,9 @@ impl Policy {
             }
             check_places(&envelope, &header, &signatures)?;
             let mut required = self.required(&envelope, &header);
+            if self.signed.contains(&Part::Attachments) {
+                required.extend(attachment_parts(&signatures));
+            }
             if let Some(policy) = &self.assertions {
                 let (number, confirmation, confirming) =
                     self.choose_assertion(policy, &header, &vouched, &signatures, &required, now)?;
@@ -278,7 +304,11 @@ impl Policy {
                 accepted = Some(check_signed(&required, &signatures)?);
             }
         }
-        let signatures: Vec<VerifiedSignature> = signatures.into_iter().map(|one| one.signature).collect();
+        let (signatures, stated): (Vec<VerifiedSignature>, Vec<_>) =
+            signatures.into_iter().map(|one| (one.signature, one.attachments)).unzip();
+        let must_be_all = accepted.is_some() && self.signed.contains(&Part::Attachments);
+        let rules = ContentRules { limits: self.limits, allows_unsigned_prefixes: self.allows_unsigned_prefixes };
+        let attachments = SignedAttachments::new(stated.into_iter().flatten().collect(), must_be_all, rules);
         if let Some((ReceivedUsername { created: Some((_, created)), .. }, range)) = &header.username {
             self.check_time(created, now).map_err(|error| error.at(range.start))?;
         }
@@ -300,7 +330,19 @@ impl Policy {
         });
         let assertion = chosen.map(|(received, confirmation)| (received.assertion, confirmation));
         let one_time = one_time.transpose()?;
-        Ok(Checked { username, signatures, accepted, assertion, values, confirmed, created, identity, one_time, now })
+        Ok(Checked {
+            username,
+            signatures,
+            accepted,
+            attachments,
+            assertion,
+            values,
+            confirmed,
+            created,
+            identity,
+            one_time,
+            now,
+        })
     }
 
     /// Checks who made the assertions, when and for whom.
@@ -371,12 +413,17 @@ impl Policy {
         Envelope::read(&text, self.limits).is_ok_and(|(envelope, _)| envelope.is_fault)
     }
 
-    /// Checks what others may have to be asked for: the password, and whether the message was received before.
-    pub(super) async fn finish(&self, checked: Checked) -> Result<VerifiedMessage, Error> {
+    /// Checks what has to be waited for: the attachments, the password, and whether the message was received before.
+    pub(super) async fn finish(
+        &self,
+        checked: Checked,
+        attachments: Option<&mut Attachments>,
+    ) -> Result<VerifiedMessage, Error> {
         let Checked {
             username: token,
-            signatures,
+            mut signatures,
             accepted,
+            attachments: signed_attachments,
             assertion,
             values,
             confirmed,
@@ -385,6 +432,7 @@ impl Policy {
             one_time,
             now,
         } = checked;
+        signed_attachments.verify(attachments, &mut signatures).await?;
         let mut username = None;
         let mut has_time = created.is_some();
         if let Some(passwords) = &self.passwords {
@@ -449,19 +497,24 @@ impl Policy {
         Ok(())
     }
 
-    /// Returns the parts that must be signed, without the assertion.
+    /// Returns the parts that must be signed, without the assertion and the attachments.
     fn required<'r>(&self, envelope: &'r Envelope, header: &'r SecurityHeader) -> Vec<Required<'r>> {
         let mut required: Vec<Required<'r>> = Vec::new();
-        let timestamp = header.timestamp.iter().map(|timestamp| (&timestamp.range, "the time stamp".to_owned()));
+        let timestamp = header.timestamp.iter();
+        let timestamp = timestamp.map(|timestamp| Required::Element(&timestamp.range, "the time stamp".to_owned()));
         if self.needs_timestamp || self.signed.contains(&Part::Timestamp) {
             required.extend(timestamp);
         }
         for part in &self.signed {
             match part {
                 Part::Username => {
-                    required.extend(header.username.iter().map(|(_, range)| (range, "the user name".to_owned())));
+                    let username = header.username.iter();
+                    required.extend(username.map(|(_, range)| Required::Element(range, "the user name".to_owned())));
                 }
-                part => required.extend(envelope.ranges(part)),
+                part => {
+                    let ranges = envelope.ranges(part).into_iter();
+                    required.extend(ranges.map(|(range, name)| Required::Element(range, name)));
+                }
             }
         }
         required
@@ -549,6 +602,11 @@ impl VerifiedMessage {
     /// is that of [`HeaderBlock::bytes`](castile_soap::HeaderBlock).
     pub fn is_signed(&self, range: &Range<usize>) -> bool {
         self.accepted_signature().is_some_and(|signature| signature.covers(range))
+    }
+
+    /// Returns whether the [accepted signature](Self::accepted_signature) covers the content of the attachment with this Content-ID.
+    pub fn is_attachment_signed(&self, id: &ContentId) -> bool {
+        self.accepted_signature().is_some_and(|signature| signature.covers_attachment(id))
     }
 }
 

@@ -14,6 +14,7 @@ use castile_datatypes::DateTime;
 use castile_xml::c14n::{Algorithm, Version};
 use castile_xml::{Charset, decode, excerpt};
 
+use super::attachments::{self, ContentRules};
 use super::confirmed::Confirmed;
 use super::envelope::Envelope;
 use super::part::Part;
@@ -25,7 +26,9 @@ use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
 use crate::signature::{Target, Template, TransformText, escaped, uri_of};
-use crate::uris::{BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
+use crate::uris::{
+    BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, SWA_CONTENT, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3,
+};
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
@@ -62,7 +65,7 @@ pub enum CertificateForm {
     Thumbprint,
 }
 
-const EXCLUSIVE_10: Algorithm = Algorithm { version: Version::Exclusive10, with_comments: false };
+pub(super) const EXCLUSIVE_10: Algorithm = Algorithm { version: Version::Exclusive10, with_comments: false };
 
 /// A change of a text: what is inserted at an offset, instead of what is in the range.
 struct Edit {
@@ -82,7 +85,14 @@ impl OutgoingSecurity {
             key: None,
             certificate: None,
             form: CertificateForm::Token,
-            signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Assertion, Part::Addressing],
+            signed: vec![
+                Part::Body,
+                Part::Timestamp,
+                Part::Username,
+                Part::Assertion,
+                Part::Addressing,
+                Part::Attachments,
+            ],
             digest: DigestAlgorithm::Sha256,
             role: None,
             must_understand: true,
@@ -142,8 +152,8 @@ impl OutgoingSecurity {
         OutgoingSecurity { form, ..self }
     }
 
-    /// Sets the parts that are signed. The default is the body, the time stamp, the user name, the assertion and the header
-    /// blocks of WS-Addressing.
+    /// Sets the parts that are signed. The default is the body, the time stamp, the user name, the assertion, the header blocks of
+    /// WS-Addressing and the attachments.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
         OutgoingSecurity { signed: parts.into_iter().collect(), ..self }
@@ -179,17 +189,61 @@ impl OutgoingSecurity {
         OutgoingSecurity { clock: Arc::new(clock), ..self }
     }
 
-    /// Returns a message in UTF-8 with what is to be added.
+    /// Returns a message in UTF-8 with what is to be added. It is for messages without attachments.
     ///
     /// # Errors
     /// The message is not an envelope, it has a `Security` for the same role, or shares an id with the assertion; the assertion is not
     /// one, or is missing; the certificate doesn't have what is to identify it; or the key fails.
     pub async fn secure(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
-        Ok(self.secured(message, None).await?.message)
+        Ok(self.secured(message, Vec::new(), None).await?.message)
+    }
+
+    /// Returns a message in UTF-8 with what is to be added. The signature also covers the content of `parts`, which are sent with the
+    /// message, unless [`Part::Attachments`] is not among the [signed parts](Self::with_signed). Line ends of a text, and the spelling
+    /// of XML, may change on the way, according to the media type of a part (SwA Profile 1.1.1 §5.4.2).
+    ///
+    /// # Errors
+    /// A part that is to be signed is a stream. It has the media type of XML and is not well-formed, has a document type declaration,
+    /// or has values with prefixes whose declarations would not be signed. The errors of [`secure`](Self::secure).
+    pub fn secure_with_attachments<'a>(
+        &'a self,
+        message: &'a [u8],
+        parts: &[castile_mime::Part],
+    ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send + use<'a> {
+        let attachments = self.attachments(parts);
+        async move { Ok(self.secured(message, attachments?, None).await?.message) }
+    }
+
+    /// Returns the references to the attachments, if they are to be signed. Streams among the parts can't be in the future of
+    /// [`secured`](Self::secured), because they are not `Sync`.
+    pub(super) fn attachments(&self, parts: &[castile_mime::Part]) -> Result<Vec<Target<'static>>, Error> {
+        if self.key.is_none() || !self.signed.contains(&Part::Attachments) {
+            return Ok(Vec::new());
+        }
+        let mut targets = Vec::new();
+        let rules = ContentRules { limits: self.limits, allows_unsigned_prefixes: false };
+        for part in parts {
+            let Some(content) = part.content().bytes() else {
+                let id = excerpt(part.id().as_str(), 60);
+                let message = format!(
+                    "the attachment \"{id}\" is sent as a stream, whose content can't be signed before it is sent"
+                );
+                return Err(Error::new(ErrorKind::Unsupported, message));
+            };
+            let digest = attachments::digest(part, content, self.digest, rules)?;
+            let transforms = vec![TransformText::new(SWA_CONTENT)];
+            targets.push(Target { uri: part.id().to_url().into(), transforms, digest });
+        }
+        Ok(targets)
     }
 
     /// Returns a message with what is to be added. An answer may confirm the signature values of its request.
-    pub(super) async fn secured(&self, message: &[u8], confirmed: Option<&[Vec<u8>]>) -> Result<SecuredMessage, Error> {
+    pub(super) async fn secured(
+        &self,
+        message: &[u8],
+        attachments: Vec<Target<'static>>,
+        confirmed: Option<&[Vec<u8>]>,
+    ) -> Result<SecuredMessage, Error> {
         if self.key.is_none() && confirmed.is_some() {
             return Err(Error::new(ErrorKind::Key, "an answer that confirms signatures, and no key to sign it with"));
         }
@@ -232,7 +286,8 @@ impl OutgoingSecurity {
             algorithm: uri_of(key.algorithm())?,
             digest: self.digest,
         };
-        let targets = self.digests(&unsigned.0, &block.targets, limits)?;
+        let mut targets = self.digests(&unsigned.0, &block.targets, limits)?;
+        targets.extend(attachments);
         let info = template.signed_info(&targets);
         let key_info = template.key_info(&block.key_info);
         let without_value = template.signature(&info, &[], &key_info, "");

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use castile_mime::ContentId;
 use castile_xml::excerpt;
 
 use super::envelope::Envelope;
@@ -9,11 +10,15 @@ use super::header::SecurityHeader;
 use crate::key::PublicKey;
 use crate::signature::{KeyHint, Signature};
 use crate::trust::{Signer, Trust, VerifyingKey};
-use crate::verify::{Verification, VerifiedContent, VerifiedSignature};
+use crate::verify::{AttachmentDigest, Verification, VerifiedContent, VerifiedSignature};
 use crate::{Error, ErrorKind};
 
-/// A part that must be signed: where it is, and its name for errors.
-pub(super) type Required<'r> = (&'r Range<usize>, String);
+/// A part that must be signed.
+pub(super) enum Required<'r> {
+    /// An element: where it is, and its name for errors.
+    Element(&'r Range<usize>, String),
+    Attachment(&'r ContentId),
+}
 
 /// Whose signatures a message may have.
 #[derive(Clone, Copy)]
@@ -28,6 +33,8 @@ pub(super) struct Signers<'t> {
 /// A valid signature of a message.
 pub(super) struct MessageSignature<'t> {
     pub(super) signature: VerifiedSignature,
+    /// What it says about attachments, which is still to be compared.
+    pub(super) attachments: Vec<AttachmentDigest>,
     pub(super) key: SignatureKey<'t>,
 }
 
@@ -51,8 +58,8 @@ impl<'t> Signers<'t> {
     ) -> Result<MessageSignature<'t>, Error> {
         verification.check_algorithm(range, signature)?;
         let key = self.key(signature, header, verification).map_err(|error| error.at(range.start))?;
-        let signature = verification.signature_by(range, signature, &key.key, key.signer.clone())?;
-        Ok(MessageSignature { signature, key })
+        let (signature, attachments) = verification.signature_by(range, signature, &key.key, key.signer.clone())?;
+        Ok(MessageSignature { signature, attachments, key })
     }
 
     fn key(
@@ -138,17 +145,31 @@ impl SignatureKey<'_> {
 impl MessageSignature<'_> {
     /// Checks that it covers all these parts.
     pub(super) fn covers<'r>(&self, required: impl IntoIterator<Item = &'r Required<'r>>) -> Result<(), Error> {
-        match required.into_iter().find(|(range, _)| !self.signature.covers(range)) {
+        let is_missing = |part: &&Required<'_>| match part {
+            Required::Element(range, _) => !self.signature.covers(range),
+            Required::Attachment(id) => !self.signature.covers_attachment(id),
+        };
+        match required.into_iter().find(is_missing) {
             None => Ok(()),
-            Some((range, part)) => {
+            Some(Required::Element(range, part)) => {
                 Err(Error::new(ErrorKind::Unsigned, format!("{part} is not signed")).at(range.start))
+            }
+            Some(Required::Attachment(id)) => {
+                let message = format!("the attachment \"{}\" is not signed with the rest", excerpt(id.as_str(), 60));
+                Err(Error::new(ErrorKind::Unsigned, message))
             }
         }
     }
 }
 
 pub(super) fn assertion_part(range: &Range<usize>) -> Required<'_> {
-    (range, "the assertion".to_owned())
+    Required::Element(range, "the assertion".to_owned())
+}
+
+/// Returns the attachments that any signature covers. If all attachments must be signed, one signature must cover all of these;
+/// whether the message has further ones is known only when they have been read.
+pub(super) fn attachment_parts<'s>(signatures: &'s [MessageSignature<'_>]) -> impl Iterator<Item = Required<'s>> {
+    signatures.iter().flat_map(|one| &one.attachments).map(|stated| Required::Attachment(&stated.id))
 }
 
 /// Checks that nothing is signed elsewhere: it would be hidden from those who read the message, a signed header block for

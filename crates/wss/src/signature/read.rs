@@ -13,8 +13,8 @@ use crate::key::{Curve, PublicKey};
 use crate::limits::Limits;
 use crate::name::DistinguishedName;
 use crate::uris::{
-    BASE64_BINARY, ENVELOPED, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_PATH,
-    X509_V3, XPATH,
+    BASE64_BINARY, ENVELOPED, EXCLUSIVE, STR_TRANSFORM, SWA_COMPLETE, SWA_CONTENT, THUMBPRINT_SHA1, WSSE, WSU,
+    X509_KEY_IDENTIFIER, X509_PATH, X509_V3, XPATH,
 };
 use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
@@ -316,6 +316,12 @@ impl<'r, 'a> Elements<'r, 'a> {
                     transforms.push(Transform::WithoutSignatures);
                 } else if uri == STR_TRANSFORM {
                     transforms.push(Transform::Token(self.transformation_parameters(transform)?));
+                } else if uri == SWA_CONTENT {
+                    self.end()?;
+                    transforms.push(Transform::Attachment);
+                } else if uri == SWA_COMPLETE {
+                    let message = "the transform Attachment-Complete-Signature-Transform, which signs the head of an attachment, is not supported, only the one that signs its content";
+                    return Err(Error::new(ErrorKind::Unsupported, message).at(transform.offset));
                 } else if let Some(method) = self.canonicalization(&uri)? {
                     transforms.push(Transform::Canonical(method));
                 } else {

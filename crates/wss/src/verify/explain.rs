@@ -3,10 +3,11 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::{DigestSink, Verification};
+use super::{DigestSink, Resolved, Verification};
 use crate::explain::{ExplainedContent, ExplainedReference, ExplainedSignature};
-use crate::signature::Signature;
+use crate::signature::{Reference, Signature};
 use crate::trust::Trust;
+use crate::{Error, ErrorKind};
 
 impl Verification<'_> {
     /// Explains a signature. Nothing of it is accepted by that. `left` is how many bytes of content there may still be.
@@ -36,6 +37,22 @@ impl Verification<'_> {
         }
     }
 
+    /// Only the message is read, without its attachments.
+    fn resolve_inside(
+        &self,
+        reference: &Reference,
+        range: &Range<usize>,
+        left: &Cell<Option<usize>>,
+    ) -> Result<Resolved, Error> {
+        match self.attachment(reference)? {
+            None => self.resolve(reference, range, left),
+            Some(_) => {
+                let message = "it is an attachment, and only the message was given";
+                Err(Error::new(ErrorKind::Reference, message).at(reference.offset))
+            }
+        }
+    }
+
     /// All content is digested in one pass over the document, as when a signature is verified.
     fn explain_references(
         &self,
@@ -44,7 +61,7 @@ impl Verification<'_> {
         left: &Cell<Option<usize>>,
     ) -> Vec<ExplainedReference> {
         let mut resolved: Vec<_> =
-            signature.references.iter().map(|reference| self.resolve(reference, range, left)).collect();
+            signature.references.iter().map(|reference| self.resolve_inside(reference, range, left)).collect();
         for resolved in resolved.iter_mut().flatten().filter(|resolved| resolved.subset.is_some()) {
             resolved.sink.shown = Some(Vec::new());
         }

@@ -290,8 +290,18 @@ impl Trust {
         let lists: Vec<_> = self.revoked.iter().map(RevocationList::list).collect();
         let revocation = RevocationOptionsBuilder::new(&lists).ok();
         let revocation = revocation.map(|options| options.with_expiration_policy(ExpirationPolicy::Enforce).build());
-        end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, revocation, None)
+        let path = end
+            .verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, revocation, None)
             .map_err(untrusted)?;
+        // Only the first list of each issuer was searched, which may be an old one.
+        for (issuer, serial) in std::iter::once((end.issuer(), end.serial()))
+            .chain(path.intermediate_certificates().map(|one| (one.issuer(), one.serial())))
+        {
+            let mut of_issuer = lists.iter().filter(|list| list.issuer() == issuer);
+            if of_issuer.any(|list| list.find_serial(serial).is_ok_and(|found| found.is_some())) {
+                return Err(untrusted(webpki::Error::CertRevoked));
+            }
+        }
         match certificate.may_sign() {
             true => Ok(()),
             false => {

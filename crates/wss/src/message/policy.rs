@@ -252,6 +252,12 @@ impl Policy {
                     self.choose_assertion(policy, &header, &vouched, &signatures, &required, now)?;
                 let range = &header.assertions[number].assertion.range;
                 required.extend(self.signed.contains(&Part::Assertion).then(|| assertion_part(range)));
+                // Another assertion may name the same key.
+                if let Some(one) = confirming.and_then(|number| signatures.get_mut(number))
+                    && matches!(one.signature.signer, Signer::Subject(_))
+                {
+                    one.signature.signer = Signer::Subject(header.assertions[number].assertion.id.clone());
+                }
                 accepted = confirming;
                 chosen = Some((number, confirmation));
             }
@@ -259,6 +265,8 @@ impl Policy {
                 accepted = Some(check_signed(&required, &signatures)?);
             }
         }
+        // Whoever signed nothing of this request would take the answer to it for that to another one.
+        let is_bound = signatures.iter().any(|one| one.signature.covers(&envelope.body));
         let signatures: Vec<VerifiedSignature> = signatures.into_iter().map(|one| one.signature).collect();
         if let Some((ReceivedUsername { created: Some((_, created)), .. }, range)) = &header.username {
             self.check_time(created, now).map_err(|error| error.at(range.start))?;
@@ -269,7 +277,7 @@ impl Policy {
         if created.is_some() {
             identity.extend(signatures.iter().map(VerifiedSignature::identity));
         }
-        let values = header.signatures.iter().map(|(signature, _)| signature.value.clone()).collect();
+        let values = header.signatures.iter().filter(|_| is_bound).map(|(signature, _)| signature.value.clone()).collect();
         let SecurityHeader { username, mut assertions, confirmed, .. } = header;
         let chosen = chosen.map(|(number, confirmation)| (assertions.swap_remove(number), confirmation));
         let one_time = chosen.as_ref().filter(|(received, _)| received.is_for_one_use).map(|(received, _)| {

@@ -38,7 +38,7 @@ pub trait MessageSecurity: fmt::Debug + Send + Sync + 'static {
 }
 
 /// A request with security.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 #[non_exhaustive]
 pub struct SecuredRequest {
     /// The message, in UTF-8.
@@ -57,5 +57,12 @@ impl SecuredRequest {
     pub fn with_signatures(mut self, values: impl IntoIterator<Item = Vec<u8>>) -> Self {
         self.signatures.extend(values);
         self
+    }
+}
+
+/// The message may have a password.
+impl fmt::Debug for SecuredRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SecuredRequest").field("message", &self.message.len()).finish_non_exhaustive()
     }
 }

@@ -3,6 +3,8 @@
 mod read;
 mod write;
 
+use std::sync::Arc;
+
 use castile_xml::c14n::Method;
 
 pub(crate) use read::Elements;
@@ -73,7 +75,7 @@ pub(crate) enum KeyHint {
         /// The number of the assertion.
         assertion: usize,
         /// The keys that it names.
-        keys: Vec<PublicKey>,
+        keys: Arc<[PublicKey]>,
     },
     /// The name of an element that is not supported.
     Unsupported(String),

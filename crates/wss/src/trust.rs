@@ -5,7 +5,10 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use castile_xml::excerpt;
 use rustls_pki_types::UnixTime;
 use subtle::ConstantTimeEq;
-use webpki::{EndEntityCert, ExpirationPolicy, ExtendedKeyUsageValidator, KeyPurposeIdIter, RevocationOptionsBuilder};
+use webpki::{
+    CertRevocationList, EndEntityCert, ExpirationPolicy, ExtendedKeyUsageValidator, KeyPurposeIdIter,
+    RevocationOptionsBuilder,
+};
 
 use crate::certificate::{Certificate, CertificateReference, leaf};
 use crate::key::{PublicKey, Secret};
@@ -15,6 +18,8 @@ use crate::{Error, ErrorKind};
 
 /// Maximum number of certificates for which a path to an authority is searched, for a signature.
 const MAX_PATHS: usize = 2;
+/// Maximum number of lists of revoked certificates that are tried for a certificate whose issuer has several keys.
+const MAX_LISTS: usize = 4;
 
 /// The keys and certificates whose signatures are accepted. A signature says which key it was made with; it is accepted
 /// only if that key is one of these, or has a certificate of one of the authorities.
@@ -265,8 +270,12 @@ impl Trust {
 
     /// Checks that a certificate is trusted. `others` may be between it and an authority.
     fn check(&self, certificate: &Certificate, others: &[Certificate], now: SystemTime) -> Result<(), Error> {
-        if self.certificates.contains(certificate) || self.authorities.contains(certificate) {
+        if self.certificates.contains(certificate) {
             return self.check_validity(certificate, now);
+        }
+        if self.authorities.contains(certificate) {
+            self.check_validity(certificate, now)?;
+            return check_usage(certificate);
         }
         let untrusted = |problem: webpki::Error| {
             let problem = described(&problem);
@@ -287,19 +296,34 @@ impl Trust {
         let end = EndEntityCert::try_from(certificate.encoded()).map_err(untrusted)?;
         let now = self.time.unwrap_or(now);
         let time = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
-        let lists: Vec<_> = self.revoked.iter().map(RevocationList::list).collect();
-        // The builder refuses only an empty list.
-        let revocation = RevocationOptionsBuilder::new(&lists).ok();
-        let revocation = revocation.map(|options| options.with_expiration_policy(ExpirationPolicy::Enforce).build());
-        end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, revocation, None)
-            .map_err(untrusted)?;
-        match certificate.may_sign() {
-            true => Ok(()),
-            false => {
-                let message = format!("the certificate of {} is not for signatures", shown(certificate));
-                Err(Error::new(ErrorKind::Untrusted, message))
+        let mut lists: Vec<_> = self.revoked.iter().map(RevocationList::list).collect();
+        let verify = |lists: &[&CertRevocationList<'_>]| {
+            // The builder refuses only an empty list.
+            let revocation = RevocationOptionsBuilder::new(lists).ok();
+            let revocation =
+                revocation.map(|options| options.with_expiration_policy(ExpirationPolicy::Enforce).build());
+            end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, revocation, None)
+        };
+        let mut path = verify(&lists);
+        // Only the first list of an issuer is used. An authority can have two keys, each with its list.
+        for _ in 1..lists.len().min(MAX_LISTS) {
+            if !matches!(path, Err(webpki::Error::InvalidCrlSignatureForPublicKey)) {
+                break;
+            }
+            lists.rotate_left(1);
+            path = verify(&lists);
+        }
+        let path = path.map_err(untrusted)?;
+        // An older list may have come first.
+        for (issuer, serial) in std::iter::once((end.issuer(), end.serial()))
+            .chain(path.intermediate_certificates().map(|one| (one.issuer(), one.serial())))
+        {
+            let mut of_issuer = lists.iter().filter(|list| list.issuer() == issuer);
+            if of_issuer.any(|list| list.find_serial(serial).is_ok_and(|found| found.is_some())) {
+                return Err(untrusted(webpki::Error::CertRevoked));
             }
         }
+        check_usage(certificate)
     }
 
     fn check_validity(&self, certificate: &Certificate, now: SystemTime) -> Result<(), Error> {
@@ -309,6 +333,17 @@ impl Trust {
             _ => return Ok(()),
         };
         Err(Error::new(ErrorKind::Untrusted, format!("the certificate of {} is {problem}", shown(certificate))))
+    }
+}
+
+/// Checks that a certificate is for signatures of content.
+fn check_usage(certificate: &Certificate) -> Result<(), Error> {
+    match certificate.may_sign() {
+        true => Ok(()),
+        false => {
+            let message = format!("the certificate of {} is not for signatures", shown(certificate));
+            Err(Error::new(ErrorKind::Untrusted, message))
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::signature::{Reference, Signature, Transform};
 use crate::trust::{Signer, Trust, VerifyingKey};
-use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
+use crate::{DigestAlgorithm, Error, ErrorKind, PublicKey, SignatureAlgorithm};
 
 /// A valid signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -213,7 +213,7 @@ impl Verification<'_> {
         let signed_info = self.signed_info(signature)?;
         self.check_value(key, signature, &signed_info).map_err(|error| error.at(range.start))?;
         let (references, attachments) = self.references(range, signature)?;
-        let identity = identity(&signed_info, &signer)?;
+        let identity = identity(&signed_info, key, &signature.value)?;
         let algorithm = signature.algorithm;
         Ok((VerifiedSignature { signer, algorithm, references, range: range.clone(), identity }, attachments))
     }
@@ -509,14 +509,19 @@ impl Verification<'_> {
     }
 }
 
-/// Returns a digest of what was signed, and by whom.
-fn identity(signed_info: &[u8], signer: &Signer) -> Result<[u8; 32], Error> {
+/// Returns a digest of what was signed, and with which key. Whose key it is depends on what nobody signed, such as `KeyInfo`.
+fn identity(signed_info: &[u8], key: &VerifyingKey<'_>, value: &[u8]) -> Result<[u8; 32], Error> {
     let mut digest = crypto::digest(DigestAlgorithm::Sha256)?;
     digest.update(signed_info);
-    match signer {
-        Signer::Certificate(certificate) => digest.update(certificate.der()),
-        Signer::Key(name) | Signer::Secret(name) | Signer::Subject(name) => digest.update(name.as_bytes()),
-        Signer::Anyone => {}
+    match key {
+        VerifyingKey::Public(PublicKey::Rsa { modulus, exponent }) => {
+            digest.update(modulus);
+            digest.update(exponent);
+        }
+        VerifyingKey::Public(PublicKey::Ec { point, .. }) => digest.update(point),
+        VerifyingKey::Public(PublicKey::Ed25519(key)) => digest.update(key),
+        // A code of one content and one secret has one value.
+        VerifyingKey::Secret(_) => digest.update(value),
     }
     let digest = digest.finish();
     digest.try_into().map_err(|_| Error::new(ErrorKind::Crypto, "a digest of SHA-256 has another length"))

@@ -104,6 +104,7 @@ fn faults_are_confirmed() {
     assert_eq!(problem(&client, &fault, &request), None, "{fault}");
 }
 
+/// The answer says that the request had no signature. A client that wants to know more has to sign.
 #[test]
 fn requests_without_signature_are_confirmed() {
     let user = UsernameToken::new("ann", "secret").with_form(PasswordForm::Digest);
@@ -111,13 +112,14 @@ fn requests_without_signature_are_confirmed() {
     let policy = Policy::authenticated_by(passwords).with_clock(now).without_replay_cache();
     let confirming = SecurityLayer::new(policy).with_reply_security(signing("service")).with_confirmation();
     let requests = OutgoingSecurity::new().with_username(user).with_clock(now);
-    let client = ClientSecurity::new(requests).with_answer_policy(signed_by("service")).with_confirmed_answers();
+    let client = ClientSecurity::new(requests.clone()).with_answer_policy(signed_by("service"));
     let request = secured(&client, &order("tea"));
     assert!(request.signatures.is_empty());
     let answer = answer(&confirming, &request);
     assert_eq!(problem(&client, &answer, &request), None, "{answer}");
+    assert!(answer.contains("<wsse11:SignatureConfirmation") && !answer.contains("Value=\""), "{answer}");
     let of_signed = SecuredRequest::new(Vec::new()).with_signatures([vec![1, 2, 3]]);
-    assert!(problem(&client, &answer, &of_signed).unwrap().contains("for another request"));
+    assert!(problem(&self::client(), &answer, &of_signed).unwrap().contains("for another request"));
 }
 
 /// The block is what an attacker would add to the signed answer to another request.

@@ -2,6 +2,7 @@
 //! an error.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use castile_datatypes::DateTime;
 use castile_xml::{Reader, StartTag, excerpt};
@@ -15,6 +16,9 @@ use crate::{Error, ErrorKind};
 
 /// Maximum number of audiences, confirmations, statements, attributes and values of an assertion together.
 const MAX_ITEMS: usize = 1_024;
+
+/// Maximum number of ways to confirm the subject of an assertion, in all its statements together. In SAML 1.1 each has the keys of all.
+const MAX_CONFIRMATIONS: usize = 8;
 
 /// An assertion in a message, with what a policy has to check of it.
 pub(crate) struct ReceivedAssertion {
@@ -34,7 +38,7 @@ pub(crate) struct SubjectConfirmation {
     /// The method, or its URI, if it is not known.
     pub(crate) method: Result<Confirmation, String>,
     /// What describes the key of the subject.
-    pub(crate) hints: Vec<KeyHint>,
+    pub(crate) hints: Arc<[KeyHint]>,
     pub(crate) not_before: Option<DateTime>,
     pub(crate) not_on_or_after: Option<DateTime>,
     /// Where the assertion may be presented.
@@ -66,6 +70,8 @@ struct AssertionReader<'r, 'a> {
     version: SamlVersion,
     /// How many items were read.
     items: usize,
+    /// How many ways to confirm the subject were read.
+    methods: usize,
     issuer: Option<String>,
     signature: Option<(Signature, Range<usize>)>,
     subject: Option<(Subject, Vec<SubjectConfirmation>)>,
@@ -108,6 +114,7 @@ impl ReceivedAssertion {
             limits,
             version,
             items: 0,
+            methods: 0,
             issuer,
             signature: None,
             subject: None,
@@ -242,6 +249,21 @@ impl<'a> AssertionReader<'_, 'a> {
         }
     }
 
+    /// Counts a way to confirm the subject.
+    fn count_method(&mut self, tag: StartTag<'_>) -> Result<(), Error> {
+        self.count(tag)?;
+        self.methods += 1;
+        match self.methods > MAX_CONFIRMATIONS {
+            false => Ok(()),
+            true => {
+                let message = format!(
+                    "more than {MAX_CONFIRMATIONS} confirmations of a subject in an assertion, which is the limit"
+                );
+                Err(Error::new(ErrorKind::Limit, message).at(tag.offset))
+            }
+        }
+    }
+
     /// Returns the value of an attribute that is a moment.
     fn time(&self, tag: StartTag<'_>, local: &str) -> Result<Option<DateTime>, Error> {
         let text = self.elements.optional_attribute(local);
@@ -260,7 +282,7 @@ impl<'a> AssertionReader<'_, 'a> {
                     name = Some(self.name(tag)?);
                 }
                 (Some("SubjectConfirmation"), SamlVersion::Saml20) => {
-                    self.count(tag)?;
+                    self.count_method(tag)?;
                     confirmations.push(self.confirmation_20(tag)?);
                 }
                 (Some("SubjectConfirmation"), SamlVersion::Saml11) if confirmations.is_empty() => {
@@ -315,14 +337,16 @@ impl<'a> AssertionReader<'_, 'a> {
     }
 
     fn confirmation_data(&mut self, confirmation: &mut SubjectConfirmation) -> Result<(), Error> {
+        let mut hints = Vec::new();
         while let Some(tag) = self.elements.next()? {
             if self.elements.is(tag, DSIG, "KeyInfo") {
-                self.elements.key_info(&mut confirmation.hints)?;
+                self.elements.key_info(&mut hints)?;
             } else {
                 confirmation.unchecked.get_or_insert_with(|| excerpt(tag.name.local(), 60));
                 self.elements.reader.skip_element()?;
             }
         }
+        confirmation.hints = hints.into();
         Ok(())
     }
 
@@ -332,7 +356,7 @@ impl<'a> AssertionReader<'_, 'a> {
         while let Some(tag) = self.elements.next()? {
             match self.saml(tag) {
                 Some("ConfirmationMethod") if hints.is_none() && unchecked.is_none() => {
-                    self.count(tag)?;
+                    self.count_method(tag)?;
                     let uri = self.elements.text()?;
                     found.push(self.new_confirmation(uri.trim().to_owned()));
                 }
@@ -350,8 +374,9 @@ impl<'a> AssertionReader<'_, 'a> {
             let message = "a <SubjectConfirmation> without <ConfirmationMethod>";
             return Err(Error::new(ErrorKind::Malformed, message).at(confirmation.offset));
         }
+        let hints: Arc<[KeyHint]> = hints.unwrap_or_default().into();
         for one in &mut found {
-            one.hints = hints.clone().unwrap_or_default();
+            one.hints = hints.clone();
             one.unchecked.clone_from(&unchecked);
         }
         Ok(found)
@@ -360,7 +385,7 @@ impl<'a> AssertionReader<'_, 'a> {
     fn new_confirmation(&self, uri: String) -> SubjectConfirmation {
         SubjectConfirmation {
             method: Confirmation::from_uri(self.version, &uri).ok_or(uri),
-            hints: Vec::new(),
+            hints: Arc::default(),
             not_before: None,
             not_on_or_after: None,
             recipient: None,

@@ -33,8 +33,8 @@ impl ClientSecurity {
     }
 
     /// Requires that answers confirm the signature of their request (WS-Security 1.1 §8.5), so that nobody can exchange the signed
-    /// answers to two requests. It needs an [answer policy](Self::with_answer_policy) that requires a signature, without which every
-    /// answer is refused. Services have to be asked for it: CXF calls it `enableSignatureConfirmation`.
+    /// answers to two requests. It needs requests with a signature, and an [answer policy](Self::with_answer_policy) that requires
+    /// one; otherwise calls fail. Services have to be asked for it: CXF calls it `enableSignatureConfirmation`.
     #[must_use]
     pub fn with_confirmed_answers(self) -> Self {
         ClientSecurity { is_confirmed: true, ..self }
@@ -51,6 +51,9 @@ impl MessageSecurity for ClientSecurity {
             };
             let secured =
                 secured.map_err(|error| Error::of_security(format!("the request can't be secured: {error}")))?;
+            if self.is_confirmed && secured.value.is_none() {
+                return Err(Error::of_security("answers are to be confirmed, and the request has no signature"));
+            }
             Ok(SecuredRequest::new(secured.message).with_signatures(secured.value))
         })
     }

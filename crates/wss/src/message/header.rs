@@ -1,6 +1,7 @@
 //! Reads the header block `Security`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use castile_datatypes::DateTime;
 use castile_xml::{Reader, StartTag, Token, excerpt};
@@ -11,6 +12,7 @@ use super::username::ReceivedUsername;
 use crate::assertion::{ReceivedAssertion, SamlVersion};
 use crate::certificate::Certificate;
 use crate::index::Index;
+use crate::key::PublicKey;
 use crate::limits::Limits;
 use crate::moment::moment;
 use crate::signature::{DSIG, Elements, KeyHint, Signature};
@@ -144,13 +146,15 @@ impl SecurityHeader {
     /// A signature refers to a token that is not there.
     pub(crate) fn resolve_tokens(&mut self, index: &Index) -> Result<Tokens, Error> {
         let SecurityHeader { tokens, assertions, references, signatures, .. } = self;
+        // Many hints may lead to one assertion.
+        let keys: Vec<Arc<[PublicKey]>> = assertions.iter().map(|one| one.subject_keys().into()).collect();
         let find = |target: &str, version: Option<SamlVersion>| {
             let is_wanted = |one: &ReceivedAssertion| {
                 one.assertion.id == target && version.is_none_or(|version| version == one.assertion.version)
             };
             if let Some(number) = assertions.iter().position(is_wanted) {
                 let found = &assertions[number];
-                let keys = found.subject_keys();
+                let keys = keys[number].clone();
                 return Some((KeyHint::Subject { assertion: number, keys }, found.assertion.range.clone()));
             }
             let (_, certificates) = tokens.iter().find(|(id, _)| version.is_none() && id.as_deref() == Some(target))?;

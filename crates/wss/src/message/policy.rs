@@ -304,8 +304,14 @@ impl Policy {
                 accepted = Some(check_signed(&required, &signatures)?);
             }
         }
+        // Whoever signed nothing of this request would take the answer to it for that to another one.
+        let is_bound = signatures.iter().any(|one| one.signature.covers(&envelope.body));
         let (signatures, stated): (Vec<VerifiedSignature>, Vec<_>) =
             signatures.into_iter().map(|one| (one.signature, one.attachments)).unzip();
+        let signatures = named_by(
+            signatures,
+            chosen.and_then(|(number, _)| Some((accepted?, &header.assertions[number].assertion.id))),
+        );
         let must_be_all = accepted.is_some() && self.signed.contains(&Part::Attachments);
         let rules = ContentRules { limits: self.limits, allows_unsigned_prefixes: self.allows_unsigned_prefixes };
         let attachments = SignedAttachments::new(stated.into_iter().flatten().collect(), must_be_all, rules);
@@ -320,7 +326,7 @@ impl Policy {
         }
         // All of them were verified, or none.
         let values = header.signatures.iter().map(|(signature, _)| signature.value.clone());
-        let values = values.take(signatures.len()).collect();
+        let values = values.take(if is_bound { signatures.len() } else { 0 }).collect();
         let SecurityHeader { username, mut assertions, confirmed, .. } = header;
         let chosen = chosen.map(|(number, confirmation)| (assertions.swap_remove(number), confirmation));
         let one_time = chosen.as_ref().filter(|(received, _)| received.is_for_one_use).map(|(received, _)| {
@@ -519,6 +525,17 @@ impl Policy {
         }
         required
     }
+}
+
+/// Returns the signatures, of which the one with this number is by the subject of the assertion with this id. Another assertion may
+/// name the same key.
+fn named_by(mut signatures: Vec<VerifiedSignature>, subject: Option<(usize, &String)>) -> Vec<VerifiedSignature> {
+    if let Some((number, id)) = subject
+        && let Some(VerifiedSignature { signer: Signer::Subject(subject), .. }) = signatures.get_mut(number)
+    {
+        subject.clone_from(id);
+    }
+    signatures
 }
 
 /// Remembers what identifies a message, or an assertion.

@@ -49,8 +49,10 @@ impl VerifiedSignature {
 
     /// Returns whether the content of the attachment with this Content-ID is signed.
     pub fn covers_attachment(&self, id: &ContentId) -> bool {
-        let is_it = |reference: &VerifiedReference| matches!(&reference.content, VerifiedContent::Attachment { id: signed, .. } if signed == id);
-        self.references.iter().any(is_it)
+        self.references.iter().any(|reference| match &reference.content {
+            VerifiedContent::Attachment { id: signed, .. } => signed == id,
+            _ => false,
+        })
     }
 }
 

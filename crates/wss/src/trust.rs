@@ -1,5 +1,6 @@
 //! Whose signatures are accepted.
 
+use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use castile_xml::excerpt;
@@ -306,8 +307,10 @@ impl Trust {
         };
         let mut path = verify(&lists);
         // Only the first list of an issuer is used. An authority can have two keys, each with its list.
-        for _ in 1..lists.len().min(MAX_LISTS) {
-            if !matches!(path, Err(webpki::Error::InvalidCrlSignatureForPublicKey)) {
+        let issuers: BTreeSet<&[u8]> = lists.iter().map(|list| list.issuer()).collect();
+        let rotations = if issuers.len() < lists.len() { lists.len().min(MAX_LISTS) } else { 1 };
+        for _ in 1..rotations {
+            if !path.as_ref().is_err_and(|error| *error != webpki::Error::CertRevoked) {
                 break;
             }
             lists.rotate_left(1);

@@ -53,7 +53,7 @@ pub fn signatures(input: &[u8]) {
     let policy = Policy::signed_by(trust()).without_replay_cache().with_clock(now);
     let message = policy.verify(input).now_or_never().expect("a policy that waits for nobody");
     let issuers = AssertionPolicy::new().with_issuer("urn:sts", trust()).with_audience("urn:tea");
-    let vouched = Policy::vouched_by(issuers.with_bearer().with_sender_vouches(trust()));
+    let vouched = Policy::asserted_by(issuers.with_bearer().with_sender_vouches(trust()));
     let vouched = vouched.without_replay_cache().with_clock(now).verify(input).now_or_never();
     let vouched = vouched.expect("a policy that waits for nobody");
     let Some(explanation) = explanation else {

@@ -37,7 +37,7 @@ pub struct Assertion {
     /// Whom it is about.
     pub subject: Subject,
     /// How its subject can be confirmed, in document order, without methods that are not known.
-    pub confirmations: Vec<Confirmation>,
+    pub confirmation_methods: Vec<ConfirmationMethod>,
     /// When and how the subject was authenticated.
     pub authentications: Vec<Authentication>,
     /// The attributes of the subject, in document order. Several can have the same name.
@@ -73,7 +73,7 @@ pub struct Subject {
 /// How it is confirmed that a message is of the subject of an assertion, or on behalf of it (SAML Token Profile 1.1 §3.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub enum Confirmation {
+pub enum ConfirmationMethod {
     /// The subject signed the message with the key that the assertion names.
     HolderOfKey,
     /// Somebody else who is trusted signed both the message and the assertion.
@@ -175,8 +175,9 @@ impl SamlVersion {
     }
 }
 
-impl Confirmation {
-    const ALL: [Confirmation; 3] = [Confirmation::HolderOfKey, Confirmation::SenderVouches, Confirmation::Bearer];
+impl ConfirmationMethod {
+    const ALL: [ConfirmationMethod; 3] =
+        [ConfirmationMethod::HolderOfKey, ConfirmationMethod::SenderVouches, ConfirmationMethod::Bearer];
 
     /// Returns the method with this URI.
     pub(crate) fn from_uri(version: SamlVersion, uri: &str) -> Option<Self> {
@@ -190,9 +191,9 @@ impl Confirmation {
     /// Returns the name in the URI of the method.
     pub fn name(self) -> &'static str {
         match self {
-            Confirmation::HolderOfKey => "holder-of-key",
-            Confirmation::SenderVouches => "sender-vouches",
-            Confirmation::Bearer => "bearer",
+            ConfirmationMethod::HolderOfKey => "holder-of-key",
+            ConfirmationMethod::SenderVouches => "sender-vouches",
+            ConfirmationMethod::Bearer => "bearer",
         }
     }
 }

@@ -41,7 +41,7 @@ mod signed;
 mod username;
 
 pub use crate::assertion::{
-    Assertion, AssertionAttribute, AttributeValue, Authentication, Confirmation, SamlVersion, Subject,
+    Assertion, AssertionAttribute, AttributeValue, Authentication, ConfirmationMethod, SamlVersion, Subject,
 };
 pub use assertions::AssertionPolicy;
 pub use client::ClientSecurity;

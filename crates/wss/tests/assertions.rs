@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_wss::document::{DocumentSigner, Place};
 use castile_wss::message::{
-    AssertionPolicy, Confirmation, OutgoingSecurity, Part, Policy, SamlVersion, VerifiedMessage,
+    AssertionPolicy, ConfirmationMethod, OutgoingSecurity, Part, Policy, SamlVersion, VerifiedMessage,
 };
 use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Signer, SigningKey, Trust, explain};
 use castile_xml::c14n::{Algorithm, Method, Subset, Version};
@@ -23,7 +23,7 @@ const SAML20: &str = "urn:oasis:names:tc:SAML:2.0:assertion";
 /// 2027-01-15T08:00:00Z.
 const NOW: u64 = 1_800_000_000;
 
-use Confirmation::{Bearer, HolderOfKey, SenderVouches};
+use ConfirmationMethod::{Bearer, HolderOfKey, SenderVouches};
 use SamlVersion::{Saml11, Saml20};
 
 struct Party {
@@ -73,7 +73,7 @@ fn at(seconds: i64) -> SystemTime {
 }
 
 /// Returns an assertion without a signature.
-fn unsigned(version: SamlVersion, method: Confirmation) -> String {
+fn unsigned(version: SamlVersion, method: ConfirmationMethod) -> String {
     let certificate = STANDARD.encode(ANN.certificate.der());
     let key = format!(
         "<ds:KeyInfo xmlns:ds='{DSIG}'><ds:X509Data><ds:X509Certificate>{certificate}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>"
@@ -113,7 +113,7 @@ fn signed_by(party: &Party, assertion: &str) -> String {
     String::from_utf8(signed.unwrap_or_else(|error| panic!("{error}: {assertion}"))).unwrap()
 }
 
-fn assertion(version: SamlVersion, method: Confirmation) -> String {
+fn assertion(version: SamlVersion, method: ConfirmationMethod) -> String {
     signed_by(&STS, &unsigned(version, method))
 }
 
@@ -122,7 +122,7 @@ fn issued() -> AssertionPolicy {
 }
 
 fn policy(assertions: AssertionPolicy) -> Policy {
-    Policy::vouched_by(assertions).with_clock(now).with_clock_skew(Duration::ZERO)
+    Policy::asserted_by(assertions).with_clock(now).with_clock_skew(Duration::ZERO)
 }
 
 const WITHOUT_ASSERTION: [Part; 2] = [Part::Body, Part::Timestamp];
@@ -133,7 +133,7 @@ fn every() -> AssertionPolicy {
 }
 
 /// How the sender of a message with an assertion that is confirmed by this method secures it.
-fn sending(method: Confirmation, assertion: &str) -> OutgoingSecurity {
+fn sending(method: ConfirmationMethod, assertion: &str) -> OutgoingSecurity {
     match method {
         HolderOfKey => ANN.signing().with_key_of_subject(),
         SenderVouches => GATEWAY.signing(),
@@ -192,7 +192,10 @@ fn assertions_are_accepted() {
             let value = &found.attributes[0].values[2];
             assert_eq!(value.text, None);
             assert!(message[value.range.clone()].contains(">admin</r:role></a:AttributeValue>"));
-            assert_eq!((verified.confirmation(), found.confirmations.as_slice()), (Some(method), &[method][..]));
+            assert_eq!(
+                (verified.confirmation_method(), found.confirmation_methods.as_slice()),
+                (Some(method), &[method][..])
+            );
             let signer = match method {
                 HolderOfKey => Some(Signer::Subject("_a1".to_owned())),
                 SenderVouches => Some(Signer::Certificate(GATEWAY.certificate.clone())),
@@ -757,7 +760,7 @@ fn an_assertion_for_one_use_is_used_once() {
                 .replace("urn:sts", "urn:other")
                 .replace(&once[once.find("<ds:Signature").unwrap()..once.find("</ds:Signature>").unwrap() + 15], ""),
         );
-        let both = Policy::vouched_by(every().with_issuer("urn:other", MALLORY.trust())).with_clock(now);
+        let both = Policy::asserted_by(every().with_issuer("urn:other", MALLORY.trust())).with_clock(now);
         assert!(verify(&both, &secured(&sending(Bearer, &once))).is_ok());
         assert!(verify(&both, &secured(&sending(Bearer, &other))).is_ok());
         // It would have to be remembered for long.
@@ -871,7 +874,7 @@ fn explanations_name_assertions() {
     assert!(explained.problem.is_none(), "{explained:?}");
     let [assertion] = explained.assertions.as_slice() else { panic!("{explained:?}") };
     assert_eq!((assertion.issuer.as_str(), assertion.subject.name.as_deref()), ("urn:sts", Some("ann@example.org")));
-    assert_eq!(assertion.confirmations, [SenderVouches]);
+    assert_eq!(assertion.confirmation_methods, [SenderVouches]);
     // Its signature, and that of the message, which covers it.
     let signers: Vec<_> =
         explained.signatures.iter().map(|one| one.as_ref().unwrap().signer.clone().unwrap()).collect();

@@ -596,11 +596,11 @@ fn attachments_are_signed_both_ways() {
     let log = refused.clone();
     let layer = SecurityLayer::new(policy())
         .with_reply_security(signing("service"))
-        .with_confirmation()
+        .with_signature_confirmation()
         .on_refusal(move |error| log.lock().unwrap().push(error.kind()));
     let service = layer.layer(Orders);
     let answers = Policy::signed_by(Trust::new().with_secret("service", secret("service"))).with_clock(now);
-    let client = ClientSecurity::new(security()).with_answer_policy(answers).with_confirmed_answers();
+    let client = ClientSecurity::new(security()).with_answer_policy(answers).with_signature_confirmation();
     let order = |item: &str| ORDER.replace("Tea", item);
     let call = |message: &[u8], attachments: Attachments| {
         let request = RequestMessage::new(Version::Soap11, message.to_vec())

@@ -54,7 +54,7 @@ impl Dispatch for Orders {
 }
 
 fn client() -> ClientSecurity {
-    ClientSecurity::new(signing("client")).with_answer_policy(signed_by("service")).with_confirmed_answers()
+    ClientSecurity::new(signing("client")).with_answer_policy(signed_by("service")).with_signature_confirmation()
 }
 
 fn secured(client: &ClientSecurity, message: &str) -> SecuredRequest {
@@ -76,7 +76,7 @@ fn problem(client: &ClientSecurity, answer: &str, request: &SecuredRequest) -> O
 #[test]
 fn answers_belong_to_their_requests() {
     let layer = SecurityLayer::new(signed_by("client")).with_reply_security(signing("service"));
-    let (client, confirming) = (client(), layer.clone().with_confirmation());
+    let (client, confirming) = (client(), layer.clone().with_signature_confirmation());
     let [tea, milk] = ["tea", "milk"].map(|item| secured(&client, &order(item)));
     let [of_tea, of_milk] = [&tea, &milk].map(|request| answer(&confirming, request));
     assert_eq!(problem(&client, &of_tea, &tea), None, "{of_tea}");
@@ -96,7 +96,7 @@ fn answers_belong_to_their_requests() {
 #[test]
 fn faults_are_confirmed() {
     let confirming =
-        SecurityLayer::new(signed_by("client")).with_reply_security(signing("service")).with_confirmation();
+        SecurityLayer::new(signed_by("client")).with_reply_security(signing("service")).with_signature_confirmation();
     let client = client();
     let request = secured(&client, &order("tea").replace("order", "unknown"));
     let fault = answer(&confirming, &request);
@@ -110,7 +110,7 @@ fn requests_without_signature_are_confirmed() {
     let user = UsernameToken::new("ann", "secret").with_form(PasswordForm::Digest);
     let passwords = std::collections::BTreeMap::from([("ann".to_owned(), secret("secret"))]);
     let policy = Policy::authenticated_by(passwords).with_clock(now).without_replay_cache();
-    let confirming = SecurityLayer::new(policy).with_reply_security(signing("service")).with_confirmation();
+    let confirming = SecurityLayer::new(policy).with_reply_security(signing("service")).with_signature_confirmation();
     let requests = OutgoingSecurity::new().with_username(user).with_clock(now);
     let client = ClientSecurity::new(requests.clone()).with_answer_policy(signed_by("service"));
     let request = secured(&client, &order("tea"));
@@ -128,7 +128,7 @@ fn confirmations_are_signed_and_complete() {
     let client = client();
     let request = secured(&client, &order("tea"));
     let confirming =
-        SecurityLayer::new(signed_by("client")).with_reply_security(signing("service")).with_confirmation();
+        SecurityLayer::new(signed_by("client")).with_reply_security(signing("service")).with_signature_confirmation();
     let answer = answer(&confirming, &request);
     let start = answer.find("<wsse11:SignatureConfirmation").unwrap();
     let end = start + answer[start..].find("/>").unwrap() + 2;
@@ -159,18 +159,19 @@ fn confirmations_are_signed_and_complete() {
     }
     // Options that can't work are errors.
     let keyless = OutgoingSecurity::new().with_timestamp().with_clock(now);
-    let keyless = SecurityLayer::new(signed_by("client")).with_reply_security(keyless).with_confirmation();
+    let keyless = SecurityLayer::new(signed_by("client")).with_reply_security(keyless).with_signature_confirmation();
     assert!(self::answer(&keyless, &request).contains("the reply could not be secured"));
-    let without_policy = ClientSecurity::new(signing("client")).with_confirmed_answers();
+    let without_policy = ClientSecurity::new(signing("client")).with_signature_confirmation();
     assert!(problem(&without_policy, &answer, &request).unwrap().contains("there is no policy"));
     // Nothing is added to nothing.
     let nothing = OutgoingSecurity::new().secure(order("tea").as_bytes()).now_or_never().unwrap().unwrap();
     assert_eq!(nothing, order("tea").into_bytes());
     // It is signed even if the body alone was to be.
     let only_body = signing("service").with_signed([Part::Body]);
-    let confirming = SecurityLayer::new(signed_by("client")).with_reply_security(only_body).with_confirmation();
+    let confirming =
+        SecurityLayer::new(signed_by("client")).with_reply_security(only_body).with_signature_confirmation();
     let policy = signed_by("service").with_signed([Part::Body]).without_timestamp();
-    let lenient = ClientSecurity::new(signing("client")).with_answer_policy(policy).with_confirmed_answers();
+    let lenient = ClientSecurity::new(signing("client")).with_answer_policy(policy).with_signature_confirmation();
     let request = secured(&lenient, &order("tea"));
     assert_eq!(problem(&lenient, &self::answer(&confirming, &request), &request), None);
 }

@@ -101,7 +101,7 @@ fn a_message_with_another_assertion_is_received_twice() {
     let (first, second) = (assertion("_a1", ""), assertion("_a2", ""));
     let ann = ANN.signing().with_key_of_subject().with_signed([Part::Body, Part::Timestamp]);
     let message = secured(&ann.with_assertion(first.clone()));
-    let policy = Policy::vouched_by(issued()).with_clock(now);
+    let policy = Policy::asserted_by(issued()).with_clock(now);
     assert_eq!(kind(&policy, &message), None);
     assert_eq!(kind(&policy, &message), Some(ErrorKind::Replayed));
     let again = message.replace(&first, &second).replace(">_a1</wsse:KeyIdentifier>", ">_a2</wsse:KeyIdentifier>");
@@ -128,7 +128,7 @@ fn a_message_of_a_sender_who_has_an_assertion_is_received_twice() {
     let first = assertion("_a1", "");
     let ann = ANN.signing().with_key_of_subject().with_signed([Part::Body, Part::Timestamp]);
     let message = secured(&ann.with_assertion(first));
-    let policy = Policy::vouched_by(issued().with_sender_vouches(ANN.trust())).with_clock(now);
+    let policy = Policy::asserted_by(issued().with_sender_vouches(ANN.trust())).with_clock(now);
     assert_eq!(kind(&policy, &message), None);
     let start = message.rfind("<ds:KeyInfo>").unwrap();
     let end = start + message[start..].find("</ds:KeyInfo>").unwrap();
@@ -153,7 +153,7 @@ fn the_signer_is_the_subject_of_the_assertion_that_is_used() {
         format!("<ds:KeyInfo><ds:X509Data><ds:X509Certificate>{certificate}</ds:X509Certificate></ds:X509Data>");
     let message =
         format!("{}{by_key}{}", &message[..start], &message[end..]).replace(&used, &format!("{expired}{used}"));
-    let policy = Policy::vouched_by(issued()).with_clock(now).without_replay_cache();
+    let policy = Policy::asserted_by(issued()).with_clock(now).without_replay_cache();
     let verified = policy.verify(message.as_bytes()).now_or_never().unwrap().unwrap();
     assert_eq!(verified.assertion().unwrap().id, "_a2");
     assert_eq!(verified.signer(), Some(&Signer::Subject("_a2".to_owned())));
@@ -189,10 +189,10 @@ fn signatures_that_were_not_verified_are_not_confirmed() {
     let passwords = ["ann", "mallory"].map(|name| (name.to_owned(), Secret::new(name)));
     let policy = Policy::authenticated_by(BTreeMap::from(passwords)).with_clock(now);
     let replies = OutgoingSecurity::new().with_timestamp().with_clock(now).with_signature(Secret::new("service"));
-    let service = SecurityLayer::new(policy).with_reply_security(replies).with_confirmation().layer(Orders);
+    let service = SecurityLayer::new(policy).with_reply_security(replies).with_signature_confirmation().layer(Orders);
     let answers = Policy::signed_by(Trust::new().with_secret("service", Secret::new("service"))).with_clock(now);
     let requests = ANN.signing().with_username(digest("ann"));
-    let ann = ClientSecurity::new(requests).with_answer_policy(answers).with_confirmed_answers();
+    let ann = ClientSecurity::new(requests).with_answer_policy(answers).with_signature_confirmation();
     let request = ann.secure(order("one cup of tea").as_bytes(), &[]).now_or_never().unwrap().unwrap();
     // Mallory has read it.
     let read = String::from_utf8(request.message.to_vec()).unwrap();
@@ -323,12 +323,12 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
 
 fn service(policy: Policy) -> impl Service {
     let replies = OutgoingSecurity::new().with_timestamp().with_clock(now).with_signature(Secret::new("service"));
-    SecurityLayer::new(policy).with_reply_security(replies).with_confirmation().layer(Orders)
+    SecurityLayer::new(policy).with_reply_security(replies).with_signature_confirmation().layer(Orders)
 }
 
 fn confirmed(requests: OutgoingSecurity) -> ClientSecurity {
     let answers = Policy::signed_by(Trust::new().with_secret("service", Secret::new("service"))).with_clock(now);
-    ClientSecurity::new(requests).with_answer_policy(answers).with_confirmed_answers()
+    ClientSecurity::new(requests).with_answer_policy(answers).with_signature_confirmation()
 }
 
 /// What Mallory sends: his body and what is to authenticate him, and in it what Ann signed, with her signature.
@@ -369,7 +369,7 @@ fn signatures_of_something_else_are_not_confirmed() {
     };
     let mallory = OutgoingSecurity::new().with_timestamp().with_clock(now).with_assertion(bearer);
     let message = wrapping(&read, &mallory, &of_ann);
-    let policy = Policy::vouched_by(issued().with_bearer()).with_clock(now).without_replay_cache();
+    let policy = Policy::asserted_by(issued().with_bearer()).with_clock(now).without_replay_cache();
     let verified = policy.verify(message.as_bytes()).now_or_never().unwrap();
     let verified = verified.unwrap_or_else(|error| panic!("held: {error}"));
     assert_eq!(verified.assertion().unwrap().subject.name.as_deref(), Some("mallory"));
@@ -421,7 +421,7 @@ fn keys_of_subjects_are_no_secrets() {
     let castile_wss::PublicKey::Ed25519(key) = ANN.certificate.public_key() else { panic!() };
     let hmac = OutgoingSecurity::new().with_timestamp().with_clock(now).with_signature(Secret::new(key.to_vec()));
     let message = secured(&hmac.with_key_of_subject().with_assertion(assertion("_a1", "")));
-    let policy = Policy::vouched_by(issued()).with_clock(now);
+    let policy = Policy::asserted_by(issued()).with_clock(now);
     assert_eq!(kind(&policy, &message), Some(ErrorKind::Unsupported));
 }
 
@@ -445,7 +445,7 @@ fn a_subject_has_few_confirmations() {
         )
     };
     let sent = |methods| secured(&ANN.signing().with_assertion(assertion(methods)));
-    for policy in [Policy::signed_by(ANN.trust()), Policy::vouched_by(issued())] {
+    for policy in [Policy::signed_by(ANN.trust()), Policy::asserted_by(issued())] {
         let policy = policy.with_clock(now);
         assert_eq!(kind(&policy, &sent(9)), Some(ErrorKind::Limit));
         assert_ne!(kind(&policy, &sent(8)), Some(ErrorKind::Limit));

@@ -174,7 +174,7 @@ fn print_assertion(assertion: &Assertion) {
     for audiences in &assertion.audiences {
         out!("    for {}", excerpt(&audiences.join(" or "), 200));
     }
-    let methods: Vec<&str> = assertion.confirmations.iter().map(|method| method.name()).collect();
+    let methods: Vec<&str> = assertion.confirmation_methods.iter().map(|method| method.name()).collect();
     match methods.is_empty() {
         true => out!("    its subject can't be confirmed"),
         false => out!("    its subject is confirmed by {}", methods.join(" or ")),

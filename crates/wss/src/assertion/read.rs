@@ -7,7 +7,7 @@ use std::sync::Arc;
 use castile_datatypes::DateTime;
 use castile_xml::{Reader, StartTag, excerpt};
 
-use super::{Assertion, AssertionAttribute, AttributeValue, Authentication, Confirmation, SamlVersion, Subject};
+use super::{Assertion, AssertionAttribute, AttributeValue, Authentication, ConfirmationMethod, SamlVersion, Subject};
 use crate::key::PublicKey;
 use crate::limits::Limits;
 use crate::moment::moment;
@@ -36,7 +36,7 @@ pub(crate) struct ReceivedAssertion {
 #[derive(PartialEq)]
 pub(crate) struct SubjectConfirmation {
     /// The method, or its URI, if it is not known.
-    pub(crate) method: Result<Confirmation, String>,
+    pub(crate) method: Result<ConfirmationMethod, String>,
     /// What describes the key of the subject.
     pub(crate) hints: Arc<[KeyHint]>,
     pub(crate) not_before: Option<DateTime>,
@@ -143,7 +143,10 @@ impl ReceivedAssertion {
                 not_on_or_after: reading.not_on_or_after,
                 audiences: reading.audiences,
                 subject,
-                confirmations: confirmations.iter().filter_map(|one| one.method.as_ref().ok().copied()).collect(),
+                confirmation_methods: confirmations
+                    .iter()
+                    .filter_map(|one| one.method.as_ref().ok().copied())
+                    .collect(),
                 authentications: reading.authentications,
                 attributes: reading.attributes,
                 range,
@@ -157,7 +160,7 @@ impl ReceivedAssertion {
 
     /// Returns the keys that holder-of-key names, whether somebody vouches for the assertion or not.
     pub(crate) fn subject_keys(&self) -> Vec<PublicKey> {
-        let is_holder = |one: &&SubjectConfirmation| one.method == Ok(Confirmation::HolderOfKey);
+        let is_holder = |one: &&SubjectConfirmation| one.method == Ok(ConfirmationMethod::HolderOfKey);
         let mut keys: Vec<PublicKey> = Vec::new();
         for key in self.confirmations.iter().filter(is_holder).flat_map(SubjectConfirmation::keys) {
             if !keys.contains(&key) {
@@ -384,7 +387,7 @@ impl<'a> AssertionReader<'_, 'a> {
 
     fn new_confirmation(&self, uri: String) -> SubjectConfirmation {
         SubjectConfirmation {
-            method: Confirmation::from_uri(self.version, &uri).ok_or(uri),
+            method: ConfirmationMethod::from_uri(self.version, &uri).ok_or(uri),
             hints: Arc::default(),
             not_before: None,
             not_on_or_after: None,

@@ -7,7 +7,7 @@ use castile_datatypes::DateTime;
 use castile_xml::excerpt;
 
 use super::signed::{MessageSignature, SignatureKey, first_that_covers};
-use crate::assertion::{Confirmation, ReceivedAssertion, SubjectConfirmation};
+use crate::assertion::{ConfirmationMethod, ReceivedAssertion, SubjectConfirmation};
 use crate::key::PublicKey;
 use crate::signature::Transform;
 use crate::trust::Trust;
@@ -22,7 +22,7 @@ pub(super) const MAX_ONE_TIME: Duration = Duration::from_secs(86_400);
 ///
 /// ```
 /// use castile_wss::Trust;
-/// use castile_wss::message::{AssertionPolicy, Confirmation, OutgoingSecurity, Policy};
+/// use castile_wss::message::{AssertionPolicy, ConfirmationMethod, OutgoingSecurity, Policy};
 ///
 /// # use base64::Engine;
 /// # use castile_datatypes::DateTime;
@@ -51,12 +51,12 @@ pub(super) const MAX_ONE_TIME: Duration = Duration::from_secs(86_400);
 /// let issuers = AssertionPolicy::new()
 ///     .with_issuer("https://sts.example", Trust::new().with_certificate(issuer))
 ///     .with_audience("urn:orders");
-/// let verified = Policy::vouched_by(issuers).verify(&sent).await?;
+/// let verified = Policy::asserted_by(issuers).verify(&sent).await?;
 ///
 /// let assertion = verified.assertion().expect("an assertion, which the policy requires");
 /// assert_eq!(assertion.subject.name.as_deref(), Some("ann"));
 /// assert!(assertion.values("role").any(|role| role == "buyer"));
-/// assert_eq!(verified.confirmation(), Some(Confirmation::HolderOfKey));
+/// assert_eq!(verified.confirmation_method(), Some(ConfirmationMethod::HolderOfKey));
 /// # Ok(())
 /// # }
 /// # futures_util::FutureExt::now_or_never(run()).unwrap().unwrap();
@@ -222,7 +222,7 @@ impl AssertionPolicy {
         signatures: &[MessageSignature<'_>],
         covers: impl Fn(&MessageSignature<'_>, bool) -> Result<(), Error>,
         (now, clock_skew): (SystemTime, Duration),
-    ) -> Result<(Confirmation, Option<usize>), Error> {
+    ) -> Result<(ConfirmationMethod, Option<usize>), Error> {
         let mut refused = None;
         for one in &received.confirmations {
             match self.confirm_by(received, one, signatures, &covers, (now, clock_skew)) {
@@ -245,7 +245,7 @@ impl AssertionPolicy {
         signatures: &[MessageSignature<'_>],
         covers: &impl Fn(&MessageSignature<'_>, bool) -> Result<(), Error>,
         (now, clock_skew): (SystemTime, Duration),
-    ) -> Result<(Confirmation, Option<usize>), Error> {
+    ) -> Result<(ConfirmationMethod, Option<usize>), Error> {
         let failed = |message: String| Err(Error::new(ErrorKind::Assertion, message));
         let method = match &one.method {
             Ok(method) => *method,
@@ -253,7 +253,7 @@ impl AssertionPolicy {
                 return failed(format!("the confirmation method \"{}\" is not supported", excerpt(uri, 100)));
             }
         };
-        if received.signature.is_none() && method != Confirmation::SenderVouches {
+        if received.signature.is_none() && method != ConfirmationMethod::SenderVouches {
             return Err(Error::new(ErrorKind::Unsigned, "an assertion without a signature of its issuer"));
         }
         if let Some(restriction) = &one.unchecked {
@@ -271,7 +271,7 @@ impl AssertionPolicy {
                 let shown = excerpt(recipient, 200);
                 return failed(format!("an assertion for the recipient \"{shown}\", which this service is not"));
             }
-            None if method == Confirmation::Bearer && !self.recipients.is_empty() => {
+            None if method == ConfirmationMethod::Bearer && !self.recipients.is_empty() => {
                 return failed("a bearer assertion without Recipient".to_owned());
             }
             _ => {}
@@ -283,8 +283,8 @@ impl AssertionPolicy {
             Ok((method, Some(found?)))
         };
         match method {
-            Confirmation::Bearer if self.accepts_bearer => Ok((method, None)),
-            Confirmation::HolderOfKey => {
+            ConfirmationMethod::Bearer if self.accepts_bearer => Ok((method, None)),
+            ConfirmationMethod::HolderOfKey => {
                 let keys: Vec<PublicKey> = one.keys().collect();
                 if keys.is_empty() {
                     return failed("the key of the subject is described in a way that is not supported".to_owned());
@@ -292,7 +292,7 @@ impl AssertionPolicy {
                 let absent = "no signature of the message was made with the key of the assertion's subject";
                 first(&|key| key.is_one_of(&keys), false, absent)
             }
-            Confirmation::SenderVouches if self.senders.is_some() => {
+            ConfirmationMethod::SenderVouches if self.senders.is_some() => {
                 first(&|key| key.is_sender, true, "no sender who is trusted for that vouches for the assertion")
             }
             _ => failed(format!("an assertion whose subject is confirmed by {}, which is not accepted", method.name())),

@@ -36,7 +36,7 @@ impl ClientSecurity {
     /// answers to two requests. It needs requests with a signature, and an [answer policy](Self::with_answer_policy) that requires
     /// one; otherwise calls fail. Services have to be asked for it: CXF calls it `enableSignatureConfirmation`.
     #[must_use]
-    pub fn with_confirmed_answers(self) -> Self {
+    pub fn with_signature_confirmation(self) -> Self {
         ClientSecurity { is_confirmed: true, ..self }
     }
 }

@@ -58,7 +58,7 @@ impl SecurityLayer {
     /// for that to another. It needs [reply security](Self::with_reply_security) with a signature, without which replies become
     /// faults. Clients must understand it.
     #[must_use]
-    pub fn with_confirmation(self) -> Self {
+    pub fn with_signature_confirmation(self) -> Self {
         SecurityLayer { confirms: true, ..self }
     }
 

@@ -22,7 +22,7 @@ use super::signed::{
 };
 use super::username::{Passwords, ReceivedUsername};
 use crate::algorithm::Algorithms;
-use crate::assertion::{Assertion, Confirmation, ReceivedAssertion};
+use crate::assertion::{Assertion, ConfirmationMethod, ReceivedAssertion};
 use crate::crypto;
 use crate::limits::Limits;
 use crate::trust::{Signer, Trust};
@@ -56,7 +56,7 @@ pub struct VerifiedMessage {
     /// The number of the signature that fulfils the policy.
     accepted: Option<usize>,
     username: Option<String>,
-    assertion: Option<(Assertion, Confirmation)>,
+    assertion: Option<(Assertion, ConfirmationMethod)>,
     values: Vec<Vec<u8>>,
     confirmed: Vec<Confirmed>,
 }
@@ -68,7 +68,7 @@ pub(super) struct Checked {
     /// The number of the signature that fulfils the policy.
     accepted: Option<usize>,
     attachments: SignedAttachments,
-    assertion: Option<(Assertion, Confirmation)>,
+    assertion: Option<(Assertion, ConfirmationMethod)>,
     /// The values of the verified signatures, which an answer may confirm.
     values: Vec<Vec<u8>>,
     /// What it says about the signatures of its request, if it is an answer.
@@ -120,7 +120,7 @@ impl Policy {
     /// confirms the subject has to cover the body, the time stamp, the user name, the header blocks of WS-Addressing and the
     /// attachments, and with sender-vouches the assertion. The time stamp is required in any case.
     #[must_use]
-    pub fn vouched_by(assertions: AssertionPolicy) -> Self {
+    pub fn asserted_by(assertions: AssertionPolicy) -> Self {
         Policy::new().with_assertions(assertions)
     }
 
@@ -389,7 +389,7 @@ impl Policy {
         signatures: &[MessageSignature<'_>],
         required: &[Required<'_>],
         now: SystemTime,
-    ) -> Result<(usize, Confirmation, Option<usize>), Error> {
+    ) -> Result<(usize, ConfirmationMethod, Option<usize>), Error> {
         let (mut chosen, mut refused) = (None, None);
         for (number, (received, vouched)) in header.assertions.iter().zip(vouched).enumerate() {
             let range = &received.assertion.range;
@@ -601,7 +601,7 @@ impl VerifiedMessage {
     }
 
     /// Returns how the subject of the assertion is confirmed, if the policy requires an assertion.
-    pub fn confirmation(&self) -> Option<Confirmation> {
+    pub fn confirmation_method(&self) -> Option<ConfirmationMethod> {
         self.assertion.as_ref().map(|(_, confirmation)| *confirmation)
     }
 

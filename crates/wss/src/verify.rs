@@ -8,7 +8,7 @@ use std::time::SystemTime;
 
 use castile_mime::ContentId;
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
-use castile_xml::{DocumentEntity, Reader, decode, excerpt};
+use castile_xml::{DocumentEntity, Memory, Reader, decode, excerpt};
 use subtle::ConstantTimeEq;
 
 use crate::algorithm::Algorithms;
@@ -167,7 +167,7 @@ impl Source<'_> {
     pub(crate) fn reader(&self) -> Result<Reader<'_>, Error> {
         match self {
             Source::Document(document) => Ok(document.reader()),
-            Source::Message(text, limits) => Ok(Reader::new(text.as_bytes(), *limits)?),
+            Source::Message(text, limits) => Ok(Reader::decoded(text, *limits, &mut Memory::default())?),
         }
     }
 }

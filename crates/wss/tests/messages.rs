@@ -717,6 +717,20 @@ fn a_client_requires_security_of_answers() {
     assert_eq!(secured.unwrap_err().kind(), castile_soap::ErrorKind::Security);
 }
 
+/// The text is decoded once, whatever it declares.
+#[test]
+fn messages_have_other_encodings() {
+    let order = order(SOAP11, "").replace("<?xml version='1.0'?>", "<?xml version='1.0' encoding='ISO-8859-1'?>");
+    let message = secured(&security(), &order.replace("Tea", "Th\u{e9}"));
+    // What is sent is in UTF-8, as its media type says.
+    let charset = Some(castile_xml::Charset::UTF_8);
+    assert!(policy().verify_in(message.as_bytes(), charset).now_or_never().unwrap().is_ok());
+    // The same message in the encoding that it declares.
+    let latin: Vec<u8> = message.chars().map(|c| u8::try_from(c).unwrap()).collect();
+    assert!(policy().verify(&latin).now_or_never().unwrap().is_ok());
+    assert!(policy().verify_in(&latin, charset).now_or_never().unwrap().is_err());
+}
+
 /// CXF answers requests with passwords so.
 #[test]
 fn a_client_accepts_answers_with_a_time_stamp_alone() {

@@ -302,7 +302,9 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
         judge::can_be_valid(&service)?;
     }
     let security = arguments.security.read(arguments.dry_run)?;
-    Ok(Mix::new(service, messages, headers, feed, arguments.feed_per == FeedPer::Round, values, security, judge))
+    let mut mix = Mix::new(service, messages, headers, feed, arguments.feed_per == FeedPer::Round, values, judge);
+    mix.security = security;
+    Ok(mix)
 }
 
 /// Parses `[OP:]NAME=XPATH`.

@@ -1,6 +1,6 @@
 //! Assertions that are sent.
 
-use castile_xml::{Reader, Token, decode};
+use castile_xml::{Memory, Reader, Token, decode};
 
 use super::SamlVersion;
 use crate::index::{IdAttributes, Index};
@@ -25,7 +25,7 @@ impl SentAssertion {
     /// It is none of SAML 1.1 or 2.0. What it says is not read.
     pub(crate) fn read(bytes: &[u8], limits: Limits) -> Result<Self, Error> {
         let text = decode(bytes, None)?;
-        let mut reader = Reader::new(text.as_bytes(), limits.document)?;
+        let mut reader = Reader::decoded(&text, limits.document, &mut Memory::default())?;
         let mut found = None;
         loop {
             match reader.next()? {
@@ -49,7 +49,7 @@ impl SentAssertion {
             ));
         };
         let rules = IdAttributes { everywhere: Vec::new() };
-        let index = Index::of(&mut Reader::new(text.as_bytes(), limits.document)?, &rules, limits)?;
+        let index = Index::of(&mut Reader::decoded(&text, limits.document, &mut Memory::default())?, &rules, limits)?;
         Ok(SentAssertion { version, id, text: text[index.root.clone()].to_owned(), index })
     }
 

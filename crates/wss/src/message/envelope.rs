@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use castile_soap::Version;
-use castile_xml::{Reader, StartTag};
+use castile_xml::{Memory, Reader, StartTag};
 
 use super::part::Part;
 use crate::index::{IdAttributes, Index, Visitor};
@@ -71,7 +71,7 @@ impl Envelope {
     /// # Errors
     /// It is not an envelope, or has two bodies, or two elements have the same id.
     pub(crate) fn read(text: &str, limits: Limits) -> Result<(Self, Index), Error> {
-        let mut reader = Reader::new(text.as_bytes(), limits.document)?;
+        let mut reader = Reader::decoded(text, limits.document, &mut Memory::default())?;
         let mut outline = Outline::default();
         let rules = IdAttributes { everywhere: Vec::new() };
         let index = Index::with(&mut reader, &rules, limits, &mut outline)?;

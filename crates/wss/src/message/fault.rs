@@ -1,7 +1,7 @@
 //! The code of a fault, whose prefix need not be signed.
 
 use castile_soap::Version;
-use castile_xml::{Reader, Token};
+use castile_xml::{Memory, Reader, Token};
 
 use super::envelope::Envelope;
 use crate::Error;
@@ -23,7 +23,7 @@ pub(crate) fn code_prefix(text: &str, envelope: &Envelope, limits: Limits) -> Re
         _ => (5, envelope_namespace, "Value"),
     };
     let mut code = None;
-    let mut reader = Reader::new(text.as_bytes(), limits.document)?;
+    let mut reader = Reader::decoded(text, limits.document, &mut Memory::default())?;
     loop {
         match reader.next()? {
             Token::StartTag(tag) => {

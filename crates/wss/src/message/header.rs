@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use castile_datatypes::DateTime;
-use castile_xml::{Reader, StartTag, Token, excerpt};
+use castile_xml::{Memory, Reader, StartTag, Token, excerpt};
 
 use super::confirmed::Confirmed;
 use super::envelope::Block;
@@ -53,7 +53,7 @@ pub(crate) struct Timestamp {
 impl SecurityHeader {
     /// Reads the block of a message.
     pub(crate) fn read(text: &str, block: &Block, limits: Limits) -> Result<Self, Error> {
-        let mut reader = Reader::new(text.as_bytes(), limits.document)?;
+        let mut reader = Reader::decoded(text, limits.document, &mut Memory::default())?;
         loop {
             match reader.next()? {
                 Token::StartTag(tag) if tag.offset == block.range.start => break,

@@ -88,7 +88,6 @@ impl Mix {
         feed: Option<(Feed, FeedCursor)>,
         row_per_round: bool,
         values: Vec<String>,
-        security: Option<OutgoingSecurity>,
         judge: Judge,
     ) -> Self {
         Mix {
@@ -99,7 +98,7 @@ impl Mix {
             feed,
             row_per_round,
             values,
-            security,
+            security: None,
             judge,
         }
     }

@@ -98,12 +98,15 @@ pub struct ExplainedContent {
     pub unsigned_prefix: Option<String>,
 }
 
+/// Maximum length of all canonical forms that are explained, in bytes. They are kept.
+const MAX_CANONICAL: usize = 64 << 20;
+
 /// Explains the signatures of a message or a document, as far as they can be read. Certificates are checked at `time`.
 ///
 /// # Errors
 /// The text is not well-formed, or a limit is exceeded.
 pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Explanation, Error> {
-    let limits = Limits::default();
+    let limits = Limits { content: MAX_CANONICAL, ..Limits::default() };
     let text = decode(document, None)?;
     let entity = DocumentEntity::new(&text, limits.document)?;
     let source = Source::Document(&entity);

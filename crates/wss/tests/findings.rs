@@ -1,4 +1,5 @@
 //! What attackers of this crate have found.
+#![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

@@ -42,8 +42,8 @@ pub(crate) struct Outgoing {
     /// How the signature says which certificate it was made with
     #[arg(long, value_name = "FORM", value_enum, default_value_t, requires = "wss_cert")]
     wss_cert_form: Form,
-    /// A part to sign: body, timestamp, user, addressing, or {NAMESPACE}NAME for a header block; may be repeated [default: the first four,
-    /// if the message has them]
+    /// A part to sign: body, timestamp, user, addressing, attachments, or {NAMESPACE}NAME for a header block; may be repeated [default: the
+    /// first five, if the message has them]
     #[arg(long, value_name = "PART", value_parser = part, requires = "wss_key")]
     wss_sign: Vec<Part>,
     /// How far the clock of the other side is ahead of ours, such as 90s, or -2h if it is behind
@@ -121,10 +121,11 @@ fn part(text: &str) -> Result<Part, String> {
         ("timestamp", _) => Ok(Part::Timestamp),
         ("user", _) => Ok(Part::Username),
         ("addressing", _) => Ok(Part::Addressing),
+        ("attachments", _) => Ok(Part::Attachments),
         (_, Some((namespace, local))) if !local.is_empty() => {
             Ok(Part::Header { namespace: namespace.to_owned(), local: local.to_owned() })
         }
-        _ => Err("expected body, timestamp, user, addressing or {NAMESPACE}NAME".to_owned()),
+        _ => Err("expected body, timestamp, user, addressing, attachments or {NAMESPACE}NAME".to_owned()),
     }
 }
 
@@ -300,6 +301,7 @@ mod tests {
     fn a_header_block_is_named_with_its_namespace() {
         let block = Part::Header { namespace: "urn:a".to_owned(), local: "b".to_owned() };
         assert_eq!(part("{urn:a}b"), Ok(block));
+        assert_eq!(part("attachments"), Ok(Part::Attachments));
         assert!(part("{urn:a}").is_err());
         assert!(part("b").is_err());
     }

@@ -62,6 +62,8 @@ struct Message {
     head: String,
     body: Bytes,
     content_type: String,
+    /// Whether the envelope has secrets, which are not shown.
+    is_redacted: bool,
 }
 
 impl Tap {
@@ -180,7 +182,10 @@ impl Message {
             Some((envelope, parts)) => (envelope.into(), parts),
             None => (self.body.clone(), Vec::new()),
         };
-        let mut envelope = String::from_utf8_lossy(&envelope).into_owned();
+        let mut envelope = match self.is_redacted {
+            true => Redaction::new().redact(&envelope),
+            false => String::from_utf8_lossy(&envelope).into_owned(),
+        };
         if is_for_people {
             let indented = castile_plan::indented(&envelope);
             // `indented` returns an empty string for text that isn't XML.
@@ -244,11 +249,9 @@ impl Service<Request<Body>> for Tap {
                         }
                     }
                     let content_type = content_type(&head.headers);
-                    let recorded = match tap.is_redacted {
-                        true => Bytes::from(Redaction::new().redact(&body)),
-                        false => body.clone(),
-                    };
-                    tap.recording().request = Some(Message { head: shown, body: recorded, content_type });
+                    let is_redacted = tap.is_redacted;
+                    let request = Message { head: shown, body: body.clone(), content_type, is_redacted };
+                    tap.recording().request = Some(request);
                     if tap.is_dry {
                         return Err("a dry run sends nothing".into());
                     }
@@ -269,7 +272,8 @@ impl Service<Request<Body>> for Tap {
             let body = Limited::new(body, MAX_RECORDED).collect().await?.to_bytes();
             let shown = format!("{}\n{}", head.status, lines(&head.headers));
             let content_type = content_type(&head.headers);
-            tap.recording().response = Some(Message { head: shown, body: body.clone(), content_type });
+            tap.recording().response =
+                Some(Message { head: shown, body: body.clone(), content_type, is_redacted: false });
             let body = Full::new(body).map_err(|never| match never {}).boxed_unsync();
             Ok(Response::from_parts(head, body))
         })
@@ -297,12 +301,12 @@ mod tests {
     fn a_dry_run_is_indented_for_people_alone() {
         let head = "POST http://a/\n".to_owned();
         let body = Bytes::from_static(b"<a><b>c</b></a>");
-        let plain = Message { head: head.clone(), body, content_type: "text/xml".to_owned() };
+        let plain = Message { head: head.clone(), body, content_type: "text/xml".to_owned(), is_redacted: false };
         assert_eq!(plain.shown(false), "POST http://a/\n\n<a><b>c</b></a>");
         assert_eq!(plain.shown(true), "POST http://a/\n\n<a>\n  <b>c</b>\n</a>");
         let body = "--b\r\n\r\n<a/>\r\n--b\r\nContent-Type: image/png\r\nContent-ID: <a@b>\r\n\r\n\u{0}\r\n--b--";
         let content_type = "multipart/related; type=\"text/xml\"; boundary=b".to_owned();
-        let package = Message { head, body: Bytes::from(body), content_type };
+        let package = Message { head, body: Bytes::from(body), content_type, is_redacted: true };
         let expected = "POST http://a/\n\n<a/>\nattachment: image/png, Content-ID <a@b>, 1 byte";
         assert_eq!(package.shown(true), expected);
     }

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
 use castile_xml::{Charset, DocumentEntity, Error, ErrorKind, Limits, Memory, Reader, decode, tree};
 
 use crate::events::{self, Event};
@@ -13,6 +14,7 @@ use crate::{limits_for, oracle, shown};
 /// - A document without a document type declaration reads in the same way as a message.
 /// - Entities and defaults add no more than the limit permits.
 /// - The tree has the content that the reader reported.
+/// - Its canonical forms are the same, whether text is copied from the document or made anew.
 /// - An independent parser agrees, or the difference is known.
 pub fn document(input: &[u8]) {
     let mut checked: Vec<Cow<'_, str>> = Vec::new();
@@ -55,6 +57,7 @@ fn check(text: &str, limits: Limits) {
         assert_eq!(ours, message, "as a document and as a message: {}", shown(text.as_bytes()));
     }
     check_tree(text, limits, &ours, unread);
+    check_canonical_forms(text, limits);
     // roxmltree doesn't process these in a document type declaration; "&#" is a character reference in the value of an
     // entity.
     let beyond = ["<!ATTLIST", "<!NOTATION", "SYSTEM", "PUBLIC", "%", "&#"].iter().any(|word| text.contains(word));
@@ -116,6 +119,50 @@ fn check_tree(text: &str, limits: Limits, ours: &Result<Vec<Event>, Error>, unre
     } else if limits == Limits::default() {
         let is_limited = matches!(ours, Err(error) if error.kind() == ErrorKind::Limit);
         assert!(is_limited, "only the reader refuses {}: {ours:?}", shown(text.as_bytes()));
+    }
+}
+
+/// What a signature learns from a canonical form.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Canonical {
+    text: String,
+    omitted: Vec<(String, usize)>,
+}
+
+impl Sink for &mut Canonical {
+    fn text(&mut self, piece: &str) {
+        self.text.push_str(piece);
+    }
+
+    fn wants_omitted_prefixes(&self) -> bool {
+        true
+    }
+
+    fn omitted_prefix(&mut self, prefix: &str, offset: usize) {
+        self.omitted.push((prefix.to_owned(), offset));
+    }
+}
+
+/// Compares the canonical forms of the document, and of a part of it, with and without copying from the document.
+fn check_canonical_forms(text: &str, limits: Limits) {
+    let Ok(entity) = DocumentEntity::new(text, limits) else { return };
+    let last = text.rfind("<").filter(|&at| text[at + 1..].starts_with(|c: char| c.is_alphabetic()));
+    for apex in [None, last] {
+        for (version, list) in [
+            (Version::Canonical10, ""),
+            (Version::Canonical11, ""),
+            (Version::Exclusive10, ""),
+            (Version::Exclusive10, "a #default"),
+        ] {
+            let [copied, made] = [true, false].map(|copies| {
+                let method = Method::new(Algorithm { version, with_comments: true });
+                let method = method.with_inclusive_namespaces(list).switch_copies(copies);
+                let mut canonical = Canonical::default();
+                let form = Form { method: &method, subset: Subset { apex, without: None }, out: &mut canonical };
+                write_all(&mut entity.reader(), vec![form]).map(|()| canonical)
+            });
+            assert_eq!(copied, made, "{version:?} {apex:?} of {}", shown(text.as_bytes()));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Canonical forms of what is signed, and of what says so.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use castile_xml::Token;
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
@@ -9,7 +9,36 @@ use crate::crypto::{self, Digest, SigningKey};
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
-/// The digest of an element, or of a whole document.
+/// Content that is to be signed.
+#[derive(Clone, Copy)]
+pub(crate) struct Wanted {
+    /// Where its element begins. `None` for the whole document.
+    apex: Option<usize>,
+    form: WantedForm,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WantedForm {
+    /// Its own form. Prefixes that only values use are listed.
+    Own,
+    /// The form of a token, in place of a reference to it (the STR-Transform, WS-Security §8.3). Prefixes are listed only if
+    /// `lists_omitted`, because not every stack reads a `PrefixList` there.
+    Token { lists_omitted: bool },
+}
+
+impl Wanted {
+    /// The element at `apex`, or the whole document.
+    pub(crate) fn part(apex: Option<usize>) -> Self {
+        Wanted { apex, form: WantedForm::Own }
+    }
+
+    /// The token at `apex`, in place of a reference to it.
+    pub(crate) fn token(apex: usize, lists_omitted: bool) -> Self {
+        Wanted { apex: Some(apex), form: WantedForm::Token { lists_omitted } }
+    }
+}
+
+/// The digest of content. The canonical form has no comments.
 pub(crate) struct Canonical {
     pub(crate) digest: Vec<u8>,
     /// The `PrefixList` of exclusive canonicalization. It has all prefixes in scope, and those that are declared inside and
@@ -18,52 +47,43 @@ pub(crate) struct Canonical {
 }
 
 impl Canonical {
-    /// Digests the element at `apex`, or the document. The canonical form has no comments.
+    /// Digests all this content. The document is read once, and again if values use prefixes that nothing else does.
     pub(crate) fn of(
         source: Source<'_>,
-        apex: Option<usize>,
+        wanted: &[Wanted],
         algorithm: Algorithm,
         digest: DigestAlgorithm,
-    ) -> Result<Self, Error> {
-        let mut prefixes = BTreeSet::new();
+    ) -> Result<Vec<Self>, Error> {
+        let of = |wanted: &[(Wanted, BTreeSet<String>)]| Content::of(source, wanted, algorithm, digest);
+        let mut scopes = BTreeMap::new();
         if algorithm.version == Version::Exclusive10 {
-            prefixes = prefixes_at(source, apex)?;
+            let own = wanted.iter().filter(|wanted| wanted.form == WantedForm::Own);
+            scopes = prefixes_at(source, &own.filter_map(|wanted| wanted.apex).collect())?;
         }
-        let content = Content::of(source, apex, algorithm, digest, &prefixes, false)?;
-        Canonical::with_omitted(content, prefixes, |prefixes| {
-            Content::of(source, apex, algorithm, digest, prefixes, false)
-        })
-    }
-
-    /// Digests the token at `apex`, in place of a reference to it (the STR-Transform, WS-Security §8.3). Prefixes are listed only
-    /// if `lists_omitted`, because not every stack reads a `PrefixList` there.
-    pub(crate) fn of_token(
-        source: Source<'_>,
-        apex: usize,
-        algorithm: Algorithm,
-        digest: DigestAlgorithm,
-        lists_omitted: bool,
-    ) -> Result<Self, Error> {
-        let form = |prefixes: &BTreeSet<String>| Content::of(source, Some(apex), algorithm, digest, prefixes, true);
-        let mut content = form(&BTreeSet::new())?;
-        if !lists_omitted {
-            content.omitted.clear();
+        let own_prefixes = |wanted: &Wanted| match (wanted.form, wanted.apex) {
+            (WantedForm::Own, Some(apex)) => scopes.get(&apex).cloned().unwrap_or_default(),
+            _ => BTreeSet::new(),
+        };
+        let mut wanted: Vec<_> = wanted.iter().map(|wanted| (*wanted, own_prefixes(wanted))).collect();
+        let mut contents = of(&wanted)?;
+        let (mut numbers, mut again) = (Vec::new(), Vec::new());
+        for (number, (content, (wanted, prefixes))) in contents.iter_mut().zip(&mut wanted).enumerate() {
+            let lists_omitted = wanted.form != WantedForm::Token { lists_omitted: false };
+            if lists_omitted && !content.omitted.is_empty() {
+                prefixes.append(&mut content.omitted);
+                numbers.push(number);
+                again.push((*wanted, prefixes.clone()));
+            }
         }
-        Canonical::with_omitted(content, BTreeSet::new(), form)
-    }
-
-    /// Makes the content again with the prefixes that were omitted, if there are any.
-    fn with_omitted(
-        mut content: Content,
-        mut prefixes: BTreeSet<String>,
-        again: impl FnOnce(&BTreeSet<String>) -> Result<Content, Error>,
-    ) -> Result<Self, Error> {
-        if !content.omitted.is_empty() {
-            prefixes.append(&mut content.omitted);
-            content = again(&prefixes)?;
+        for (number, content) in numbers.into_iter().zip(of(&again)?) {
+            contents[number] = content;
         }
-        let prefixes: Vec<String> = prefixes.into_iter().collect();
-        Ok(Canonical { digest: content.digest.finish(), prefixes: prefixes.join(" ") })
+        let finished = contents.into_iter().zip(wanted);
+        let finished = finished.map(|(content, (_, prefixes))| Canonical {
+            digest: content.digest.finish(),
+            prefixes: prefix_list(&prefixes),
+        });
+        Ok(finished.collect())
     }
 }
 
@@ -93,20 +113,31 @@ pub(crate) async fn signature_value(
     key.sign(&canonical).await
 }
 
-/// Returns the prefixes in scope at an element, as a `PrefixList` has them.
-fn prefixes_at(source: Source<'_>, apex: Option<usize>) -> Result<BTreeSet<String>, Error> {
-    let Some(apex) = apex else { return Ok(BTreeSet::new()) };
+/// Returns the prefixes in scope at each of these elements, as a `PrefixList` has them.
+fn prefixes_at(source: Source<'_>, apexes: &BTreeSet<usize>) -> Result<BTreeMap<usize, BTreeSet<String>>, Error> {
+    let mut scopes = BTreeMap::new();
     let mut reader = source.reader()?;
-    loop {
-        match reader.next()? {
-            Token::StartTag(tag) if tag.offset == apex => break,
-            Token::End => return Err(Error::new(ErrorKind::Reference, "an element to be signed is not there").at(apex)),
-            _ => {}
+    for &apex in apexes {
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) if tag.offset == apex => break,
+                Token::End => {
+                    return Err(Error::new(ErrorKind::Reference, "an element to be signed is not there").at(apex));
+                }
+                _ => {}
+            }
         }
+        let is_bound = |prefix: &str| reader.resolve(prefix).is_some_and(|name| !name.is_empty());
+        let prefixes = reader.namespaces().map(|(prefix, _)| prefix);
+        let prefixes = prefixes.filter(|prefix| *prefix != "xml" && is_bound(prefix));
+        let prefixes = prefixes.map(|prefix| if prefix.is_empty() { "#default" } else { prefix }.to_owned());
+        scopes.insert(apex, prefixes.collect());
     }
-    let is_bound = |prefix: &str| reader.resolve(prefix).is_some_and(|name| !name.is_empty());
-    let prefixes = reader.namespaces().map(|(prefix, _)| prefix).filter(|prefix| *prefix != "xml" && is_bound(prefix));
-    Ok(prefixes.map(|prefix| if prefix.is_empty() { "#default" } else { prefix }.to_owned()).collect())
+    Ok(scopes)
+}
+
+fn prefix_list(prefixes: &BTreeSet<String>) -> String {
+    prefixes.iter().map(String::as_str).collect::<Vec<_>>().join(" ")
 }
 
 /// Content whose digest is computed.
@@ -118,20 +149,27 @@ struct Content {
 }
 
 impl Content {
+    /// Digests content, each with its `PrefixList`.
     fn of(
         source: Source<'_>,
-        apex: Option<usize>,
+        wanted: &[(Wanted, BTreeSet<String>)],
         algorithm: Algorithm,
         digest: DigestAlgorithm,
-        prefixes: &BTreeSet<String>,
-        is_token: bool,
-    ) -> Result<Self, Error> {
-        let list: Vec<&str> = prefixes.iter().map(String::as_str).collect();
-        let method = Method::new(algorithm).without_comments().with_inclusive_namespaces(&list.join(" "));
-        let mut content = Content { digest: crypto::digest(digest)?, omitted: BTreeSet::new(), is_token };
-        let subset = Subset { apex, without: None };
-        write_all(&mut source.reader()?, vec![Form { method: &method, subset, out: &mut content }])?;
-        Ok(content)
+    ) -> Result<Vec<Self>, Error> {
+        let (mut contents, mut methods) = (Vec::new(), Vec::new());
+        for (wanted, prefixes) in wanted {
+            let method = Method::new(algorithm).without_comments();
+            methods.push(method.with_inclusive_namespaces(&prefix_list(prefixes)));
+            let is_token = wanted.form != WantedForm::Own;
+            contents.push(Content { digest: crypto::digest(digest)?, omitted: BTreeSet::new(), is_token });
+        }
+        let forms = wanted.iter().zip(&methods).zip(&mut contents).map(|(((wanted, _), method), out)| Form {
+            method,
+            subset: Subset { apex: wanted.apex, without: None },
+            out,
+        });
+        write_all(&mut source.reader()?, forms.collect())?;
+        Ok(contents)
     }
 }
 

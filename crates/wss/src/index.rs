@@ -69,9 +69,10 @@ impl Visitor for () {
     fn end(&mut self, _: usize, _: usize) {}
 }
 
-/// An element that has begun.
+/// An element that has begun, and that is in the index.
 struct Open {
-    offset: usize,
+    /// How many elements are around it.
+    depth: usize,
     ids: Vec<String>,
     signature: Option<usize>,
 }
@@ -98,13 +99,23 @@ impl Index {
             match reader.next()? {
                 Token::StartTag(tag) => {
                     visitor.start(reader, tag)?;
-                    let namespace = reader.namespace(tag.namespace);
+                    let depth = reader.depth() - 1;
+                    if depth == 0 {
+                        index.root = tag.offset..tag.offset;
+                    }
                     let local = tag.name.local();
+                    let is_signature = local == "Signature" && reader.namespace(tag.namespace) == DSIG;
+                    if reader.is_plain() && !is_signature {
+                        continue;
+                    }
+                    let namespace = reader.namespace(tag.namespace);
                     let ids = reader.attributes().filter(|attribute| rules.is_id(namespace, local, attribute));
                     let ids: Vec<String> = ids.map(|attribute| attribute.value.to_owned()).collect();
-                    let is_signature = namespace == DSIG && local == "Signature";
+                    if ids.is_empty() && !is_signature {
+                        continue;
+                    }
                     // The elements of an entity all have the offset of the reference to it.
-                    if (is_signature || !ids.is_empty()) && !reader.input()[tag.offset..].starts_with('<') {
+                    if !reader.input()[tag.offset..].starts_with('<') {
                         let message = "a signature, or an element with an id, in an entity is not supported";
                         return Err(Error::new(ErrorKind::Unsupported, message).at(tag.offset));
                     }
@@ -123,12 +134,17 @@ impl Index {
                         index.signatures.push(tag.offset..tag.offset);
                     }
                     let signature = is_signature.then(|| index.signatures.len() - 1);
-                    open.push(Open { offset: tag.offset, ids, signature });
+                    open.push(Open { depth, ids, signature });
                 }
                 Token::EndTag(_) => {
-                    let Some(Open { offset, ids, signature }) = open.pop() else { continue };
-                    let end = reader.offset();
-                    visitor.end(open.len(), end);
+                    let (end, depth) = (reader.offset(), reader.depth());
+                    visitor.end(depth, end);
+                    if depth == 0 {
+                        index.root.end = end;
+                    }
+                    let Some(Open { ids, signature, .. }) = open.pop_if(|element| element.depth == depth) else {
+                        continue;
+                    };
                     for id in ids {
                         if let Some(range) = index.ids.get_mut(&id) {
                             range.end = end;
@@ -136,9 +152,6 @@ impl Index {
                     }
                     if let Some(signature) = signature {
                         index.signatures[signature].end = end;
-                    }
-                    if open.is_empty() {
-                        index.root = offset..end;
                     }
                 }
                 Token::Text(_) | Token::Comment(_) | Token::Instruction { .. } => {}

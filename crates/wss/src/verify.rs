@@ -622,7 +622,9 @@ struct Limited<'s> {
 impl Sink for Limited<'_> {
     fn text(&mut self, text: &str) {
         self.left.set(self.left.get().and_then(|left| left.checked_sub(text.len())));
-        self.sink.push(text);
+        if !self.is_full() {
+            self.sink.push(text);
+        }
     }
 
     fn is_full(&self) -> bool {

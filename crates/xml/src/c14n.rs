@@ -24,6 +24,8 @@ mod ancestors;
 mod output;
 mod uri;
 
+use std::ops::Range;
+
 use crate::error::{Error, ErrorKind, shown};
 use crate::token::{StartTag, Token};
 use crate::{DocumentEntity, Limits, QName, Reader, decode};
@@ -86,6 +88,8 @@ pub struct Method {
     algorithm: Algorithm,
     /// Sorted. The empty one stands for the default namespace.
     inclusive_prefixes: Vec<String>,
+    /// Whether what is canonical as it is written in the document is passed on from there.
+    copies: bool,
 }
 
 /// The part of a document that is canonicalised. The default is the whole document.
@@ -102,7 +106,7 @@ pub struct Subset {
 impl Method {
     /// Creates a method without parameters.
     pub fn new(algorithm: Algorithm) -> Self {
-        Method { algorithm, inclusive_prefixes: Vec::new() }
+        Method { algorithm, inclusive_prefixes: Vec::new(), copies: true }
     }
 
     /// Adds the `PrefixList` of an `InclusiveNamespaces` (Exclusive XML Canonicalization §3): prefixes that are treated
@@ -122,6 +126,13 @@ impl Method {
     pub fn without_comments(mut self) -> Self {
         self.algorithm.with_comments = false;
         self
+    }
+
+    /// Sets whether what is canonical as it is written in the document is passed on from there. The form is the same.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn switch_copies(self, copies: bool) -> Self {
+        Method { copies, ..self }
     }
 
     /// Returns the algorithm.
@@ -198,22 +209,19 @@ pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> R
     let mut open: Vec<Open<'_, O>> = whole.into_iter().map(|form| Open::new(form, None)).collect();
     let mut ancestors = Ancestors::default();
     while !(due.is_empty() && open.is_empty()) {
-        if open.iter().any(|form| form.output.is_full()) {
-            return Err(Error::new(
-                ErrorKind::Limit,
-                reader.offset(),
-                "a canonical form that is longer than its limit",
-            ));
-        }
-        match reader.next()? {
+        open.iter().try_for_each(|form| form.check_limit(reader))?;
+        let begins = reader.offset();
+        let token = reader.next()?;
+        let source = begins..reader.offset();
+        match token {
             Token::StartTag(tag) => {
-                open.iter_mut().for_each(|form| form.start_tag(reader, tag));
+                open.iter_mut().for_each(|form| form.start_tag(reader, tag, &source));
                 if !due.is_empty() || open.iter().any(|form| form.left_out.is_none()) {
                     check_namespaces(reader, tag.offset)?;
                 }
                 while let Some(form) = due.pop_if(|form| form.subset.apex == Some(tag.offset)) {
                     let mut form = Open::new(form, Some(reader.depth() - 1));
-                    form.output.apex(reader, tag, &ancestors)?;
+                    form.output.apex(reader, tag, &source, &ancestors)?;
                     open.push(form);
                 }
                 if has_inherited && !due.is_empty() {
@@ -223,22 +231,24 @@ pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> R
             Token::EndTag(name) => {
                 let depth = reader.depth();
                 ancestors.close(depth);
-                open.iter_mut().for_each(|form| form.end_tag(name, depth));
-                open.iter().filter(|form| form.outside == Some(depth)).try_for_each(Open::check)?;
+                open.iter_mut().for_each(|form| form.end_tag(reader, name, &source, depth));
+                open.iter_mut().filter(|form| form.outside == Some(depth)).try_for_each(|form| form.finish(reader))?;
                 open.retain(|form| form.outside != Some(depth));
             }
             Token::Text(text) => open.iter_mut().for_each(|form| {
                 form.with(|output| {
-                    output.text(&text);
+                    output.text(reader, &text, &source);
                     output.note_value(reader, &text);
                 });
             }),
-            Token::Comment(comment) => open.iter_mut().for_each(|form| form.with(|output| output.comment(comment))),
+            Token::Comment(comment) => {
+                open.iter_mut().for_each(|form| form.with(|output| output.comment(reader, comment)))
+            }
             Token::Instruction { target, data } => {
-                open.iter_mut().for_each(|form| form.with(|output| output.instruction(target, data)));
+                open.iter_mut().for_each(|form| form.with(|output| output.instruction(reader, target, data)));
             }
             Token::End => {
-                open.iter().try_for_each(Open::check)?;
+                open.iter_mut().try_for_each(|form| form.finish(reader))?;
                 if let Some(apex) = due.pop().and_then(|form| form.subset.apex) {
                     return Err(absent(apex, "make canonical"));
                 }
@@ -275,17 +285,17 @@ impl<'m, O: Sink> Open<'m, O> {
         Open { output: Output::new(method, out), outside, without: subset.without, left_out: None }
     }
 
-    fn start_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) {
+    fn start_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, source: &Range<usize>) {
         if self.left_out.is_none() && self.without == Some(tag.offset) {
             self.without = None;
             self.left_out = Some(reader.depth() - 1);
         }
-        self.with(|output| output.start_tag(reader, tag));
+        self.with(|output| output.start_tag(reader, tag, source));
     }
 
     /// Ends an element, with `depth` elements still open.
-    fn end_tag(&mut self, name: QName<'_>, depth: usize) {
-        self.with(|output| output.end_tag(name));
+    fn end_tag(&mut self, reader: &Reader<'_>, name: QName<'_>, source: &Range<usize>, depth: usize) {
+        self.with(|output| output.end_tag(reader, name, source));
         if self.left_out == Some(depth) {
             self.left_out = None;
             self.output.leave_out();
@@ -299,8 +309,21 @@ impl<'m, O: Sink> Open<'m, O> {
         }
     }
 
-    /// Checks that the element to be left out was found.
-    fn check(&self) -> Result<(), Error> {
+    /// Checks that more text is wanted.
+    fn check_limit(&self, reader: &Reader<'_>) -> Result<(), Error> {
+        match self.output.is_full() {
+            false => Ok(()),
+            true => {
+                let message = "a canonical form that is longer than its limit";
+                Err(Error::new(ErrorKind::Limit, reader.offset(), message))
+            }
+        }
+    }
+
+    /// Passes on what was kept, and checks that the element to be left out was found.
+    fn finish(&mut self, reader: &Reader<'_>) -> Result<(), Error> {
+        self.output.pass_kept(reader);
+        self.check_limit(reader)?;
         match self.without {
             None => Ok(()),
             Some(offset) => Err(absent(offset, "leave out")),

@@ -341,11 +341,16 @@ fn subset(document: &str, apex: Option<&str>, without: Option<&str>) -> Subset {
     Subset { apex: apex.map(offset), without: without.map(offset) }
 }
 
+/// Returns a form. It is the same whether text is copied from the document or made anew.
 fn write(method: &Method, document: &str, subset: Subset) -> Result<String, Error> {
-    let document = DocumentEntity::new(document, Limits::default())?;
-    let mut form = String::new();
-    method.write(&mut document.reader(), subset, |piece| form.push_str(piece))?;
-    Ok(form)
+    let entity = DocumentEntity::new(document, Limits::default())?;
+    let [copied, made] = [true, false].map(|copies| {
+        let mut form = String::new();
+        let method = method.clone().switch_copies(copies);
+        method.write(&mut entity.reader(), subset, |piece| form.push_str(piece)).map(|()| form)
+    });
+    assert_eq!(copied, made, "{document}");
+    copied
 }
 
 fn folder() -> PathBuf {

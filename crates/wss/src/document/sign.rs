@@ -5,7 +5,7 @@ use castile_xml::c14n::{Algorithm, Version};
 use castile_xml::tree::is_ncname;
 use castile_xml::{DocumentEntity, Token, decode, excerpt};
 
-use crate::canonical::{Canonical, signature_value};
+use crate::canonical::{Canonical, Wanted, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
@@ -218,7 +218,10 @@ impl DocumentSigner {
     fn canonical(&self, text: &str, apex: Option<usize>) -> Result<(Vec<u8>, TransformText), Error> {
         let entity = DocumentEntity::new(text, self.limits.document)?;
         let source = Source::Document(&entity);
-        let Canonical { digest, prefixes } = Canonical::of(source, apex, self.canonicalization, self.digest)?;
+        let wanted = [Wanted::part(apex)];
+        let canonical = Canonical::of(source, &wanted, self.canonicalization, self.digest)?.into_iter().next();
+        let absent = || Error::new(ErrorKind::Reference, "an element to be signed is not there");
+        let Canonical { digest, prefixes } = canonical.ok_or_else(absent)?;
         Ok((digest, TransformText { prefixes, ..TransformText::new(self.canonicalization.uri()) }))
     }
 

@@ -20,7 +20,7 @@ use super::envelope::Envelope;
 use super::part::Part;
 use super::username::UsernameToken;
 use crate::assertion::SentAssertion;
-use crate::canonical::{Canonical, signature_value};
+use crate::canonical::{Canonical, Wanted, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
@@ -451,24 +451,25 @@ impl OutgoingSecurity {
             let absent = || Error::new(ErrorKind::Reference, "an element to be signed is not there");
             places.get(id).copied().ok_or_else(absent)
         };
-        let mut targets = Vec::new();
+        let mut wanted = Vec::new();
         for part in parts {
-            let (id, transform, digest) = match part {
-                SignedPart::Element(id) => {
-                    let Canonical { digest, prefixes } =
-                        Canonical::of(source, Some(place(id)?), EXCLUSIVE_10, self.digest)?;
-                    (id, TransformText { prefixes, ..TransformText::new(EXCLUSIVE) }, digest)
-                }
-                SignedPart::Token { reference, token, is_signed } => {
-                    let Canonical { digest, prefixes } =
-                        Canonical::of_token(source, place(token)?, EXCLUSIVE_10, self.digest, !is_signed)?;
-                    let transform = TransformText { uri: STR_TRANSFORM, prefixes, token: Some(EXCLUSIVE) };
-                    (reference, transform, digest)
+            let apex = place(part.id())?;
+            wanted.push(match part {
+                SignedPart::Element(_) => Wanted::part(Some(apex)),
+                SignedPart::Token { is_signed, .. } => Wanted::token(apex, !is_signed),
+            });
+        }
+        let canonical = Canonical::of(source, &wanted, EXCLUSIVE_10, self.digest)?;
+        let targets = parts.iter().zip(canonical).map(|(part, Canonical { digest, prefixes })| {
+            let (id, transform) = match part {
+                SignedPart::Element(id) => (id, TransformText { prefixes, ..TransformText::new(EXCLUSIVE) }),
+                SignedPart::Token { reference, .. } => {
+                    (reference, TransformText { uri: STR_TRANSFORM, prefixes, token: Some(EXCLUSIVE) })
                 }
             };
-            targets.push(Target { uri: format!("#{id}").into(), transforms: vec![transform], digest });
-        }
-        Ok(targets)
+            Target { uri: format!("#{id}").into(), transforms: vec![transform], digest }
+        });
+        Ok(targets.collect())
     }
 }
 

@@ -1,5 +1,7 @@
 //! Writes tokens as canonical text (Canonical XML 1.0 §2.3; Exclusive XML Canonicalization §3).
 
+use std::ops::Range;
+
 use crate::error::Error;
 use crate::namespaces::Namespaces;
 use crate::token::{Raw, StartTag};
@@ -9,12 +11,19 @@ use super::ancestors::{Ancestors, Inherited};
 use super::{Method, Sink, Version};
 
 const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+/// Text of the document is passed on before it is longer than this, in bytes, plus one token.
+const MAX_VERBATIM: usize = 16 << 10;
 
 pub(super) struct Output<'m, O> {
     method: &'m Method,
     out: O,
     /// The tag that is being written.
     tag: String,
+    /// A part of the document that is canonical as it is written there. It is passed on as one piece.
+    verbatim: Range<usize>,
+    /// The scopes in the document and in the output in which a plain start tag with this prefix declares nothing.
+    plain: Option<(u64, u64)>,
+    plain_prefix: String,
     /// The declarations in scope in the output, and how many of them are outside each open element.
     rendered: Namespaces,
     scopes: Vec<usize>,
@@ -47,6 +56,9 @@ impl<'m, O: Sink> Output<'m, O> {
             method,
             out,
             tag: String::new(),
+            verbatim: 0..0,
+            plain: None,
+            plain_prefix: String::new(),
             rendered: Namespaces::default(),
             scopes: Vec::new(),
             position: Position::BeforeRoot,
@@ -55,21 +67,105 @@ impl<'m, O: Sink> Output<'m, O> {
         }
     }
 
-    /// Writes the start tag of an element that is taken out of its document.
-    pub(super) fn apex(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, ancestors: &Ancestors) -> Result<(), Error> {
+    /// Writes the start tag of an element that is taken out of its document. `source` is where it is written there.
+    pub(super) fn apex(
+        &mut self,
+        reader: &Reader<'_>,
+        tag: StartTag<'_>,
+        source: &Range<usize>,
+        ancestors: &Ancestors,
+    ) -> Result<(), Error> {
         let inherited = ancestors.inherited(self.method.algorithm.version, reader, tag.offset)?;
-        self.tag(reader, tag, Some(&inherited));
+        self.tag(reader, tag, source, Some(&inherited));
         Ok(())
     }
 
     /// Writes the start tag of the root element, or of an element whose parent was written.
-    pub(super) fn start_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) {
-        self.tag(reader, tag, None);
+    pub(super) fn start_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, source: &Range<usize>) {
+        if !self.keeps_tag(reader, tag, source) {
+            self.tag(reader, tag, source, None);
+        }
     }
 
-    fn tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, apex: Option<&Inherited>) {
+    /// Keeps a start tag without attributes that is canonical as it is written in the document, and declares nothing in the output.
+    /// Returns whether it is one.
+    fn keeps_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, source: &Range<usize>) -> bool {
+        let (name, prefix) = (tag.name.as_str(), tag.name.prefix());
+        if !reader.is_plain() || source.len() != name.len() + "<>".len() || !self.is_declared(reader, tag, prefix) {
+            return false;
+        }
+        let is_kept = self.keeps(reader, source, |written| written.starts_with('<') && written[1..].starts_with(name));
+        if is_kept {
+            self.begin(tag);
+        }
+        is_kept
+    }
+
+    /// Returns whether the prefix of a start tag without declarations means in the output what it means in the document.
+    fn is_declared(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, prefix: &str) -> bool {
+        if self.method.algorithm.version != Version::Exclusive10 {
+            return true;
+        }
+        let scopes = (reader.namespaces_in_scope().scope(), self.rendered.scope());
+        if self.plain == Some(scopes) && self.plain_prefix == prefix {
+            return true;
+        }
+        let is_declared = self.is_rendered(prefix, reader.namespace(tag.namespace));
+        if is_declared {
+            self.plain = Some(scopes);
+            self.plain_prefix.clear();
+            self.plain_prefix.push_str(prefix);
+        }
+        is_declared
+    }
+
+    /// Begins an element.
+    fn begin(&mut self, tag: StartTag<'_>) {
         self.position = Position::Inside;
         self.scopes.push(self.rendered.len());
+        self.element = tag.offset;
+        self.tail.clear();
+    }
+
+    /// Keeps a part of the document whose canonical form is what is written there. Returns whether it is, which is for `is_canonical`
+    /// to say.
+    fn keeps(&mut self, reader: &Reader<'_>, source: &Range<usize>, is_canonical: impl FnOnce(&str) -> bool) -> bool {
+        if !self.method.copies || !reader.input().get(source.clone()).is_some_and(is_canonical) {
+            return false;
+        }
+        if self.verbatim.end != source.start || self.verbatim.len() > MAX_VERBATIM {
+            self.pass_kept(reader);
+            self.verbatim = source.clone();
+        }
+        self.verbatim.end = source.end;
+        true
+    }
+
+    /// Passes on what was kept.
+    pub(super) fn pass_kept(&mut self, reader: &Reader<'_>) {
+        let kept = std::mem::take(&mut self.verbatim);
+        if !kept.is_empty() {
+            self.out.text(&reader.input()[kept]);
+        }
+    }
+
+    /// Passes on a text.
+    fn pass(&mut self, reader: &Reader<'_>, text: &str) {
+        self.pass_kept(reader);
+        self.out.text(text);
+    }
+
+    /// Passes on the tag that was written.
+    fn pass_tag(&mut self, reader: &Reader<'_>, source: &Range<usize>) {
+        let tag = std::mem::take(&mut self.tag);
+        if !self.keeps(reader, source, |written| written == tag) {
+            self.pass(reader, &tag);
+        }
+        self.tag = tag;
+    }
+
+    fn tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, source: &Range<usize>, apex: Option<&Inherited>) {
+        self.begin(tag);
         self.tag.clear();
         self.tag.push('<');
         self.tag.push_str(tag.name.as_str());
@@ -100,9 +196,7 @@ impl<'m, O: Sink> Output<'m, O> {
             push_value(&mut self.tag, value);
         }
         self.tag.push('>');
-        self.out.text(&self.tag);
-        self.element = tag.offset;
-        self.tail.clear();
+        self.pass_tag(reader, source);
         if self.wants_omitted_prefixes() {
             for attribute in reader.attributes() {
                 let is_type = attribute.namespace == XSI_NAMESPACE && attribute.name.local() == "type";
@@ -126,7 +220,8 @@ impl<'m, O: Sink> Output<'m, O> {
     /// Notes the prefixes that a value seems to use, if they are wanted. A value may arrive in pieces, because comments split
     /// it.
     pub(super) fn note_value(&mut self, reader: &Reader<'_>, value: &str) {
-        if !self.wants_omitted_prefixes() {
+        // Nothing follows the last text of an element.
+        if !self.wants_omitted_prefixes() || !value.contains(':') && reader.is_at_end_tag() {
             return;
         }
         let mut pieces = value.split(':').peekable();
@@ -199,17 +294,23 @@ impl<'m, O: Sink> Output<'m, O> {
             || prefixes.binary_search_by(|known| known.as_str().cmp(prefix)).is_ok()
     }
 
-    pub(super) fn end_tag(&mut self, name: QName<'_>) {
+    pub(super) fn end_tag(&mut self, reader: &Reader<'_>, name: QName<'_>, source: &Range<usize>) {
         if let Some(scope) = self.scopes.pop() {
             self.rendered.truncate(scope);
         }
         self.leave_out();
         self.tail.clear();
-        self.tag.clear();
-        self.tag.push_str("</");
-        self.tag.push_str(name.as_str());
-        self.tag.push('>');
-        self.out.text(&self.tag);
+        let name = name.as_str();
+        let is_canonical = |written: &str| {
+            let inner = written.strip_prefix("</").and_then(|rest| rest.strip_suffix('>'));
+            inner == Some(name)
+        };
+        if !self.keeps(reader, source, is_canonical) {
+            self.pass_kept(reader);
+            for piece in ["</", name, ">"] {
+                self.out.text(piece);
+            }
+        }
     }
 
     /// Notes that an element has ended, whether it was written or left out.
@@ -219,7 +320,16 @@ impl<'m, O: Sink> Output<'m, O> {
         }
     }
 
-    pub(super) fn text(&mut self, text: &str) {
+    pub(super) fn text(&mut self, reader: &Reader<'_>, text: &str, source: &Range<usize>) {
+        let is_canonical = |written: &str| {
+            // Otherwise it is not from there, but from an entity for example.
+            let is_written = std::ptr::eq(written, text);
+            is_written && scan::end_of_unescaped(text.as_bytes()) == text.len()
+        };
+        if self.keeps(reader, source, is_canonical) {
+            return;
+        }
+        self.pass_kept(reader);
         let mut rest = text;
         loop {
             let (plain, special) = rest.split_at(scan::end_of_unescaped(rest.as_bytes()));
@@ -239,8 +349,9 @@ impl<'m, O: Sink> Output<'m, O> {
         }
     }
 
-    pub(super) fn comment(&mut self, comment: Raw<'_>) {
+    pub(super) fn comment(&mut self, reader: &Reader<'_>, comment: Raw<'_>) {
         if self.method.algorithm.with_comments {
+            self.pass_kept(reader);
             self.before_misc();
             self.out.text("<!--");
             self.raw(&comment.text());
@@ -249,7 +360,8 @@ impl<'m, O: Sink> Output<'m, O> {
         }
     }
 
-    pub(super) fn instruction(&mut self, target: &str, data: Raw<'_>) {
+    pub(super) fn instruction(&mut self, reader: &Reader<'_>, target: &str, data: Raw<'_>) {
+        self.pass_kept(reader);
         self.before_misc();
         self.out.text("<?");
         self.out.text(target);

@@ -216,7 +216,8 @@ pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> R
         match token {
             Token::StartTag(tag) => {
                 open.iter_mut().for_each(|form| form.start_tag(reader, tag, &source));
-                if !due.is_empty() || open.iter().any(|form| form.left_out.is_none()) {
+                let is_written = || !due.is_empty() || open.iter().any(|form| form.left_out.is_none());
+                if !reader.is_plain() && is_written() {
                     check_namespaces(reader, tag.offset)?;
                 }
                 while let Some(form) = due.pop_if(|form| form.subset.apex == Some(tag.offset)) {
@@ -230,10 +231,16 @@ pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> R
             }
             Token::EndTag(name) => {
                 let depth = reader.depth();
-                ancestors.close(depth);
+                if has_inherited {
+                    ancestors.close(depth);
+                }
                 open.iter_mut().for_each(|form| form.end_tag(reader, name, &source, depth));
-                open.iter_mut().filter(|form| form.outside == Some(depth)).try_for_each(|form| form.finish(reader))?;
-                open.retain(|form| form.outside != Some(depth));
+                if open.iter().any(|form| form.outside == Some(depth)) {
+                    open.iter_mut()
+                        .filter(|form| form.outside == Some(depth))
+                        .try_for_each(|form| form.finish(reader))?;
+                    open.retain(|form| form.outside != Some(depth));
+                }
             }
             Token::Text(text) => open.iter_mut().for_each(|form| {
                 form.with(|output| {

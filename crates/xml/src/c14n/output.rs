@@ -94,7 +94,8 @@ impl<'m, O: Sink> Output<'m, O> {
         if !reader.is_plain() || source.len() != name.len() + "<>".len() || !self.is_declared(reader, tag, prefix) {
             return false;
         }
-        let is_kept = self.keeps(reader, source, |written| written.starts_with('<') && written[1..].starts_with(name));
+        // While an entity is read, its reference is written there.
+        let is_kept = self.keeps(reader, source, |written| written.starts_with('<'));
         if is_kept {
             self.begin(tag);
         }
@@ -301,11 +302,9 @@ impl<'m, O: Sink> Output<'m, O> {
         self.leave_out();
         self.tail.clear();
         let name = name.as_str();
-        let is_canonical = |written: &str| {
-            let inner = written.strip_prefix("</").and_then(|rest| rest.strip_suffix('>'));
-            inner == Some(name)
-        };
-        if !self.keeps(reader, source, is_canonical) {
+        // An empty-element tag has none, and there may be white space behind the name.
+        let is_short = source.len() == name.len() + "</>".len();
+        if !is_short || !self.keeps(reader, source, |written| written.starts_with('<')) {
             self.pass_kept(reader);
             for piece in ["</", name, ">"] {
                 self.out.text(piece);
@@ -322,30 +321,12 @@ impl<'m, O: Sink> Output<'m, O> {
 
     pub(super) fn text(&mut self, reader: &Reader<'_>, text: &str, source: &Range<usize>) {
         let is_canonical = |written: &str| {
-            // Otherwise it is not from there, but from an entity for example.
-            let is_written = std::ptr::eq(written, text);
-            is_written && scan::end_of_unescaped(text.as_bytes()) == text.len()
+            let is_plain = std::ptr::eq(written, text) && scan::end_of_unescaped(text.as_bytes()) == text.len();
+            is_plain || is_escaped_as(text, written)
         };
-        if self.keeps(reader, source, is_canonical) {
-            return;
-        }
-        self.pass_kept(reader);
-        let mut rest = text;
-        loop {
-            let (plain, special) = rest.split_at(scan::end_of_unescaped(rest.as_bytes()));
-            if !plain.is_empty() {
-                self.out.text(plain);
-            }
-            let Some(c) = special.chars().next() else { return };
-            let (c, behind) = special.split_at(c.len_utf8());
-            self.out.text(match c {
-                "<" => "&lt;",
-                ">" => "&gt;",
-                "&" => "&amp;",
-                "\r" => "&#xD;",
-                _ => c,
-            });
-            rest = behind;
+        if !self.keeps(reader, source, is_canonical) {
+            self.pass_kept(reader);
+            escaped(text).for_each(|piece| self.out.text(piece));
         }
     }
 
@@ -398,6 +379,35 @@ impl<'m, O: Sink> Output<'m, O> {
             self.out.text("\n");
         }
     }
+}
+
+/// Returns the canonical form of a text, in pieces.
+fn escaped(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let c = text.chars().next()?;
+        let (end, piece) = match (scan::end_of_unescaped(text.as_bytes()), c) {
+            (0, '<') => (1, "&lt;"),
+            (0, '>') => (1, "&gt;"),
+            (0, '&') => (1, "&amp;"),
+            (0, '\r') => (1, "&#xD;"),
+            (0, _) => (c.len_utf8(), &text[..c.len_utf8()]),
+            (end, _) => (end, &text[..end]),
+        };
+        text = &text[end..];
+        Some(piece)
+    })
+}
+
+/// Returns whether this is the canonical form of a text.
+fn is_escaped_as(text: &str, mut written: &str) -> bool {
+    let is_next = |piece: &str| match written.strip_prefix(piece) {
+        Some(rest) => {
+            written = rest;
+            true
+        }
+        None => false,
+    };
+    escaped(text).all(is_next) && written.is_empty()
 }
 
 /// Appends `="value"`.

@@ -154,6 +154,13 @@ pub trait Sink {
         false
     }
 
+    /// Returns whether something else stands in the form for the element that was read last, whose start tag begins at this
+    /// offset. The element is then left out with its content. The sink has added what stands for it.
+    fn replaces(&mut self, offset: usize) -> bool {
+        let _ = offset;
+        false
+    }
+
     /// Returns whether [`omitted_prefix`](Self::omitted_prefix) is called. Finding these prefixes takes time.
     fn wants_omitted_prefixes(&self) -> bool {
         false
@@ -276,9 +283,12 @@ impl<'m, O: Sink> Open<'m, O> {
     }
 
     fn start_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) {
-        if self.left_out.is_none() && self.without == Some(tag.offset) {
-            self.without = None;
-            self.left_out = Some(reader.depth() - 1);
+        if self.left_out.is_none() {
+            let is_without = self.without == Some(tag.offset);
+            self.without = self.without.filter(|_| !is_without);
+            if is_without || self.output.replaces(tag.offset) {
+                self.left_out = Some(reader.depth() - 1);
+            }
         }
         self.with(|output| output.start_tag(reader, tag));
     }

@@ -119,6 +119,11 @@ impl<'m, O: Sink> Output<'m, O> {
         self.out.is_full()
     }
 
+    /// Whether the sink has something else in place of the element at this offset.
+    pub(super) fn replaces(&mut self, offset: usize) -> bool {
+        self.out.replaces(offset)
+    }
+
     fn wants_omitted_prefixes(&self) -> bool {
         self.method.algorithm.version == Version::Exclusive10 && self.out.wants_omitted_prefixes()
     }

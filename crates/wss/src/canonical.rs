@@ -6,6 +6,8 @@ use castile_xml::Token;
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
 
 use crate::crypto::{self, Digest, SigningKey};
+use crate::included::update_with;
+use crate::message::SentIncludes;
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
@@ -18,21 +20,23 @@ pub(crate) struct Canonical {
 }
 
 impl Canonical {
-    /// Digests the element at `apex`, or the document. The canonical form has no comments.
+    /// Digests the element at `apex`, or the document. The canonical form has no comments. It has the texts of parts in place of the
+    /// elements that stand for them.
     pub(crate) fn of(
         source: Source<'_>,
         apex: Option<usize>,
         algorithm: Algorithm,
         digest: DigestAlgorithm,
+        includes: Option<&SentIncludes<'_>>,
     ) -> Result<Self, Error> {
         let mut prefixes = BTreeSet::new();
         if algorithm.version == Version::Exclusive10 {
             prefixes = prefixes_at(source, apex)?;
         }
-        let content = Content::of(source, apex, algorithm, digest, &prefixes, false)?;
-        Canonical::with_omitted(content, prefixes, |prefixes| {
-            Content::of(source, apex, algorithm, digest, prefixes, false)
-        })
+        let form = |prefixes: &BTreeSet<String>| {
+            Content::new(digest, false, includes)?.read(source, apex, algorithm, prefixes)
+        };
+        Canonical::with_omitted(form(&prefixes)?, prefixes, form)
     }
 
     /// Digests the token at `apex`, in place of a reference to it (the STR-Transform, WS-Security §8.3). Prefixes are listed only
@@ -44,7 +48,9 @@ impl Canonical {
         digest: DigestAlgorithm,
         lists_omitted: bool,
     ) -> Result<Self, Error> {
-        let form = |prefixes: &BTreeSet<String>| Content::of(source, Some(apex), algorithm, digest, prefixes, true);
+        let form = |prefixes: &BTreeSet<String>| {
+            Content::new(digest, true, None)?.read(source, Some(apex), algorithm, prefixes)
+        };
         let mut content = form(&BTreeSet::new())?;
         if !lists_omitted {
             content.omitted.clear();
@@ -53,10 +59,10 @@ impl Canonical {
     }
 
     /// Makes the content again with the prefixes that were omitted, if there are any.
-    fn with_omitted(
-        mut content: Content,
+    fn with_omitted<'p>(
+        mut content: Content<'p>,
         mut prefixes: BTreeSet<String>,
-        again: impl FnOnce(&BTreeSet<String>) -> Result<Content, Error>,
+        again: impl FnOnce(&BTreeSet<String>) -> Result<Content<'p>, Error>,
     ) -> Result<Self, Error> {
         if !content.omitted.is_empty() {
             prefixes.append(&mut content.omitted);
@@ -110,37 +116,52 @@ fn prefixes_at(source: Source<'_>, apex: Option<usize>) -> Result<BTreeSet<Strin
 }
 
 /// Content whose digest is computed.
-struct Content {
+struct Content<'p> {
     digest: Box<dyn Digest>,
     omitted: BTreeSet<String>,
     /// Whether the next text is the start tag of a token that replaces a reference to it.
     is_token: bool,
+    /// The elements that stand for parts.
+    includes: Option<&'p SentIncludes<'p>>,
+    /// Why a part can't be digested.
+    failed: Option<Error>,
 }
 
-impl Content {
-    fn of(
+impl<'p> Content<'p> {
+    fn new(digest: DigestAlgorithm, is_token: bool, includes: Option<&'p SentIncludes<'p>>) -> Result<Self, Error> {
+        let digest = crypto::digest(digest)?;
+        Ok(Content { digest, omitted: BTreeSet::new(), is_token, includes, failed: None })
+    }
+
+    /// Reads the content to its end.
+    fn read(
+        mut self,
         source: Source<'_>,
         apex: Option<usize>,
         algorithm: Algorithm,
-        digest: DigestAlgorithm,
         prefixes: &BTreeSet<String>,
-        is_token: bool,
     ) -> Result<Self, Error> {
         let list: Vec<&str> = prefixes.iter().map(String::as_str).collect();
         let method = Method::new(algorithm).without_comments().with_inclusive_namespaces(&list.join(" "));
-        let mut content = Content { digest: crypto::digest(digest)?, omitted: BTreeSet::new(), is_token };
         let subset = Subset { apex, without: None };
-        write_all(&mut source.reader()?, vec![Form { method: &method, subset, out: &mut content }])?;
-        Ok(content)
+        write_all(&mut source.reader()?, vec![Form { method: &method, subset, out: &mut self }])?;
+        self.failed.take().map_or(Ok(self), Err)
     }
 }
 
-impl Sink for &mut Content {
+impl Sink for &mut Content<'_> {
     fn text(&mut self, piece: &str) {
         match std::mem::take(&mut self.is_token) {
             true => start_of_token(piece, |piece| self.digest.update(piece.as_bytes())),
             false => self.digest.update(piece.as_bytes()),
         }
+    }
+
+    fn replaces(&mut self, offset: usize) -> bool {
+        let Some(content) = self.includes.and_then(|includes| includes.at(offset)) else { return false };
+        let digested = content.and_then(|content| update_with(&mut *self.digest, content));
+        self.failed = self.failed.take().or(digested.err());
+        true
     }
 
     fn wants_omitted_prefixes(&self) -> bool {

@@ -218,7 +218,7 @@ impl DocumentSigner {
     fn canonical(&self, text: &str, apex: Option<usize>) -> Result<(Vec<u8>, TransformText), Error> {
         let entity = DocumentEntity::new(text, self.limits.document)?;
         let source = Source::Document(&entity);
-        let Canonical { digest, prefixes } = Canonical::of(source, apex, self.canonicalization, self.digest)?;
+        let Canonical { digest, prefixes } = Canonical::of(source, apex, self.canonicalization, self.digest, None)?;
         Ok((digest, TransformText { prefixes, ..TransformText::new(self.canonicalization.uri()) }))
     }
 

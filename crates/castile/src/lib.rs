@@ -286,7 +286,7 @@ pub mod http {
 /// Attachments: SOAP Messages with Attachments, and MTOM.
 pub mod mime {
     pub use castile_mime::{
-        Attachment, Attachments, Content, ContentId, Error, ErrorKind, Limits, Part, PartHead, SpoolVisitor,
+        Attachment, Attachments, Content, ContentId, Error, ErrorKind, Limits, Packaging, Part, PartHead, SpoolVisitor,
     };
 }
 
@@ -294,8 +294,8 @@ pub mod mime {
 pub mod soap {
     pub use castile_soap::{
         Description, Direction, Document, Error, ErrorKind, FromFn, Layer, MessageLog, MessageSecurity, Mtom, Next,
-        Offloading, Operation, Options, Page, Pending, Reason, ReasonText, Redaction, ReplyMessage, RequestMessage,
-        SecuredRequest, Service, Step, Trace, Version, from_fn, layer_fn,
+        Offloading, Operation, Options, Page, Pending, Reason, ReasonText, Received, Redaction, ReplyMessage,
+        RequestMessage, SecuredRequest, Service, Step, Trace, Version, from_fn, layer_fn,
     };
 
     /// WS-Addressing: endpoint references, message properties, and where replies are sent.

@@ -30,6 +30,11 @@ pub trait Includes: Debug {
     /// # Errors
     /// A message that says why there is no content. It follows the location in the error.
     fn content(&self, href: &str, charge: &mut dyn FnMut(usize) -> bool) -> Result<Option<Vec<u8>>, String>;
+
+    /// Notes that the `xop:Include` at this byte offset is read as a binary value. An element that is read again is noted again.
+    fn note(&self, offset: usize) {
+        let _ = offset;
+    }
 }
 
 /// A value that an [`Encoder`](crate::Encoder) put beside the document.

@@ -321,10 +321,10 @@ where
         Error::new(ErrorKind::ContentType, quoting(unread(url, &why), as_text(begins)))
     })?;
     Ok(Received {
-        message: message.root,
         charset: message_type.charset,
         packaging: Some(packaging),
         attachments: message.attachments,
+        ..message.root.into()
     })
 }
 

@@ -237,6 +237,23 @@ impl Attachments {
         Ok(())
     }
 
+    /// Shows the content of an attachment that is [stored](Self::spool), and stays so. Returns `false` if none with this
+    /// Content-ID is.
+    ///
+    /// # Errors
+    /// The temporary file can't be read. The errors of `see`.
+    pub async fn show<E: From<Error>>(
+        &self,
+        id: &ContentId,
+        see: impl FnMut(&[u8]) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let mut stored = self.package.iter().flat_map(|package| &package.stored);
+        match stored.find(|(head, _)| head.content_id() == Some(id)) {
+            Some((_, content)) => content.show(see).await.map(|()| true),
+            None => Ok(false),
+        }
+    }
+
     /// Returns a share, without bytes yet, of the memory that stored attachments are charged to. It is for those who copy
     /// their content. `None` if nothing is charged.
     pub fn memory_share(&self) -> Option<Share> {

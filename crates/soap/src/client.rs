@@ -202,7 +202,7 @@ pub async fn answer_package(
     takes_attachments: bool,
     AnswerSlot(expected): AnswerSlot<'_>,
 ) -> Result<Result<Response<()>, Fault<()>>, Error> {
-    let included = Included::of(received.packaging, options);
+    let included = Included::of(received.packaging, options, &received.required_includes);
     let mut answer = read_or_offload(operation, &received, options, &included, expected).await?;
     if received.packaging.is_none() {
         return Ok(answer.map(|header| Response::from_received((), header, received.attachments)));
@@ -282,6 +282,11 @@ fn read_response(
                 return Ok(Ok(Blocks::received(envelope, text, shared, options, Some(operation), None)));
             }
             Ok((envelope, Answer::Fault)) => {
+                // The detail of a fault is read without parts.
+                if let Some(included) = included {
+                    included.restart();
+                    included.check()?;
+                }
                 read_fault(&mut reader, envelope, operation, shared, options, expected.is_encoded, detail).map(Err)
             }
             Err(error) => Err(error),

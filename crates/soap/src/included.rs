@@ -1,6 +1,6 @@
 //! The parts of a package that stand for elements of its message (`xop:Include`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -9,6 +9,7 @@ use castile_budget::Share;
 use castile_databinding::xop::Includes;
 use castile_mime::{ContentId, Packaging};
 
+use crate::error::{Error, ErrorKind};
 use crate::options::Options;
 
 /// How many copies of the URL of a part are in memory: in `requested`, in the list of parts being read, and in `by_url`.
@@ -29,6 +30,10 @@ struct State {
     limit: usize,
     /// How many bytes may still be returned.
     bytes_left: usize,
+    /// The byte offsets of the elements that must be read as binary values.
+    required: Vec<usize>,
+    /// Those of them that were not read yet.
+    unread: BTreeSet<usize>,
 }
 
 #[derive(Debug, Default)]
@@ -43,8 +48,9 @@ struct RequestedPart {
 pub(crate) type Charged = (Bytes, Option<Share>);
 
 impl Included {
-    /// Creates the state for a message with this packaging. Returns `None` if such messages have no references.
-    pub(crate) fn of(packaging: Option<Packaging>, options: &Options) -> Option<Arc<Self>> {
+    /// Creates the state for a message with this packaging. Returns `None` if such messages have no references. `required` are the
+    /// byte offsets of the elements that must be read as binary values.
+    pub(crate) fn of(packaging: Option<Packaging>, options: &Options, required: &[usize]) -> Option<Arc<Self>> {
         (packaging == Some(Packaging::Mtom)).then(|| {
             let castile_mime::Limits { included: limit, parts, .. } = options.attachments;
             let (parts, is_kept) = (parts as usize, options.leniency.is_some());
@@ -55,6 +61,8 @@ impl Included {
                 max_parts: parts,
                 limit,
                 bytes_left: limit,
+                required: required.to_vec(),
+                unread: BTreeSet::new(),
             };
             Arc::new(Included(Mutex::new(state)))
         })
@@ -65,10 +73,25 @@ impl Included {
         self.lock().by_url.values().all(|requested| requested.content.is_some())
     }
 
-    /// Starts the limit on included bytes anew. Must be called each time before the message is read.
-    pub(crate) fn restart_limit(&self) {
+    /// Starts the limit on included bytes anew, and what is required. Must be called each time before the message is read.
+    pub(crate) fn restart(&self) {
         let mut state = self.lock();
         state.bytes_left = state.limit;
+        state.unread = state.required.iter().copied().collect();
+    }
+
+    /// Checks that all elements were read as binary values that must be.
+    ///
+    /// # Errors
+    /// One was not, so that it may have been taken for something else than what it stands for.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        match self.lock().unread.first() {
+            None => Ok(()),
+            Some(offset) => {
+                let message = "found <Include> of XOP in a signed message, where no binary value was expected";
+                Err(Error::at(*offset, ErrorKind::Document, message.to_owned()))
+            }
+        }
     }
 
     /// Returns the URLs of the parts that were requested.
@@ -122,6 +145,10 @@ impl Includes for Included {
         }
         Ok(charge(length).then(|| content.0.to_vec()))
     }
+
+    fn note(&self, offset: usize) {
+        self.lock().unread.remove(&offset);
+    }
 }
 
 impl fmt::Debug for Included {
@@ -135,7 +162,7 @@ mod tests {
     use super::*;
 
     fn included() -> Arc<Included> {
-        Included::of(Some(Packaging::Mtom), &Options::default()).expect("MTOM has references")
+        Included::of(Some(Packaging::Mtom), &Options::default(), &[]).expect("MTOM has references")
     }
 
     /// Regression test: the URLs were stored three times without being charged.

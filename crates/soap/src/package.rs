@@ -37,11 +37,21 @@ pub struct Received {
     pub packaging: Option<Packaging>,
     /// The attachments, which may still be arriving.
     pub attachments: Attachments,
+    /// The byte offsets of the `xop:Include` elements that must be read as binary values, as in
+    /// [`RequestMessage::require_included`](crate::RequestMessage::require_included). An implementation of
+    /// [`MessageSecurity`](crate::MessageSecurity) sets them.
+    pub required_includes: Vec<usize>,
 }
 
 impl From<Bytes> for Received {
     fn from(message: Bytes) -> Self {
-        Received { message, charset: None, packaging: None, attachments: Attachments::none() }
+        Received {
+            message,
+            charset: None,
+            packaging: None,
+            attachments: Attachments::none(),
+            required_includes: Vec::new(),
+        }
     }
 }
 

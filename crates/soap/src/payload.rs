@@ -169,7 +169,7 @@ pub(crate) fn decoder<'a>(
     };
     let decoder = Box::new(decoder.within(allowance));
     let Some(included) = included else { return Ok(decoder) };
-    included.restart_limit();
+    included.restart();
     Ok(Box::new(decoder.with_includes(included)))
 }
 
@@ -217,6 +217,7 @@ impl Incoming<'_> {
         let deviations = decoder.take_deviations();
         store_memory(decoder.into_memory());
         read.map_err(|error| if is_request && root.is_encoded { error.of_call() } else { error })?;
+        included.map_or(Ok(()), Included::check)?;
         // If parts are missing, the message is read again and reports its deviations then.
         if is_lenient && included.is_none_or(Included::is_complete) {
             report_deviations(options, operation, deviations, input);

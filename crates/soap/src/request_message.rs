@@ -50,6 +50,8 @@ pub struct RequestMessage {
     pub reservation: Option<Arc<Reservation>>,
     /// Data that the transport and layers add to the message, for example the identity of the client. Handlers look it up by type.
     pub extensions: Extensions,
+    /// The byte offsets of the `xop:Include` elements that must be read as binary values.
+    pub(crate) required_includes: Vec<usize>,
     /// Boxed, because requests are moved several times.
     pub(crate) http_headers: Option<Box<HeaderMap>>,
     /// The address of the client, if the transport knows it.
@@ -72,6 +74,7 @@ impl RequestMessage {
             accepts_mtom: false,
             reservation: None,
             extensions: Extensions::new(),
+            required_includes: Vec::new(),
             http_headers: None,
             peer: None,
             deadline: None,
@@ -150,6 +153,13 @@ impl RequestMessage {
             let header = blocks::Read { envelope: &envelope, text, limits, charge, is_lenient: false };
             read(header).map_err(Error::in_header)
         })
+    }
+
+    /// Requires that the `xop:Include` elements at these byte offsets, in the message converted to UTF-8, are read as binary values. The
+    /// request is refused if one of them is read as XML, or skipped. It is for layers that verified signatures of what these elements
+    /// stand for, and not of the elements.
+    pub fn require_included(&mut self, offsets: impl Into<Vec<usize>>) {
+        self.required_includes = offsets.into();
     }
 
     /// Declares that a layer understands header blocks with this name. The request may then mark them `mustUnderstand`.

@@ -3,35 +3,35 @@
 use std::fmt;
 
 use castile_databinding::ExpandedName;
-use castile_mime::{Attachments, Part};
-use castile_xml::Charset;
+use castile_mime::{Packaging, Part};
 use futures_util::future::BoxFuture;
 
 use crate::error::Error;
+use crate::package::Received;
 
 /// Adds security to the requests of a client, and checks that of the answers. `castile-wss` implements it for WS-Security.
 pub trait MessageSecurity: fmt::Debug + Send + Sync + 'static {
-    /// Returns a request with security. The message is in UTF-8. `parts` are sent with it. The future doesn't hold them, because those
+    /// Returns a request with security. The message is in UTF-8. `parts` are sent with it, in this packaging. The future doesn't hold them, because those
     /// that are streams can't be shared between threads: what is needed of them is read before it is returned.
     ///
     /// # Errors
     /// The request can't be secured.
-    fn secure<'a>(&'a self, request: &'a [u8], parts: &[Part]) -> BoxFuture<'a, Result<SecuredRequest, Error>>;
+    fn secure<'a>(
+        &'a self,
+        request: &'a [u8],
+        packaging: Option<Packaging>,
+        parts: &[Part],
+    ) -> BoxFuture<'a, Result<SecuredRequest, Error>>;
 
-    /// Checks the security of an answer, before anything else is read from it. `charset` is that of its media type, and `signatures`
-    /// are those of the [request](SecuredRequest::signatures). `attachments` may still be arriving. They can be read from afterwards,
-    /// even if they have to be [stored](Attachments::spool) to check them.
+    /// Checks the security of an answer, before anything else is read from it. `signatures` are those of the
+    /// [request](SecuredRequest::signatures). Attachments may still be arriving. They can be read from afterwards, even if they have to
+    /// be [stored](castile_mime::Attachments::spool) to check them. What a signature covers in place of `xop:Include` elements has to be
+    /// [required](Received::required_includes).
     ///
     /// # Errors
     /// [`ErrorKind::Security`](crate::ErrorKind::Security) or
     /// [`ErrorKind::UnsecuredFault`](crate::ErrorKind::UnsecuredFault).
-    fn verify<'a>(
-        &'a self,
-        answer: &'a [u8],
-        charset: Option<Charset>,
-        attachments: &'a mut Attachments,
-        signatures: &'a [Vec<u8>],
-    ) -> BoxFuture<'a, Result<(), Error>>;
+    fn verify<'a>(&'a self, answer: &'a mut Received, signatures: &'a [Vec<u8>]) -> BoxFuture<'a, Result<(), Error>>;
 
     /// Returns the header blocks of answers that this checks, so that they may be marked `mustUnderstand`.
     fn understood(&self) -> Vec<ExpandedName>;

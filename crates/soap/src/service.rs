@@ -170,7 +170,7 @@ impl<D: Dispatch> Service for D {
             extensions: mem::take(&mut request.extensions),
             http_headers: mem::take(&mut request.http_headers),
         });
-        let included = Included::of(request.packaging, options);
+        let included = Included::of(request.packaging, options, &request.required_includes);
         let description = Dispatch::description(self);
         let is_asked = description.is_mtom || request.accepts_mtom || request.packaging == Some(Packaging::Mtom);
         let received = ReceivedRequest {
@@ -353,6 +353,7 @@ impl ReceivedRequest<'_> {
                 message: request.message.clone(),
                 charset: request.charset,
                 packaging: Some(packaging),
+                required_includes: Vec::new(),
                 attachments: mem::replace(&mut handler_parts.borrow_mut().attachments, Attachments::none()),
             };
             let (options, included) = (options.clone(), included.cloned());

@@ -373,10 +373,9 @@ fn a_fault_keeps_its_attachments() {
     let answer = body("<e:Fault><faultcode>e:Server</faultcode><faultstring>no</faultstring></e:Fault>");
     for is_taken in [true, false] {
         let received = Received {
-            message: answer.clone().into(),
-            charset: None,
             packaging: Some(Packaging::Attachments),
             attachments: Attachments::of(vec![Part::attachment("text/plain", "why").unwrap()]).unwrap(),
+            ..Bytes::from(answer.clone()).into()
         };
         let options = Options::default();
         let read = client::response_package::<Note, Trouble>(&OPERATIONS[0], received, &options, is_taken);

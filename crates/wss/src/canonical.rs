@@ -6,6 +6,8 @@ use castile_xml::Token;
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
 
 use crate::crypto::{self, Digest, SigningKey};
+use crate::included::update_with;
+use crate::message::SentIncludes;
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
@@ -47,14 +49,16 @@ pub(crate) struct Canonical {
 }
 
 impl Canonical {
-    /// Digests all this content. The document is read once, and again if values use prefixes that nothing else does.
+    /// Digests all this content. The document is read once, and again if values use prefixes that nothing else does. Parts have the
+    /// place of the elements that stand for them, except in tokens.
     pub(crate) fn of(
         source: Source<'_>,
         wanted: &[Wanted],
         algorithm: Algorithm,
         digest: DigestAlgorithm,
+        includes: Option<&SentIncludes<'_>>,
     ) -> Result<Vec<Self>, Error> {
-        let of = |wanted: &[(Wanted, BTreeSet<String>)]| Content::of(source, wanted, algorithm, digest);
+        let of = |wanted: &[(Wanted, BTreeSet<String>)]| Content::of(source, wanted, algorithm, digest, includes);
         let mut scopes = BTreeMap::new();
         if algorithm.version == Version::Exclusive10 {
             let own = wanted.iter().filter(|wanted| wanted.form == WantedForm::Own);
@@ -141,27 +145,34 @@ fn prefix_list(prefixes: &BTreeSet<String>) -> String {
 }
 
 /// Content whose digest is computed.
-struct Content {
+struct Content<'p> {
     digest: Box<dyn Digest>,
     omitted: BTreeSet<String>,
     /// Whether the next text is the start tag of a token that replaces a reference to it.
     is_token: bool,
+    /// The elements that stand for parts.
+    includes: Option<&'p SentIncludes<'p>>,
+    /// Why a part can't be digested.
+    failed: Option<Error>,
 }
 
-impl Content {
+impl<'p> Content<'p> {
     /// Digests content, each with its `PrefixList`.
     fn of(
         source: Source<'_>,
         wanted: &[(Wanted, BTreeSet<String>)],
         algorithm: Algorithm,
         digest: DigestAlgorithm,
+        includes: Option<&'p SentIncludes<'p>>,
     ) -> Result<Vec<Self>, Error> {
         let (mut contents, mut methods) = (Vec::new(), Vec::new());
         for (wanted, prefixes) in wanted {
             let method = Method::new(algorithm).without_comments();
             methods.push(method.with_inclusive_namespaces(&prefix_list(prefixes)));
             let is_token = wanted.form != WantedForm::Own;
-            contents.push(Content { digest: crypto::digest(digest)?, omitted: BTreeSet::new(), is_token });
+            let includes = includes.filter(|_| !is_token);
+            let digest = crypto::digest(digest)?;
+            contents.push(Content { digest, omitted: BTreeSet::new(), is_token, includes, failed: None });
         }
         let forms = wanted.iter().zip(&methods).zip(&mut contents).map(|(((wanted, _), method), out)| Form {
             method,
@@ -169,16 +180,29 @@ impl Content {
             out,
         });
         write_all(&mut source.reader()?, forms.collect())?;
-        Ok(contents)
+        match contents.iter_mut().find_map(|content| content.failed.take()) {
+            None => Ok(contents),
+            Some(error) => Err(error),
+        }
     }
 }
 
-impl Sink for &mut Content {
+impl Sink for &mut Content<'_> {
     fn text(&mut self, piece: &str) {
         match std::mem::take(&mut self.is_token) {
             true => start_of_token(piece, |piece| self.digest.update(piece.as_bytes())),
             false => self.digest.update(piece.as_bytes()),
         }
+    }
+
+    fn replaces(&self, offset: usize) -> bool {
+        self.includes.is_some_and(|includes| includes.at(offset).is_some())
+    }
+
+    fn replace(&mut self, offset: usize) {
+        let Some(content) = self.includes.and_then(|includes| includes.at(offset)) else { return };
+        let digested = content.and_then(|content| update_with(&mut *self.digest, content));
+        self.failed = self.failed.take().or(digested.err());
     }
 
     fn wants_omitted_prefixes(&self) -> bool {

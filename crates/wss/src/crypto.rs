@@ -39,7 +39,7 @@ pub(crate) fn digest(algorithm: DigestAlgorithm) -> Result<Box<dyn Digest>, Erro
 }
 
 /// A digest that is being computed.
-pub(crate) trait Digest: Send {
+pub(crate) trait Digest: Send + Sync {
     /// Adds data.
     fn update(&mut self, data: &[u8]);
 

@@ -121,6 +121,7 @@ pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Expla
         scope,
         allows_unsigned_prefixes: false,
         fault_prefix,
+        parts: None,
     };
     // All canonical forms are kept, so that all signatures share one limit.
     let left = Cell::new(Some(limits.content));

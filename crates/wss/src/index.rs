@@ -59,6 +59,9 @@ pub(crate) trait Visitor {
 
     /// An element has ended, with `depth` elements around it.
     fn end(&mut self, depth: usize, offset: usize);
+
+    /// Text, a comment or an instruction has ended.
+    fn other(&mut self, offset: usize);
 }
 
 impl Visitor for () {
@@ -67,6 +70,8 @@ impl Visitor for () {
     }
 
     fn end(&mut self, _: usize, _: usize) {}
+
+    fn other(&mut self, _: usize) {}
 }
 
 /// An element that has begun, and that is in the index.
@@ -154,7 +159,7 @@ impl Index {
                         index.signatures[signature].end = end;
                     }
                 }
-                Token::Text(_) | Token::Comment(_) | Token::Instruction { .. } => {}
+                Token::Text(_) | Token::Comment(_) | Token::Instruction { .. } => visitor.other(reader.offset()),
                 Token::End => return Ok(index),
             }
         }

@@ -14,6 +14,7 @@ mod crypto;
 pub mod document;
 mod error;
 mod explain;
+mod included;
 mod index;
 mod key;
 mod limits;

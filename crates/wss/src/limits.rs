@@ -13,8 +13,11 @@ pub struct Limits {
     /// Maximum number of keys and certificates that describe the key of a signature. The default is 16.
     pub keys: usize,
     /// Maximum length of the canonical content of all references of a signature together, in bytes. References may overlap.
-    /// The attachments that the signatures of a message cover have the same limit, together. The default is 256 MiB.
+    /// The attachments that the signatures of a message cover, and the texts of the parts in what they cover, have the same limit,
+    /// together. The default is 256 MiB.
     pub content: usize,
+    /// Maximum number of `xop:Include` elements in a message with MTOM. The default is 1,000.
+    pub includes: usize,
     /// Limits of the document itself, and of each attachment that is XML.
     pub document: castile_xml::Limits,
 }
@@ -28,6 +31,7 @@ impl Default for Limits {
             transforms: 4,
             keys: 16,
             content: 256 << 20,
+            includes: 1_000,
             document: castile_xml::Limits::default(),
         }
     }

@@ -1,24 +1,27 @@
 //! Verifies signatures over the bytes that are read afterwards.
 
 mod explain;
+mod sinks;
 
 use std::cell::Cell;
 use std::ops::Range;
 use std::time::SystemTime;
 
 use castile_mime::ContentId;
-use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
+use castile_xml::c14n::{Algorithm, Form, Method, Subset, Version, write_all};
 use castile_xml::{DocumentEntity, Memory, Reader, decode, excerpt};
 use subtle::ConstantTimeEq;
 
 use crate::algorithm::Algorithms;
-use crate::canonical::start_of_token;
 use crate::crypto::{self, CRYPTO, Digest};
+use crate::included::{OpenDigest, PartsInside};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::signature::{Reference, Signature, Transform};
 use crate::trust::{Signer, Trust, VerifyingKey};
 use crate::{DigestAlgorithm, Error, ErrorKind, PublicKey, SignatureAlgorithm};
+
+use sinks::{DigestSink, Limited, SignedInfo};
 
 /// A valid signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,11 +50,12 @@ impl VerifiedSignature {
         self.references.iter().any(|reference| reference.content.covers(range))
     }
 
-    /// Returns whether the content of the attachment with this Content-ID is signed.
+    /// Returns whether the content of the attachment with this Content-ID is signed: as an attachment, or because an `xop:Include`
+    /// in signed content stands for it.
     pub fn covers_attachment(&self, id: &ContentId) -> bool {
         self.references.iter().any(|reference| match &reference.content {
             VerifiedContent::Attachment { id: signed, .. } => signed == id,
-            _ => false,
+            _ => reference.included.binary_search(id).is_ok(),
         })
     }
 }
@@ -79,6 +83,8 @@ pub struct VerifiedReference {
     pub uri: String,
     /// The content.
     pub content: VerifiedContent,
+    /// The attachments that `xop:Include` elements in the content stand for, sorted. Their bytes are signed as they are.
+    pub included: Vec<ContentId>,
 }
 
 /// Where signed content is.
@@ -121,6 +127,22 @@ pub(crate) struct AttachmentDigest {
     pub(crate) offset: usize,
 }
 
+/// What a signature says, and what is still to be compared when the parts of the package are there.
+#[derive(Default)]
+pub(crate) struct Unverified {
+    pub(crate) attachments: Vec<AttachmentDigest>,
+    /// The digests of content with parts.
+    pub(crate) contents: Vec<OpenDigest>,
+}
+
+impl Unverified {
+    /// Returns the offset of the first reference.
+    pub(crate) fn first(&self) -> Option<usize> {
+        let attachments = self.attachments.iter().map(|stated| stated.offset);
+        attachments.chain(self.contents.iter().map(|content| content.offset)).min()
+    }
+}
+
 /// What a signature is verified against.
 pub(crate) struct Verification<'v> {
     pub(crate) algorithms: Algorithms,
@@ -135,6 +157,8 @@ pub(crate) struct Verification<'v> {
     pub(crate) allows_unsigned_prefixes: bool,
     /// An element, by its offset, and a prefix in its text whose declaration need not be signed.
     pub(crate) fault_prefix: Option<(usize, String)>,
+    /// The elements that stand for parts, if the message has MTOM.
+    pub(crate) parts: Option<PartsInside<'v>>,
 }
 
 /// Where a document is read from.
@@ -182,12 +206,12 @@ impl Verification<'_> {
     ) -> Result<VerifiedSignature, Error> {
         self.check_algorithm(range, signature)?;
         let (key, signer) = self.key(signature, trust).map_err(|error| error.at(range.start))?;
-        let (verified, attachments) = self.signature_by(range, signature, &key, signer)?;
-        match attachments.first() {
+        let (verified, unverified) = self.signature_by(range, signature, &key, signer)?;
+        match unverified.first() {
             None => Ok(verified),
-            Some(AttachmentDigest { offset, .. }) => {
+            Some(offset) => {
                 let message = "a reference to an attachment, in a signature that is not one of a message";
-                Err(Error::new(ErrorKind::Unsupported, message).at(*offset))
+                Err(Error::new(ErrorKind::Unsupported, message).at(offset))
             }
         }
     }
@@ -204,20 +228,20 @@ impl Verification<'_> {
     }
 
     /// Verifies a signature whose algorithm is allowed, and that was made with the key of this signer. Returns what it says
-    /// about attachments, too, which is not verified yet.
+    /// about the parts of the package, too, which is not verified yet.
     pub(crate) fn signature_by(
         &self,
         range: &Range<usize>,
         signature: &Signature,
         key: &VerifyingKey<'_>,
         signer: Signer,
-    ) -> Result<(VerifiedSignature, Vec<AttachmentDigest>), Error> {
+    ) -> Result<(VerifiedSignature, Unverified), Error> {
         let signed_info = self.signed_info(signature)?;
         self.check_value(key, signature, &signed_info).map_err(|error| error.at(range.start))?;
-        let (references, attachments) = self.references(range, signature)?;
+        let (references, unverified) = self.references(range, signature)?;
         let identity = identity(&signed_info, key, &signature.value)?;
         let algorithm = signature.algorithm;
-        Ok((VerifiedSignature { signer, algorithm, references, range: range.clone(), identity }, attachments))
+        Ok((VerifiedSignature { signer, algorithm, references, range: range.clone(), identity }, unverified))
     }
 
     /// Returns the key of a signature, and whose it is.
@@ -272,13 +296,13 @@ impl Verification<'_> {
         }
     }
 
-    /// Compares the digests of all references, except for those to attachments, which are returned. Those inside the document are
-    /// computed in one pass over it.
+    /// Compares the digests of all references, except for those that need parts of the package, which are returned. Those inside the
+    /// document are computed in one pass over it.
     fn references(
         &self,
         signature_range: &Range<usize>,
         signature: &Signature,
-    ) -> Result<(Vec<VerifiedReference>, Vec<AttachmentDigest>), Error> {
+    ) -> Result<(Vec<VerifiedReference>, Unverified), Error> {
         let mut targets = Vec::new();
         // How many bytes of content there may still be. `None` if there were more.
         let left = Cell::new(Some(self.limits.content));
@@ -293,37 +317,51 @@ impl Verification<'_> {
             Target::Attachment(_) => None,
         });
         self.digest_inside(resolved, &left)?;
-        let (mut verified, mut attachments) = (Vec::new(), Vec::new());
+        let (mut verified, mut unverified) = (Vec::new(), Unverified::default());
         for (target, reference) in targets.into_iter().zip(&signature.references) {
             let uri = reference.uri.clone().unwrap_or_default();
-            let resolved = match target {
+            let Reference { algorithm, offset, .. } = *reference;
+            let Resolved { sink, content, .. } = match target {
                 Target::Content(resolved) => resolved,
                 Target::Attachment(id) => {
-                    let Reference { algorithm, offset, .. } = *reference;
                     let digest = reference.digest.clone();
-                    attachments.push(AttachmentDigest { id: id.clone(), uri: uri.clone(), algorithm, digest, offset });
-                    verified
-                        .push(VerifiedReference { uri, content: VerifiedContent::Attachment { id, is_exact: false } });
+                    unverified.attachments.push(AttachmentDigest {
+                        id: id.clone(),
+                        uri: uri.clone(),
+                        algorithm,
+                        digest,
+                        offset,
+                    });
+                    let content = VerifiedContent::Attachment { id, is_exact: false };
+                    verified.push(VerifiedReference { uri, content, included: Vec::new() });
                     continue;
                 }
             };
-            if let Some((prefix, offset)) = resolved.sink.omitted {
+            if let Some((prefix, offset)) = sink.omitted {
                 let message = format!(
                     "a value uses the prefix \"{}\", whose declaration the signature doesn't cover, so that it may mean something else than was signed",
                     excerpt(&prefix, 60)
                 );
                 return Err(Error::new(ErrorKind::UnsignedPrefix, message).at(offset));
             }
-            if resolved.sink.digest.finish() != reference.digest {
+            let mut included = Vec::new();
+            if let (false, Some(parts)) = (sink.gaps.is_empty(), &self.parts) {
+                let parts = parts.includes.parts(sink.gaps)?;
+                included.extend(parts.iter().map(|(id, _)| id.clone()));
+                included.sort_unstable();
+                included.dedup();
+                let (uri, stated) = (uri.clone(), reference.digest.clone());
+                unverified.contents.push(OpenDigest { digest: sink.digest, parts, uri, stated, offset });
+            } else if sink.digest.finish() != reference.digest {
                 let message = format!(
                     "the content of the reference \"{}\" was changed: it has another digest",
                     excerpt(&uri, 60)
                 );
-                return Err(Error::new(ErrorKind::Digest, message).at(reference.offset));
+                return Err(Error::new(ErrorKind::Digest, message).at(offset));
             }
-            verified.push(VerifiedReference { uri, content: resolved.content });
+            verified.push(VerifiedReference { uri, content, included });
         }
-        Ok((verified, attachments))
+        Ok((verified, unverified))
     }
 
     /// Returns the attachment that a reference of a message leads to. `None` if it leads to something else.
@@ -382,7 +420,7 @@ impl Verification<'_> {
             Some(Form {
                 method,
                 subset: (*subset)?,
-                out: Limited { sink, left, fault_prefix: self.fault_prefix.as_ref() },
+                out: Limited { sink, left, fault_prefix: self.fault_prefix.as_ref(), parts: self.parts.as_ref() },
             })
         });
         Ok(write_all(&mut self.source.reader()?, inside.collect())?)
@@ -453,6 +491,11 @@ impl Verification<'_> {
             return Ok(steps.inside(Some(range.start), range.clone(), digest, signature, wants_omitted(range)));
         }
         match self.index.element(id) {
+            Some(range) if self.parts.as_ref().is_some_and(|parts| parts.includes.number_at(range.start).is_some()) => {
+                let message =
+                    format!("the id \"{}\" is that of an <Include>, which stands for a part", excerpt(id, 60));
+                Err(Error::new(ErrorKind::Unsupported, message))
+            }
             Some(range) => {
                 let wants_omitted = wants_omitted(&range);
                 Ok(steps.inside(Some(range.start), range, digest, signature, wants_omitted))
@@ -486,7 +529,7 @@ impl Verification<'_> {
             let message = "a transform of the document, on content outside it";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
-        let mut sink = DigestSink { digest, shown: None, is_token: false, omitted: None, wants_omitted: false };
+        let mut sink = DigestSink::new(digest, false, false);
         match steps.method {
             None => {
                 left.set(left.get().and_then(|left| left.checked_sub(content.len())));
@@ -502,7 +545,7 @@ impl Verification<'_> {
                 let form = Form {
                     method,
                     subset: Subset::default(),
-                    out: Limited { sink: &mut sink, left, fault_prefix: None },
+                    out: Limited { sink: &mut sink, left, fault_prefix: None, parts: None },
                 };
                 write_all(&mut document.reader(), vec![form])?;
             }
@@ -527,21 +570,6 @@ fn identity(signed_info: &[u8], key: &VerifyingKey<'_>, value: &[u8]) -> Result<
     }
     let digest = digest.finish();
     digest.try_into().map_err(|_| Error::new(ErrorKind::Crypto, "a digest of SHA-256 has another length"))
-}
-
-/// Maximum length of a canonical `SignedInfo`, in bytes. Nobody has been identified when it is read.
-const MAX_SIGNED_INFO: usize = 256 << 10;
-
-struct SignedInfo(Vec<u8>);
-
-impl Sink for &mut SignedInfo {
-    fn text(&mut self, piece: &str) {
-        self.0.extend(piece.as_bytes());
-    }
-
-    fn is_full(&self) -> bool {
-        self.0.len() > MAX_SIGNED_INFO
-    }
 }
 
 /// The transforms of a reference, in the orders that are supported.
@@ -583,7 +611,7 @@ impl<'r> Steps<'r> {
             // Such a reference selects no comments, whatever its transform (§4.4.3.3).
             method: self.method.cloned().unwrap_or_else(|| Method::new(DEFAULT)).without_comments(),
             subset: Some(Subset { apex, without: without.as_ref().map(|range| range.start) }),
-            sink: DigestSink { digest, shown: None, is_token: self.is_token, omitted: None, wants_omitted },
+            sink: DigestSink::new(digest, self.is_token, wants_omitted),
             content: match apex {
                 Some(_) => VerifiedContent::Element { range, without },
                 None => VerifiedContent::Document { without },
@@ -609,63 +637,4 @@ struct Resolved {
     subset: Option<Subset>,
     sink: DigestSink,
     content: VerifiedContent,
-}
-
-/// Counts what all sinks of a signature receive.
-struct Limited<'s> {
-    sink: &'s mut DigestSink,
-    /// How many bytes may still come. `None` if there were more.
-    left: &'s Cell<Option<usize>>,
-    fault_prefix: Option<&'s (usize, String)>,
-}
-
-impl Sink for Limited<'_> {
-    fn text(&mut self, text: &str) {
-        self.left.set(self.left.get().and_then(|left| left.checked_sub(text.len())));
-        if !self.is_full() {
-            self.sink.push(text);
-        }
-    }
-
-    fn is_full(&self) -> bool {
-        self.left.get().is_none()
-    }
-
-    fn wants_omitted_prefixes(&self) -> bool {
-        self.sink.wants_omitted && self.sink.omitted.is_none()
-    }
-
-    fn omitted_prefix(&mut self, prefix: &str, offset: usize) {
-        if self.fault_prefix.is_none_or(|(at, known)| *at != offset || known != prefix) {
-            self.sink.omitted.get_or_insert_with(|| (prefix.to_owned(), offset));
-        }
-    }
-}
-
-/// Receives canonical text.
-struct DigestSink {
-    digest: Box<dyn Digest>,
-    /// The text, if somebody wants to see it.
-    shown: Option<Vec<u8>>,
-    /// Whether the next text is the start tag of a token that replaces a reference to it.
-    is_token: bool,
-    wants_omitted: bool,
-    /// The first prefix that a value uses and whose declaration is not in the text, with the offset of the element.
-    omitted: Option<(String, usize)>,
-}
-
-impl DigestSink {
-    fn push(&mut self, text: &str) {
-        match std::mem::take(&mut self.is_token) {
-            true => start_of_token(text, |piece| self.update(piece)),
-            false => self.update(text),
-        }
-    }
-
-    fn update(&mut self, text: &str) {
-        self.digest.update(text.as_bytes());
-        if let Some(shown) = &mut self.shown {
-            shown.extend(text.as_bytes());
-        }
-    }
 }

@@ -11,8 +11,8 @@ use castile_budget::Budget;
 use castile_databinding::schema::Element;
 use castile_mime::{Attachments, Charges, Content, ContentId, Message, Packaging, Part, Related};
 use castile_soap::{
-    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
-    RequestMessage, Response, Root, Service, Version,
+    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Received,
+    Request, RequestMessage, Response, Root, Service, Version,
 };
 use castile_wss::message::{
     ClientSecurity, OutgoingSecurity, Part as SignedPart, Policy, SecurityLayer, VerifiedMessage,
@@ -608,19 +608,19 @@ fn attachments_are_signed_both_ways() {
         service.call(request, &Options::default()).now_or_never().unwrap()
     };
     let attached = [PHOTO, NOTE, LIST];
-    let secured = client.secure(order("Tea").as_bytes(), &parts(&attached)).now_or_never().unwrap().unwrap();
+    let secured = client.secure(order("Tea").as_bytes(), None, &parts(&attached)).now_or_never().unwrap().unwrap();
     let reply = call(&secured.message, received(&attached));
     let answer = reply.message.bytes().unwrap().clone();
     assert!(String::from_utf8_lossy(&answer).contains("3 attachments"));
     assert_eq!(reply.parts.len(), 3);
-    let mut attachments = Attachments::of(reply.parts).unwrap();
-    let verified = client.verify(&answer, None, &mut attachments, &secured.signatures).now_or_never().unwrap();
-    verified.unwrap();
-    let contents = attachments.collect(1_000).now_or_never().unwrap().unwrap();
+    let answered = |attachments: Attachments| Received { attachments, ..answer.clone().into() };
+    let mut read = answered(Attachments::of(reply.parts).unwrap());
+    client.verify(&mut read, &secured.signatures).now_or_never().unwrap().unwrap();
+    let contents = read.attachments.collect(1_000).now_or_never().unwrap().unwrap();
     assert!(contents.iter().zip(attached).all(|((_, content), (.., sent))| *content == sent));
     // Somebody changes the attachments of the answer.
-    let mut changed = received(&[PHOTO, NOTE]);
-    let verified = client.verify(&answer, None, &mut changed, &secured.signatures).now_or_never().unwrap();
+    let mut changed = answered(Attachments::of(parts(&[PHOTO, NOTE])).unwrap());
+    let verified = client.verify(&mut changed, &secured.signatures).now_or_never().unwrap();
     assert_eq!(verified.unwrap_err().kind(), castile_soap::ErrorKind::Security);
 
     // Or those of a request.
@@ -634,14 +634,14 @@ fn attachments_are_signed_both_ways() {
     let (attachments, _) = packaged(100_000, "image/png", castile_mime::Limits::default(), 50_000);
     assert!(call(message.as_bytes(), attachments).is_exhausted);
     // A stream can't be signed.
-    let secured = client.secure(order("stream").as_bytes(), &parts(&attached)).now_or_never().unwrap().unwrap();
+    let secured = client.secure(order("stream").as_bytes(), None, &parts(&attached)).now_or_never().unwrap().unwrap();
     let reply = call(&secured.message, received(&attached));
     let message = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
     assert!(message.contains("the reply could not be secured") && reply.parts.is_empty(), "{message}");
     use ErrorKind::{Exhausted, Reference, Unsigned, Unsupported};
     assert_eq!(*refused.lock().unwrap(), [Reference, Unsigned, Exhausted, Unsupported]);
     let streamed = [Part::new(ContentId::parse("a@b").unwrap(), "image/png", bytewise(b"it")).unwrap()];
-    let error = client.secure(ORDER.as_bytes(), &streamed).now_or_never().unwrap().unwrap_err();
+    let error = client.secure(ORDER.as_bytes(), None, &streamed).now_or_never().unwrap().unwrap_err();
     assert_eq!(error.kind(), castile_soap::ErrorKind::Security);
 }
 

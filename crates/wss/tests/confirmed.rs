@@ -3,8 +3,8 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use bytes::Bytes;
 use castile_databinding::schema::Element;
-use castile_mime::Attachments;
 use castile_soap::{
     Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
     RequestMessage, Root, SecuredRequest, Service, Version,
@@ -58,7 +58,7 @@ fn client() -> ClientSecurity {
 }
 
 fn secured(client: &ClientSecurity, message: &str) -> SecuredRequest {
-    client.secure(message.as_bytes(), &[]).now_or_never().unwrap().unwrap()
+    client.secure(message.as_bytes(), None, &[]).now_or_never().unwrap().unwrap()
 }
 
 fn answer(layer: &SecurityLayer, request: &SecuredRequest) -> String {
@@ -68,8 +68,8 @@ fn answer(layer: &SecurityLayer, request: &SecuredRequest) -> String {
 }
 
 fn problem(client: &ClientSecurity, answer: &str, request: &SecuredRequest) -> Option<String> {
-    let mut none = Attachments::none();
-    let verified = client.verify(answer.as_bytes(), None, &mut none, &request.signatures).now_or_never().unwrap();
+    let verified =
+        client.verify(&mut Bytes::from(answer.to_owned()).into(), &request.signatures).now_or_never().unwrap();
     verified.err().map(|error| error.to_string())
 }
 

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use castile_databinding::schema::Element;
-use castile_mime::Attachments;
 use castile_soap::{
     Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
     RequestMessage, Root, Service, Version,
@@ -695,12 +695,12 @@ fn a_client_requires_security_of_answers() {
     let service = Secret::new(*b"of the service");
     let answers = Policy::signed_by(Trust::new().with_secret("service", service.clone())).with_clock(now);
     let client = ClientSecurity::new(security()).with_answer_policy(answers);
-    let request = client.secure(order(SOAP11, "").as_bytes(), &[]).now_or_never().unwrap().unwrap();
+    let request = client.secure(order(SOAP11, "").as_bytes(), None, &[]).now_or_never().unwrap().unwrap();
     assert!(policy().verify(&request.message).now_or_never().unwrap().is_ok());
     let signing = OutgoingSecurity::new().with_timestamp().with_signature(service).with_clock(now);
     let fault = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><s:Fault><faultcode>s:Client</faultcode><faultstring>no</faultstring></s:Fault></s:Body></s:Envelope>";
     let check = |client: &ClientSecurity, answer: &str| {
-        client.verify(answer.as_bytes(), None, &mut Attachments::none(), &[]).now_or_never().unwrap()
+        client.verify(&mut Bytes::from(answer.to_owned()).into(), &[]).now_or_never().unwrap()
     };
     for answer in [fault, &order(SOAP12, "")] {
         assert!(check(&client, &secured(&signing, answer)).is_ok());
@@ -713,7 +713,7 @@ fn a_client_requires_security_of_answers() {
     assert_eq!(kind("<html>"), castile_soap::ErrorKind::Security);
     // What the client understands is a header block that must be understood.
     assert!(client.understood().iter().any(|name| name.is(WSSE, "Security")));
-    let secured = client.clone().secure(b"<html/>", &[]).now_or_never().unwrap();
+    let secured = client.clone().secure(b"<html/>", None, &[]).now_or_never().unwrap();
     assert_eq!(secured.unwrap_err().kind(), castile_soap::ErrorKind::Security);
 }
 
@@ -737,7 +737,7 @@ fn a_client_accepts_answers_with_a_time_stamp_alone() {
     let client = ClientSecurity::new(security()).with_answer_policy(Policy::timestamped().with_clock(now));
     let kind = |answer: &str| {
         client
-            .verify(answer.as_bytes(), None, &mut Attachments::none(), &[])
+            .verify(&mut Bytes::from(answer.to_owned()).into(), &[])
             .now_or_never()
             .unwrap()
             .map_err(|error| error.kind())

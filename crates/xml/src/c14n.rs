@@ -165,6 +165,18 @@ pub trait Sink {
         false
     }
 
+    /// Returns whether something else stands in the form for the element whose start tag begins at this offset. The element is then
+    /// left out with its content.
+    fn replaces(&self, offset: usize) -> bool {
+        let _ = offset;
+        false
+    }
+
+    /// Adds what stands for the element at this offset, which the sink [replaces](Self::replaces).
+    fn replace(&mut self, offset: usize) {
+        let _ = offset;
+    }
+
     /// Returns whether [`omitted_prefix`](Self::omitted_prefix) is called. Finding these prefixes takes time.
     fn wants_omitted_prefixes(&self) -> bool {
         false
@@ -293,9 +305,12 @@ impl<'m, O: Sink> Open<'m, O> {
     }
 
     fn start_tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, source: &Range<usize>) {
-        if self.left_out.is_none() && self.without == Some(tag.offset) {
-            self.without = None;
-            self.left_out = Some(reader.depth() - 1);
+        if self.left_out.is_none() {
+            let is_without = self.without == Some(tag.offset);
+            self.without = self.without.filter(|_| !is_without);
+            if is_without || self.output.replaces(reader, tag.offset) {
+                self.left_out = Some(reader.depth() - 1);
+            }
         }
         self.with(|output| output.start_tag(reader, tag, source));
     }

@@ -184,6 +184,49 @@ fn prefixes_that_only_values_use_are_noticed() {
     }
 }
 
+/// Writes a text in place of some elements.
+struct Replacing {
+    at: Vec<usize>,
+    text: String,
+}
+
+impl Sink for &mut Replacing {
+    fn text(&mut self, piece: &str) {
+        self.text.push_str(piece);
+    }
+
+    fn replaces(&self, offset: usize) -> bool {
+        self.at.contains(&offset)
+    }
+
+    fn replace(&mut self, _: usize) {
+        self.text.push('!');
+    }
+}
+
+#[test]
+fn something_else_stands_for_elements() {
+    let document = "<a xmlns:q='urn:q'><b><x q:y='p:q' xmlns:p='urn:p'>t<x/><!-- --></x></b><c> <x/><p:d xmlns:p='urn:p'/></c><x/></a>";
+    let at = document.match_indices("<x").map(|(offset, _)| offset).collect::<Vec<_>>();
+    for (apex, expected) in [
+        (None, "<a><b>!</b><c> !<p:d xmlns:p=\"urn:p\"></p:d></c>!</a>"),
+        (Some("<b"), "<b>!</b>"),
+        (Some("<c"), "<c> !<p:d xmlns:p=\"urn:p\"></p:d></c>"),
+    ] {
+        let mut out = Replacing { at: at.clone(), text: String::new() };
+        let subset = subset(document, apex, None);
+        let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
+        write_all(&mut reader, vec![Form { method: &Method::new(EXCLUSIVE_10), subset, out: &mut out }]).unwrap();
+        assert_eq!(out.text, expected);
+    }
+    // An element that is left out for another reason is not asked for.
+    let mut out = Replacing { at, text: String::new() };
+    let subset = subset(document, None, Some("<b"));
+    let mut reader = Reader::new(document.as_bytes(), Limits::default()).unwrap();
+    write_all(&mut reader, vec![Form { method: &Method::new(EXCLUSIVE_10), subset, out: &mut out }]).unwrap();
+    assert_eq!(out.text, "<a><c> !<p:d xmlns:p=\"urn:p\"></p:d></c>!</a>");
+}
+
 /// Every element of every document is a part, with and without one of its own elements.
 #[test]
 fn forms_written_together_are_those_written_alone() {

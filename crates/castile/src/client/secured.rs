@@ -1,6 +1,5 @@
 //! Security of requests and answers.
 
-use castile_mime::Packaging;
 use castile_soap::{Error, MessageSecurity, Received, Written};
 
 /// Adds security to a request that was written. Returns the values of its signatures.
@@ -14,13 +13,10 @@ pub(super) async fn secure(
             "items of an answer are read before its security is checked, which is not supported",
         ));
     }
-    if written.packaging == Some(Packaging::Mtom) {
-        return Err(Error::of_security("a request with MTOM can't be secured"));
-    }
     let Some(message) = written.message.bytes() else {
         return Err(Error::of_security("a request that is sent as a stream can't be secured"));
     };
-    let securing = security.secure(message, &written.parts);
+    let securing = security.secure(message, written.packaging, &written.parts);
     let secured = securing.await?;
     written.message = secured.message.into();
     Ok(secured.signatures)
@@ -36,9 +32,5 @@ pub(super) async fn verify(
     if !has_response && received.message.is_empty() {
         return Ok(());
     }
-    if received.packaging == Some(Packaging::Mtom) {
-        return Err(Error::of_security("the security of an answer with MTOM can't be checked"));
-    }
-    let Received { message, charset, attachments, .. } = received;
-    security.verify(message, *charset, attachments, signatures).await
+    security.verify(received, signatures).await
 }

@@ -75,6 +75,7 @@ impl<'a> Decoder<'a> {
             .find(|attribute| attribute.name.local() == "href" && attribute.namespace.is_empty());
         let href =
             href.ok_or_else(|| fail(ErrorKind::Structure, "<Include> without the attribute \"href\"".to_owned()))?;
+        includes.note(offset);
         let included = match binary.reference {
             Some(reference) => Included::Reference((reference.from)(href.value.to_owned())),
             None => {

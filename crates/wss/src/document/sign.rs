@@ -219,7 +219,7 @@ impl DocumentSigner {
         let entity = DocumentEntity::new(text, self.limits.document)?;
         let source = Source::Document(&entity);
         let wanted = [Wanted::part(apex)];
-        let canonical = Canonical::of(source, &wanted, self.canonicalization, self.digest)?.into_iter().next();
+        let canonical = Canonical::of(source, &wanted, self.canonicalization, self.digest, None)?.into_iter().next();
         let absent = || Error::new(ErrorKind::Reference, "an element to be signed is not there");
         let Canonical { digest, prefixes } = canonical.ok_or_else(absent)?;
         Ok((digest, TransformText { prefixes, ..TransformText::new(self.canonicalization.uri()) }))

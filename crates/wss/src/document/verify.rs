@@ -112,6 +112,7 @@ impl DocumentVerifier {
             scope: Scope::Document(&self.contents),
             allows_unsigned_prefixes: self.allows_unsigned_prefixes,
             fault_prefix: None,
+            parts: None,
         };
         let signatures = index.signatures.iter().map(|range| {
             let signature = Signature::find(&mut document.reader(), range.start, self.limits)?;

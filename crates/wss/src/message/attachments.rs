@@ -1,22 +1,25 @@
 //! Signed attachments (WS-Security: SOAP Messages with Attachments Profile 1.1.1 §5).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use castile_budget::Share;
-use castile_mime::{Attachments, ContentId, MediaType, Part, PartHead, SpoolVisitor};
+use castile_mime::{Attachments, ContentId, MediaType, PartHead, SpoolVisitor};
 use castile_xml::c14n::{Form, Method, Sink, Subset, write_all};
 use castile_xml::{Charset, Memory, Reader, decode, excerpt};
 
 use super::sign::EXCLUSIVE_10;
 use crate::crypto::{self, Digest};
+use crate::included::OpenDigest;
 use crate::limits::Limits;
-use crate::verify::{AttachmentDigest, VerifiedContent, VerifiedSignature};
+use crate::verify::{AttachmentDigest, Unverified, VerifiedContent, VerifiedSignature};
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// What the signatures of a message say about its attachments. The signatures themselves are valid.
 pub(super) struct SignedAttachments {
     /// The digests that they state, in document order.
     stated: Vec<AttachmentDigest>,
+    /// The digests of content with parts.
+    contents: Vec<OpenDigest>,
     /// Whether there may be no other attachments.
     must_be_all: bool,
     rules: ContentRules,
@@ -31,35 +34,47 @@ pub(super) struct ContentRules {
 }
 
 impl SignedAttachments {
-    pub(super) fn new(stated: Vec<AttachmentDigest>, must_be_all: bool, rules: ContentRules) -> Self {
-        SignedAttachments { stated, must_be_all, rules }
+    pub(super) fn new(unverified: Vec<Unverified>, must_be_all: bool, rules: ContentRules) -> Self {
+        let mut all = SignedAttachments { stated: Vec::new(), contents: Vec::new(), must_be_all, rules };
+        for Unverified { attachments, contents } in unverified {
+            all.stated.extend(attachments);
+            all.contents.extend(contents);
+        }
+        all
+    }
+
+    fn is_empty(&self) -> bool {
+        self.stated.is_empty() && self.contents.is_empty()
     }
 
     /// Stores the attachments, and compares their digests. Completes what `signatures` say about them. `attachments` is `None` if the
     /// caller has only the message.
     pub(super) async fn verify(
-        &self,
+        self,
         attachments: Option<&mut Attachments>,
         signatures: &mut [VerifiedSignature],
     ) -> Result<(), Error> {
         let Some(attachments) = attachments else {
-            let Some(first) = self.stated.first() else { return Ok(()) };
+            let stated = self.stated.iter().map(|stated| (stated.offset, &stated.uri));
+            let contents = self.contents.iter().map(|content| (content.offset, &content.uri));
+            let Some((offset, uri)) = stated.chain(contents).min() else { return Ok(()) };
             let message = format!(
                 "the reference \"{}\" is to an attachment, and the message was given without its attachments",
-                excerpt(&first.uri, 100)
+                excerpt(uri, 100)
             );
-            return Err(Error::new(ErrorKind::Reference, message).at(first.offset));
+            return Err(Error::new(ErrorKind::Reference, message).at(offset));
         };
         // Attachments that nothing has to be known about are read as they arrive.
-        if self.stated.is_empty() && !self.must_be_all {
+        if self.is_empty() && !self.must_be_all {
             return Ok(());
         }
-        let mut digests = Digests::new(self, attachments.memory_share());
+        let mut digests = Digests::new(&self, attachments.memory_share());
         attachments.spool(&mut digests).await?;
+        let Digests { done, mut left, .. } = digests;
         for stated in &self.stated {
             let failed = |kind, message: String| Err(Error::new(kind, message).at(stated.offset));
             let uri = excerpt(&stated.uri, 100);
-            let Some(digested) = digests.done.get(&stated.id) else {
+            let Some(digested) = done.get(&stated.id) else {
                 return failed(ErrorKind::Reference, format!("no attachment is what the reference \"{uri}\" means"));
             };
             let mut computed = digested.digests.iter().filter(|(algorithm, _)| *algorithm == stated.algorithm);
@@ -70,8 +85,11 @@ impl SignedAttachments {
         }
         for reference in signatures.iter_mut().flat_map(|signature| &mut signature.references) {
             if let VerifiedContent::Attachment { id, is_exact } = &mut reference.content {
-                *is_exact = digests.done.get(id).is_some_and(|digested| digested.is_exact);
+                *is_exact = done.get(id).is_some_and(|digested| digested.is_exact);
             }
+        }
+        for content in self.contents {
+            content.verify(attachments, &mut left).await?;
         }
         Ok(())
     }
@@ -79,13 +97,14 @@ impl SignedAttachments {
 
 /// Returns the digest of a part that is to be sent.
 pub(super) fn digest(
-    part: &Part,
+    id: &ContentId,
+    content_type: &str,
     content: &[u8],
     algorithm: DigestAlgorithm,
     rules: ContentRules,
 ) -> Result<Vec<u8>, Error> {
     let digest = || {
-        let mut digester = Digester::new(Some(part.content_type()), &[algorithm], rules.limits.content)?;
+        let mut digester = Digester::new(Some(content_type), &[algorithm], rules.limits.content)?;
         match digester.form {
             ContentForm::Document { .. } => digester.push_document(content, rules)?,
             _ => digester.push(content)?,
@@ -93,7 +112,7 @@ pub(super) fn digest(
         let mut digests = digester.finish().digests;
         digests.pop().ok_or_else(|| Error::new(ErrorKind::Crypto, "no digest was computed"))
     };
-    let digest = digest().map_err(|error| error_in(part.id(), &error))?;
+    let digest = digest().map_err(|error| error_in(id, &error))?;
     Ok(digest.1)
 }
 
@@ -102,6 +121,8 @@ struct Digests<'s> {
     signed: &'s SignedAttachments,
     /// The hash functions of each attachment, without repetition: many references to one cause no more work than one.
     algorithms: BTreeMap<&'s ContentId, Vec<DigestAlgorithm>>,
+    /// Those that signed content has.
+    included: BTreeSet<&'s ContentId>,
     /// The attachment that is arriving, if it is signed.
     current: Option<(ContentId, Digester)>,
     /// Its content, if it is XML.
@@ -130,7 +151,17 @@ impl<'s> Digests<'s> {
             }
         }
         let left = signed.rules.limits.content;
-        Digests { signed, algorithms, current: None, document: Vec::new(), share, left, done: BTreeMap::new() }
+        let included = signed.contents.iter().flat_map(|content| &content.parts).map(|(id, _)| id).collect();
+        Digests {
+            signed,
+            algorithms,
+            included,
+            current: None,
+            document: Vec::new(),
+            share,
+            left,
+            done: BTreeMap::new(),
+        }
     }
 
     /// Appends to the content of an attachment that is XML. The capacity of the vector is charged.
@@ -161,7 +192,8 @@ impl SpoolVisitor for Digests<'_> {
     fn begin(&mut self, head: &PartHead) -> Result<(), Error> {
         let id = head.content_id();
         let Some((id, algorithms)) = id.and_then(|id| Some((id, self.algorithms.get(id)?))) else {
-            return match self.signed.must_be_all {
+            let is_refused = self.signed.must_be_all && !id.is_some_and(|id| self.included.contains(id));
+            return match is_refused {
                 true => {
                     let shown = id.map_or("without a Content-ID", ContentId::as_str);
                     let message = format!("the attachment \"{}\" is not signed", excerpt(shown, 60));

@@ -1,11 +1,11 @@
 //! Security of a client.
 
 use castile_databinding::ExpandedName;
-use castile_mime::{Attachments, Part};
-use castile_soap::{Error, MessageSecurity, SecuredRequest};
-use castile_xml::Charset;
+use castile_mime::{Packaging, Part};
+use castile_soap::{Error, MessageSecurity, Received, SecuredRequest};
 use futures_util::future::BoxFuture;
 
+use super::parts::SentParts;
 use super::policy::Policy;
 use super::sign::OutgoingSecurity;
 use crate::ErrorKind;
@@ -42,13 +42,15 @@ impl ClientSecurity {
 }
 
 impl MessageSecurity for ClientSecurity {
-    fn secure<'a>(&'a self, request: &'a [u8], parts: &[Part]) -> BoxFuture<'a, Result<SecuredRequest, Error>> {
-        let attachments = self.requests.attachments(parts);
+    fn secure<'a>(
+        &'a self,
+        request: &'a [u8],
+        packaging: Option<Packaging>,
+        parts: &[Part],
+    ) -> BoxFuture<'a, Result<SecuredRequest, Error>> {
+        let parts = SentParts::of(packaging, parts);
         Box::pin(async move {
-            let secured = match attachments {
-                Ok(attachments) => self.requests.secured(request, attachments, None).await,
-                Err(error) => Err(error),
-            };
+            let secured = self.requests.secured(request, parts, None).await;
             let secured =
                 secured.map_err(|error| Error::of_security(format!("the request can't be secured: {error}")))?;
             if self.is_confirmed && secured.value.is_none() {
@@ -58,13 +60,7 @@ impl MessageSecurity for ClientSecurity {
         })
     }
 
-    fn verify<'a>(
-        &'a self,
-        answer: &'a [u8],
-        charset: Option<Charset>,
-        attachments: &'a mut Attachments,
-        signatures: &'a [Vec<u8>],
-    ) -> BoxFuture<'a, Result<(), Error>> {
+    fn verify<'a>(&'a self, answer: &'a mut Received, signatures: &'a [Vec<u8>]) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             let Some(policy) = &self.answers else {
                 return match self.is_confirmed {
@@ -72,17 +68,24 @@ impl MessageSecurity for ClientSecurity {
                     false => Ok(()),
                 };
             };
-            let checked = match policy.check(answer, charset) {
+            let Received { message, charset, packaging, attachments, required_includes, .. } = answer;
+            let checked = match policy.check(message, *charset, *packaging) {
                 Ok(checked) => policy.finish(checked, Some(attachments)).await,
                 Err(error) => Err(error),
             };
             let checked = checked.and_then(|answer| match self.is_confirmed {
-                true => answer.check_confirmed(signatures),
-                false => Ok(()),
+                true => answer.check_confirmed(signatures).map(|()| answer),
+                false => Ok(answer),
             });
-            let Err(error) = checked else { return Ok(()) };
+            let error = match checked {
+                Ok(verified) => {
+                    *required_includes = verified.included().to_vec();
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
             let is_unsigned = matches!(error.kind(), ErrorKind::Unsecured | ErrorKind::Unsigned);
-            Err(match is_unsigned && policy.is_fault(answer, charset) {
+            Err(match is_unsigned && policy.is_fault(message, *charset) {
                 true => Error::of_unsecured_fault(format!("the answer is a fault that anybody may have made: {error}")),
                 false => Error::of_security(format!("the answer doesn't have the security that is required: {error}")),
             })

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use castile_mime::Packaging;
 use castile_soap::Version;
 use castile_xml::{Memory, Reader, StartTag};
 
 use super::part::Part;
+use crate::included::Includes;
 use crate::index::{IdAttributes, Index, Visitor};
 use crate::limits::Limits;
 use crate::uris::{WSA, WSA_2004, WSU};
@@ -32,6 +34,8 @@ pub(crate) struct Envelope {
     pub(crate) id_prefixes: BTreeMap<String, bool>,
     /// Whether the first element of the body is a fault.
     pub(crate) is_fault: bool,
+    /// The elements that stand for parts, if the message has MTOM.
+    pub(crate) includes: Option<Includes>,
 }
 
 #[derive(Debug)]
@@ -43,8 +47,8 @@ pub(crate) struct Block {
     pub(crate) range: Range<usize>,
 }
 
-#[derive(Default)]
 struct Outline {
+    limits: Limits,
     version: Option<Version>,
     prefix: String,
     id_prefixes: BTreeMap<String, bool>,
@@ -55,6 +59,7 @@ struct Outline {
     is_fault: Option<bool>,
     /// What the element at depth 2 is.
     current: Current,
+    includes: Option<Includes>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -66,24 +71,25 @@ enum Current {
 }
 
 impl Envelope {
-    /// Reads a message to its end, and indexes its ids.
+    /// Reads a message to its end, and indexes its ids. Elements `xop:Include` have a meaning only in MTOM.
     ///
     /// # Errors
     /// It is not an envelope, or has two bodies, or two elements have the same id.
-    pub(crate) fn read(text: &str, limits: Limits) -> Result<(Self, Index), Error> {
+    pub(crate) fn read(text: &str, packaging: Option<Packaging>, limits: Limits) -> Result<(Self, Index), Error> {
         let mut reader = Reader::decoded(text, limits.document, &mut Memory::default())?;
-        let mut outline = Outline::default();
+        let includes = (packaging == Some(Packaging::Mtom)).then(Includes::default);
+        let mut outline = Outline::new(limits, includes);
         let rules = IdAttributes { everywhere: Vec::new() };
         let index = Index::with(&mut reader, &rules, limits, &mut outline)?;
         if let Some(header) = outline.header.as_ref().filter(|header| header.end > MAX_HEADER_SIZE) {
             let message = format!("a header that ends after more than {MAX_HEADER_SIZE} bytes, which is the limit");
             return Err(Error::new(ErrorKind::Limit, message).at(header.start));
         }
-        let Outline { version, prefix, id_prefixes, header, blocks, body, is_fault, .. } = outline;
+        let Outline { version, prefix, id_prefixes, header, blocks, body, is_fault, includes, .. } = outline;
         match (version, body) {
             (Some(version), Some(body)) => {
                 let is_fault = is_fault.unwrap_or_default();
-                Ok((Envelope { version, prefix, header, blocks, body, id_prefixes, is_fault }, index))
+                Ok((Envelope { version, prefix, header, blocks, body, id_prefixes, is_fault, includes }, index))
             }
             _ => Err(Error::new(ErrorKind::Malformed, "an envelope without a body")),
         }
@@ -128,6 +134,23 @@ impl Envelope {
                 Err(Error::new(ErrorKind::Malformed, message).at(second.range.start))
             }
             (first, _) => Ok(first),
+        }
+    }
+}
+
+impl Outline {
+    fn new(limits: Limits, includes: Option<Includes>) -> Self {
+        Outline {
+            limits,
+            version: None,
+            prefix: String::new(),
+            id_prefixes: BTreeMap::new(),
+            header: None,
+            blocks: Vec::new(),
+            body: None,
+            is_fault: None,
+            current: Current::Other,
+            includes,
         }
     }
 }
@@ -193,10 +216,21 @@ impl Visitor for Outline {
             }
             _ => {}
         }
-        Ok(())
+        let is_in_body = self.current == Current::Body && reader.depth() > 2;
+        let limits = self.limits;
+        self.includes.as_mut().map_or(Ok(()), |includes| includes.start(reader, tag, is_in_body, limits))
+    }
+
+    fn other(&mut self, offset: usize) {
+        if let Some(includes) = &mut self.includes {
+            includes.other(offset);
+        }
     }
 
     fn end(&mut self, depth: usize, offset: usize) {
+        if let Some(includes) = &mut self.includes {
+            includes.end();
+        }
         match depth {
             1 => {
                 let part = match self.current {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use castile_datatypes::QName;
-use castile_mime::Packaging;
 use castile_soap::{Description, Fault, FaultCode, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
 use tower_layer::Layer;
 
+use super::parts::SentParts;
 use super::policy::{Checked, Policy};
 use super::sign::OutgoingSecurity;
 use crate::uris::WSSE;
@@ -69,11 +69,7 @@ impl SecurityLayer {
     }
 
     fn check(&self, request: &RequestMessage) -> Result<Checked, Error> {
-        // A signature of the reference to a part doesn't cover the part.
-        if request.packaging == Some(Packaging::Mtom) {
-            return Err(Error::new(ErrorKind::Unsupported, "the security of a request with MTOM can't be checked"));
-        }
-        self.policy.check(&request.message, request.charset)
+        self.policy.check(&request.message, request.charset, request.packaging)
     }
 
     fn observe(&self, error: &Error) {
@@ -88,14 +84,10 @@ impl SecurityLayer {
         let Some(security) = &self.reply else { return reply };
         let secured = match reply.message.bytes() {
             Some(message) if message.is_empty() => return reply,
-            // A signature of the reference to a part doesn't cover the part.
-            Some(_) if reply.packaging == Some(Packaging::Mtom) => {
-                Err(Error::new(ErrorKind::Unsupported, "a reply with MTOM can't be secured"))
+            Some(message) => {
+                let parts = SentParts::of(reply.packaging, &reply.parts);
+                security.secured(message, parts, self.confirms.then_some(request)).await
             }
-            Some(message) => match security.attachments(&reply.parts) {
-                Ok(attachments) => security.secured(message, attachments, self.confirms.then_some(request)).await,
-                Err(error) => Err(error),
-            },
             None => Err(Error::new(ErrorKind::Unsupported, "a reply that is sent as a stream can't be secured")),
         };
         match secured {
@@ -135,6 +127,7 @@ impl<S: Service> Service for Secured<S> {
             let values = match verified {
                 Ok(verified) => {
                     request.understand(WSSE, "Security");
+                    request.require_included(verified.included());
                     let values = verified.values().to_vec();
                     request.extensions.insert(verified);
                     values

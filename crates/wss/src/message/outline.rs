@@ -41,7 +41,7 @@ impl Outline {
     /// # Errors
     /// It is not well-formed, or not an envelope with a body.
     pub(crate) fn of(text: &str, limits: Limits) -> Result<Self, Error> {
-        let (envelope, index) = Envelope::read(text, limits)?;
+        let (envelope, index) = Envelope::read(text, None, limits)?;
         let mut parts = vec![("Body".to_owned(), envelope.body.clone())];
         parts.extend(envelope.blocks.iter().map(|block| (block.local.clone(), block.range.clone())));
         let mut outline = Outline {

@@ -1,12 +1,13 @@
 //! What a received message must have.
 
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use castile_datatypes::DateTime;
-use castile_mime::{Attachments, ContentId};
+use castile_mime::{Attachments, ContentId, Packaging};
 use castile_xml::{Charset, decode};
 
 use super::assertions::{AssertionPolicy, MAX_ONE_TIME};
@@ -24,6 +25,7 @@ use super::username::{Passwords, ReceivedUsername};
 use crate::algorithm::Algorithms;
 use crate::assertion::{Assertion, ConfirmationMethod, ReceivedAssertion};
 use crate::crypto;
+use crate::included::{Includes, PartsInside};
 use crate::limits::Limits;
 use crate::trust::{Signer, Trust};
 use crate::uris::WSSE;
@@ -59,6 +61,8 @@ pub struct VerifiedMessage {
     assertion: Option<(Assertion, ConfirmationMethod)>,
     values: Vec<Vec<u8>>,
     confirmed: Vec<Confirmed>,
+    /// Where the elements are that stand for parts, if one of them is signed.
+    included: Vec<usize>,
 }
 
 /// A message whose signatures are valid. Its attachments, its password, and whether it was received before, are still to be checked.
@@ -68,6 +72,8 @@ pub(super) struct Checked {
     /// The number of the signature that fulfils the policy.
     accepted: Option<usize>,
     attachments: SignedAttachments,
+    /// Where the elements are that stand for parts, if one of them is signed.
+    included: Vec<usize>,
     assertion: Option<(Assertion, ConfirmationMethod)>,
     /// The values of the verified signatures, which an answer may confirm.
     values: Vec<Vec<u8>>,
@@ -231,7 +237,7 @@ impl Policy {
     /// # Errors
     /// The message doesn't fulfil the policy.
     pub async fn verify_in(&self, message: &[u8], charset: Option<Charset>) -> Result<VerifiedMessage, Error> {
-        let checked = self.check(message, charset)?;
+        let checked = self.check(message, charset, None)?;
         self.finish(checked, None).await
     }
 
@@ -247,14 +253,31 @@ impl Policy {
         message: &[u8],
         attachments: &mut Attachments,
     ) -> Result<VerifiedMessage, Error> {
-        let checked = self.check(message, None)?;
+        let checked = self.check(message, None, Some(Packaging::Attachments))?;
+        self.finish(checked, Some(attachments)).await
+    }
+
+    /// Verifies a message with MTOM, and its attachments, as [`verify_with_attachments`](Self::verify_with_attachments) does. What is
+    /// signed is the message with the base64 text of the parts in place of the elements `xop:Include`. Each of these must be in the body,
+    /// and the only content of its element. Read the message only if all of them are read as binary values:
+    /// [`RequestMessage::require_included`](castile_soap::RequestMessage::require_included).
+    ///
+    /// # Errors
+    /// Those of [`verify_with_attachments`](Self::verify_with_attachments).
+    pub async fn verify_mtom(&self, message: &[u8], attachments: &mut Attachments) -> Result<VerifiedMessage, Error> {
+        let checked = self.check(message, None, Some(Packaging::Mtom))?;
         self.finish(checked, Some(attachments)).await
     }
 
     /// Checks what takes only work: times and signatures, but not attachments. `charset` is that of the media type, if there is one.
-    pub(super) fn check(&self, message: &[u8], charset: Option<Charset>) -> Result<Checked, Error> {
+    pub(super) fn check(
+        &self,
+        message: &[u8],
+        charset: Option<Charset>,
+        packaging: Option<Packaging>,
+    ) -> Result<Checked, Error> {
         let text = decode(message, charset)?;
-        let (envelope, index) = Envelope::read(&text, self.limits)?;
+        let (envelope, index) = Envelope::read(&text, packaging, self.limits)?;
         let now = (self.clock)();
         let Some(block) = envelope.security(WSSE, self.role.as_deref())? else {
             return Err(Error::new(ErrorKind::Unsecured, "the message has no <Security>"));
@@ -275,6 +298,10 @@ impl Policy {
             scope: Scope::Message(tokens),
             allows_unsigned_prefixes,
             fault_prefix: fault_prefix.clone(),
+            parts: envelope
+                .includes
+                .as_ref()
+                .map(|includes| PartsInside { includes, kept: Cell::new(Some(self.limits.document.message_size)) }),
         };
         let no_tokens = Tokens::default();
         let vouched = self.check_assertions(&header, |allows| verification(&no_tokens, allows))?;
@@ -306,15 +333,18 @@ impl Policy {
         }
         // Whoever signed nothing of this request would take the answer to it for that to another one.
         let is_bound = signatures.iter().any(|one| one.signature.covers(&envelope.body));
-        let (signatures, stated): (Vec<VerifiedSignature>, Vec<_>) =
-            signatures.into_iter().map(|one| (one.signature, one.attachments)).unzip();
+        let (signatures, unverified): (Vec<VerifiedSignature>, Vec<_>) =
+            signatures.into_iter().map(|one| (one.signature, one.unverified)).unzip();
+        // Who reads the message must not find something else than the text that was signed.
+        let includes_parts = unverified.iter().any(|one| !one.contents.is_empty());
+        let included = envelope.includes.as_ref().filter(|_| includes_parts).map(Includes::offsets).unwrap_or_default();
         let signatures = named_by(
             signatures,
             chosen.and_then(|(number, _)| Some((accepted?, &header.assertions[number].assertion.id))),
         );
         let must_be_all = accepted.is_some() && self.signed.contains(&Part::Attachments);
         let rules = ContentRules { limits: self.limits, allows_unsigned_prefixes: self.allows_unsigned_prefixes };
-        let attachments = SignedAttachments::new(stated.into_iter().flatten().collect(), must_be_all, rules);
+        let attachments = SignedAttachments::new(unverified, must_be_all, rules);
         if let Some((ReceivedUsername { created: Some((_, created)), .. }, range)) = &header.username {
             self.check_time(created, now).map_err(|error| error.at(range.start))?;
         }
@@ -341,6 +371,7 @@ impl Policy {
             signatures,
             accepted,
             attachments,
+            included,
             assertion,
             values,
             confirmed,
@@ -416,7 +447,7 @@ impl Policy {
     /// Returns whether a message is a fault.
     pub(super) fn is_fault(&self, message: &[u8], charset: Option<Charset>) -> bool {
         let Ok(text) = decode(message, charset) else { return false };
-        Envelope::read(&text, self.limits).is_ok_and(|(envelope, _)| envelope.is_fault)
+        Envelope::read(&text, None, self.limits).is_ok_and(|(envelope, _)| envelope.is_fault)
     }
 
     /// Checks what has to be waited for: the attachments, the password, and whether the message was received before.
@@ -430,6 +461,7 @@ impl Policy {
             mut signatures,
             accepted,
             attachments: signed_attachments,
+            included,
             assertion,
             values,
             confirmed,
@@ -467,7 +499,7 @@ impl Policy {
             let message = "an assertion for one use, and a policy that remembers nothing";
             return Err(Error::new(ErrorKind::Assertion, message));
         }
-        Ok(VerifiedMessage { signatures, accepted, username, assertion, values, confirmed })
+        Ok(VerifiedMessage { signatures, accepted, username, assertion, values, confirmed, included })
     }
 
     fn check_timestamp(&self, timestamp: Option<&Timestamp>, now: SystemTime) -> Result<(), Error> {
@@ -621,7 +653,14 @@ impl VerifiedMessage {
         self.accepted_signature().is_some_and(|signature| signature.covers(range))
     }
 
-    /// Returns whether the [accepted signature](Self::accepted_signature) covers the content of the attachment with this Content-ID.
+    /// Returns the byte offsets of all elements `xop:Include`, if a signature covers one of them. What was signed is a binary value in its
+    /// place, so that the message must not be read in another way, as XML for example.
+    pub fn included(&self) -> &[usize] {
+        &self.included
+    }
+
+    /// Returns whether the [accepted signature](Self::accepted_signature) covers the content of the attachment with this Content-ID: as
+    /// an attachment, or because an `xop:Include` in what it covers stands for it.
     pub fn is_attachment_signed(&self, id: &ContentId) -> bool {
         self.accepted_signature().is_some_and(|signature| signature.covers_attachment(id))
     }

@@ -11,13 +11,14 @@ use aws_lc_rs::rand;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_datatypes::DateTime;
+use castile_mime::Packaging;
 use castile_xml::c14n::{Algorithm, Version};
 use castile_xml::{Charset, decode, excerpt};
 
-use super::attachments::{self, ContentRules};
 use super::confirmed::Confirmed;
 use super::envelope::Envelope;
 use super::part::Part;
+use super::parts::{SentIncludes, SentParts};
 use super::username::UsernameToken;
 use crate::assertion::SentAssertion;
 use crate::canonical::{Canonical, Wanted, signature_value};
@@ -26,9 +27,7 @@ use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
 use crate::signature::{Target, Template, TransformText, escaped, uri_of};
-use crate::uris::{
-    BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, SWA_CONTENT, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3,
-};
+use crate::uris::{BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
@@ -195,7 +194,7 @@ impl OutgoingSecurity {
     /// The message is not an envelope, it has a `Security` for the same role, or shares an id with the assertion; the assertion is not
     /// one, or is missing; the certificate doesn't have what is to identify it; or the key fails.
     pub async fn secure(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
-        Ok(self.secured(message, Vec::new(), None).await?.message)
+        Ok(self.secured(message, SentParts::default(), None).await?.message)
     }
 
     /// Returns a message in UTF-8 with what is to be added. The signature also covers the content of `parts`, which are sent with the
@@ -210,38 +209,31 @@ impl OutgoingSecurity {
         message: &'a [u8],
         parts: &[castile_mime::Part],
     ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send + use<'a> {
-        let attachments = self.attachments(parts);
-        async move { Ok(self.secured(message, attachments?, None).await?.message) }
+        let parts = SentParts::of(Some(Packaging::Attachments), parts);
+        async move { Ok(self.secured(message, parts, None).await?.message) }
     }
 
-    /// Returns the references to the attachments, if they are to be signed. Streams among the parts can't be in the future of
-    /// [`secured`](Self::secured), because they are not `Sync`.
-    pub(super) fn attachments(&self, parts: &[castile_mime::Part]) -> Result<Vec<Target<'static>>, Error> {
-        if self.key.is_none() || !self.signed.contains(&Part::Attachments) {
-            return Ok(Vec::new());
-        }
-        let mut targets = Vec::new();
-        let rules = ContentRules { limits: self.limits, allows_unsigned_prefixes: false };
-        for part in parts {
-            let Some(content) = part.content().bytes() else {
-                let id = excerpt(part.id().as_str(), 60);
-                let message = format!(
-                    "the attachment \"{id}\" is sent as a stream, whose content can't be signed before it is sent"
-                );
-                return Err(Error::new(ErrorKind::Unsupported, message));
-            };
-            let digest = attachments::digest(part, content, self.digest, rules)?;
-            let transforms = vec![TransformText::new(SWA_CONTENT)];
-            targets.push(Target { uri: part.id().to_url().into(), transforms, digest });
-        }
-        Ok(targets)
+    /// Returns a message with MTOM, with what is to be added. What is signed has the base64 text of the parts in place of the elements
+    /// `xop:Include`. Parts for which none of them in the signed body stands are signed as
+    /// [attachments](Self::secure_with_attachments).
+    ///
+    /// # Errors
+    /// An `xop:Include` is outside the body, is not the only content of its element, or stands for a stream or for no part. The errors
+    /// of [`secure_with_attachments`](Self::secure_with_attachments).
+    pub fn secure_mtom<'a>(
+        &'a self,
+        message: &'a [u8],
+        parts: &[castile_mime::Part],
+    ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send + use<'a> {
+        let parts = SentParts::of(Some(Packaging::Mtom), parts);
+        async move { Ok(self.secured(message, parts, None).await?.message) }
     }
 
     /// Returns a message with what is to be added. An answer may confirm the signature values of its request.
     pub(super) async fn secured(
         &self,
         message: &[u8],
-        attachments: Vec<Target<'static>>,
+        parts: SentParts,
         confirmed: Option<&[Vec<u8>]>,
     ) -> Result<SecuredMessage, Error> {
         if self.key.is_none() && confirmed.is_some() {
@@ -252,7 +244,7 @@ impl OutgoingSecurity {
         }
         let text = decode(message, Some(Charset::UTF_8))?;
         let limits = self.limits;
-        let (envelope, index) = Envelope::read(&text, limits)?;
+        let (envelope, index) = Envelope::read(&text, None, limits)?;
         if let Some(block) = envelope.security(WSSE, self.role.as_deref())? {
             let message = "the message has a <Security> for this role";
             return Err(Error::new(ErrorKind::Unsupported, message).at(block.range.start));
@@ -286,8 +278,12 @@ impl OutgoingSecurity {
             algorithm: uri_of(key.algorithm())?,
             digest: self.digest,
         };
-        let mut targets = self.digests(&unsigned.0, &block.targets, limits)?;
-        targets.extend(attachments);
+        let includes = parts.includes(&unsigned.0, limits)?;
+        let mut targets = self.digests(&unsigned.0, &block.targets, includes.as_ref())?;
+        if self.signed.contains(&Part::Attachments) {
+            let of_body = includes.filter(|_| self.signed.contains(&Part::Body));
+            targets.extend(parts.targets(of_body.as_ref(), self.digest, limits)?);
+        }
         let info = template.signed_info(&targets);
         let key_info = template.key_info(&block.key_info);
         let without_value = template.signature(&info, &[], &key_info, "");
@@ -441,8 +437,13 @@ impl OutgoingSecurity {
     }
 
     /// Computes the digests of elements. Prefixes that only values use are in the canonical forms, too.
-    fn digests(&self, text: &str, parts: &[SignedPart], limits: Limits) -> Result<Vec<Target<'static>>, Error> {
-        let source = Source::Message(text, limits.document);
+    fn digests(
+        &self,
+        text: &str,
+        parts: &[SignedPart],
+        includes: Option<&SentIncludes<'_>>,
+    ) -> Result<Vec<Target<'static>>, Error> {
+        let source = Source::Message(text, self.limits.document);
         let mut ids: Vec<&str> = parts.iter().map(SignedPart::id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -459,7 +460,7 @@ impl OutgoingSecurity {
                 SignedPart::Token { is_signed, .. } => Wanted::token(apex, !is_signed),
             });
         }
-        let canonical = Canonical::of(source, &wanted, EXCLUSIVE_10, self.digest)?;
+        let canonical = Canonical::of(source, &wanted, EXCLUSIVE_10, self.digest, includes)?;
         let targets = parts.iter().zip(canonical).map(|(part, Canonical { digest, prefixes })| {
             let (id, transform) = match part {
                 SignedPart::Element(id) => (id, TransformText { prefixes, ..TransformText::new(EXCLUSIVE) }),

@@ -10,7 +10,7 @@ use super::header::SecurityHeader;
 use crate::key::PublicKey;
 use crate::signature::{KeyHint, Signature};
 use crate::trust::{Signer, Trust, VerifyingKey};
-use crate::verify::{AttachmentDigest, Verification, VerifiedContent, VerifiedSignature};
+use crate::verify::{Unverified, Verification, VerifiedContent, VerifiedSignature};
 use crate::{Error, ErrorKind};
 
 /// A part that must be signed.
@@ -33,8 +33,8 @@ pub(super) struct Signers<'t> {
 /// A valid signature of a message.
 pub(super) struct MessageSignature<'t> {
     pub(super) signature: VerifiedSignature,
-    /// What it says about attachments, which is still to be compared.
-    pub(super) attachments: Vec<AttachmentDigest>,
+    /// What it says about the parts of the package, which is still to be compared.
+    pub(super) unverified: Unverified,
     pub(super) key: SignatureKey<'t>,
 }
 
@@ -58,8 +58,8 @@ impl<'t> Signers<'t> {
     ) -> Result<MessageSignature<'t>, Error> {
         verification.check_algorithm(range, signature)?;
         let key = self.key(signature, header, verification).map_err(|error| error.at(range.start))?;
-        let (signature, attachments) = verification.signature_by(range, signature, &key.key, key.signer.clone())?;
-        Ok(MessageSignature { signature, attachments, key })
+        let (signature, unverified) = verification.signature_by(range, signature, &key.key, key.signer.clone())?;
+        Ok(MessageSignature { signature, unverified, key })
     }
 
     fn key(
@@ -169,7 +169,12 @@ pub(super) fn assertion_part(range: &Range<usize>) -> Required<'_> {
 /// Returns the attachments that any signature covers. If all attachments must be signed, one signature must cover all of these;
 /// whether the message has further ones is known only when they have been read.
 pub(super) fn attachment_parts<'s>(signatures: &'s [MessageSignature<'_>]) -> impl Iterator<Item = Required<'s>> {
-    signatures.iter().flat_map(|one| &one.attachments).map(|stated| Required::Attachment(&stated.id))
+    signatures.iter().flat_map(|one| {
+        let stated = one.unverified.attachments.iter().map(|stated| &stated.id);
+        stated
+            .chain(one.signature.references.iter().flat_map(|reference| &reference.included))
+            .map(Required::Attachment)
+    })
 }
 
 /// Checks that nothing is signed elsewhere: it would be hidden from those who read the message, a signed header block for

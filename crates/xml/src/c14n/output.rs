@@ -214,6 +214,16 @@ impl<'m, O: Sink> Output<'m, O> {
         self.out.is_full()
     }
 
+    /// Has the sink replace the element at this offset, if it does so. Returns whether it does.
+    pub(super) fn replaces(&mut self, reader: &Reader<'_>, offset: usize) -> bool {
+        let is_replaced = self.out.replaces(offset);
+        if is_replaced {
+            self.pass_kept(reader);
+            self.out.replace(offset);
+        }
+        is_replaced
+    }
+
     fn wants_omitted_prefixes(&self) -> bool {
         self.method.algorithm.version == Version::Exclusive10 && self.out.wants_omitted_prefixes()
     }

@@ -407,7 +407,9 @@ impl<'a> Settings<'a> {
             action = operation.actions.request;
         }
         if let Some(security) = &options.security {
-            reading.to_mut().understood.extend(security.understood());
+            let reading = reading.to_mut();
+            reading.understood.extend(security.understood());
+            reading.notes_canonical = true;
         }
         if let Some(ItemSift { element, .. }) = sift {
             reading = Cow::Owned(reading.into_owned().with_cut_out(element));

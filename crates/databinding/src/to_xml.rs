@@ -48,13 +48,13 @@ pub trait ToXml {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn element(&self, out: &mut Encoder, start: &str, end: &str) {
         if Self::HAS_ATTRIBUTES || !Self::HAS_CONTENT {
-            out.raw(&start[..start.len() - 1]);
+            out.tag(&start[..start.len() - 1]);
             self.attributes(out);
             return self.rest(out, end);
         }
-        out.raw(start);
+        out.tag(start);
         self.content(out);
-        out.raw(end);
+        out.tag(end);
     }
 
     /// Writes what follows the attributes: the end of the start tag, the content and the end tag, or the end of an
@@ -63,9 +63,9 @@ pub trait ToXml {
     #[cfg_attr(not(debug_assertions), inline(always))]
     fn rest(&self, out: &mut Encoder, end: &str) {
         if Self::HAS_CONTENT {
-            out.raw(">");
+            out.tag(">");
             self.content(out);
-            out.raw(end);
+            out.tag(end);
         } else {
             out.raw("/>");
         }
@@ -139,6 +139,10 @@ pub struct Encoder {
     pub(crate) streams: bool,
     /// The stream in the document.
     pub(crate) streamed: Option<Box<Streamed>>,
+    /// Whether it is noted what is in canonical form.
+    notes_canonical: bool,
+    /// Whether all that was written since [`begin_canonical`](Self::begin_canonical) is certainly in canonical form.
+    is_canonical: bool,
 }
 
 /// The namespaces in scope at a position of the output, for an encoder that continues there.
@@ -178,7 +182,30 @@ impl Encoder {
             rewrites: 0,
             streams: false,
             streamed: None,
+            notes_canonical: false,
+            is_canonical: false,
         }
+    }
+
+    /// Sets whether it is noted what is in canonical form.
+    #[doc(hidden)]
+    pub fn noting_canonical(self, notes_canonical: bool) -> Self {
+        Encoder { notes_canonical, ..self }
+    }
+
+    /// Begins text that is in the form of Exclusive XML Canonicalization as long as it consists of tags without attributes and of
+    /// text. All prefixes in it must be declared before. Returns the length of the output.
+    #[doc(hidden)]
+    pub fn begin_canonical(&mut self) -> usize {
+        self.is_canonical = self.notes_canonical;
+        self.out.len()
+    }
+
+    /// Returns where canonical text ends that was begun before; `None` if something was written that may not be in that form, or if
+    /// that isn't noted.
+    #[doc(hidden)]
+    pub fn end_of_canonical(&self) -> Option<usize> {
+        self.is_canonical.then_some(self.out.len())
     }
 
     pub(crate) fn namespace_context(&mut self) -> NamespaceContext {
@@ -228,7 +255,15 @@ impl Encoder {
     /// Writes markup as it is.
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn raw(&mut self, markup: &str) {
-        self.out.extend_from_slice(markup.as_bytes());
+        self.is_canonical = false;
+        self.tag(markup);
+    }
+
+    /// Writes a tag, or a part of one, as it is. It has no white space, and no attributes unless it is that of a payload.
+    #[doc(hidden)]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn tag(&mut self, tag: &str) {
+        self.out.extend_from_slice(tag.as_bytes());
     }
 
     /// Writes an element.

@@ -80,7 +80,7 @@ impl<T, const MIN: usize> List<T, MIN> {
             let text = &out[start..];
             // A carriage return is written as a reference.
             fine &= !text.is_empty() && !text.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
-            fine &= !text.windows(5).any(|part| part == b"&#13;");
+            fine &= !text.windows(5).any(|part| part == b"&#xD;");
         }
         fine
     }

@@ -561,7 +561,7 @@ impl<const HAS_NAMES: bool> Items<HAS_NAMES> {
             fine &= write(item, out);
             let text = &out[start..];
             fine &= !text.is_empty() && !text.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'\n'));
-            fine &= !text.windows(5).any(|part| part == b"&#13;");
+            fine &= !text.windows(5).any(|part| part == b"&#xD;");
         }
         fine
     }

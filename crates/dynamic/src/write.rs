@@ -80,23 +80,23 @@ impl ToXml for Value {
             Value::Shared(value) => value.element(out, start, end),
             Value::Any(value) => value.element(out, start, end),
             value if value.has_attributes() || !value.has_content() => {
-                out.raw(start.strip_suffix('>').unwrap_or(start));
+                out.tag(start.strip_suffix('>').unwrap_or(start));
                 value.attributes(out);
                 value.rest(out, end);
             }
             value => {
-                out.raw(start);
+                out.tag(start);
                 value.content(out);
-                out.raw(end);
+                out.tag(end);
             }
         }
     }
 
     fn rest(&self, out: &mut Encoder, end: &str) {
         if self.has_content() {
-            out.raw(">");
+            out.tag(">");
             self.content(out);
-            out.raw(end);
+            out.tag(end);
         } else {
             out.raw("/>");
         }

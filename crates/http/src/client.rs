@@ -109,7 +109,7 @@ where
     B: http_body::Body<Data = Bytes> + Send + 'static,
     B::Error: Into<BoxError>,
 {
-    let written = Written { message: message.into(), parts: Vec::new(), packaging: None };
+    let written = Written::new(message);
     exchange(transport, url, version, action, written, ExchangeOptions::new(max_message_size)).await
 }
 
@@ -335,7 +335,7 @@ async fn request(
     written: Written,
     options: ExchangeOptions,
 ) -> Result<Request<Body>, Error> {
-    let Written { message, parts, packaging } = written;
+    let Written { message, parts, packaging, .. } = written;
     let packaging = package::packaging(packaging, &parts);
     let (mut content_type, soap_action) = request_headers(version, action).map_err(|error| {
         let message = format!("the action {action:?} has characters that are not allowed in a header");

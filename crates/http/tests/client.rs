@@ -318,7 +318,7 @@ async fn streams_may_take_any_time_and_silence_may_not() {
     let transport = Transport::with_options(options);
     let exchange = |action: &'static str, pieces| {
         let message = Content::from("<a/>");
-        let written = Written { message, parts: vec![slowly(pieces)], packaging: None };
+        let written = Written { parts: vec![slowly(pieces)], ..Written::new(message) };
         client::exchange(transport.clone(), &url, Version::Soap11, action, written, ExchangeOptions::new(1_000))
     };
     let reply = exchange("attachment", vec![Some("x"); 8]).await.unwrap();
@@ -343,7 +343,7 @@ async fn a_stream_that_is_sent_at_once_is_timed_once() {
     for head in ["", "HTTP/1.1 200 OK\r\ncontent-type: text/xml\r\ncontent-length: 4\r\n\r\n"] {
         let url = dripping(head, "", Duration::from_secs(60)).await.parse().unwrap();
         let part = Part::attachment("text/plain", Content::from("x")).unwrap();
-        let written = Written { message: Content::from("<a/>"), parts: vec![part], packaging: None };
+        let written = Written { parts: vec![part], ..Written::new("<a/>") };
         let begun = std::time::Instant::now();
         let options = ExchangeOptions::new(1_000);
         let error = client::exchange(within(1_000, 0), &url, Version::Soap11, "", written, options).await.unwrap_err();

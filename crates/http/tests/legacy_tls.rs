@@ -11,7 +11,6 @@ use castile_http::client::{
 };
 use castile_http::tls::{Identity, Pem};
 use castile_http::{Error, ErrorKind};
-use castile_mime::Content;
 use castile_soap::{Version, Written};
 use tempfile::TempDir;
 
@@ -84,7 +83,7 @@ impl Server {
         options.tls = Tls::with_options(tls)?;
         let transport = Transport::with_options(options);
         let url = format!("https://localhost:{}/", self.port).parse().unwrap();
-        let message = Written { message: Content::from("<a/>"), parts: Vec::new(), packaging: None };
+        let message = Written::new("<a/>");
         let reply =
             client::exchange(transport, &url, Version::Soap11, "", message, ExchangeOptions::new(1 << 20)).await?;
         assert_eq!(reply.received.message, "<a/>");

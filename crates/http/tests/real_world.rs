@@ -109,7 +109,7 @@ fn transport(set: impl FnOnce(&mut Options)) -> Transport {
 }
 
 async fn send(transport: &Transport, url: &str, set: impl FnOnce(&mut ExchangeOptions)) -> Result<ClientReply, Error> {
-    let written = Written { message: Content::from("<request/>"), parts: Vec::new(), packaging: None };
+    let written = Written::new("<request/>");
     exchange(transport, url, written, set).await
 }
 
@@ -133,7 +133,7 @@ fn streamed() -> Written {
     let pieces = futures_util::stream::iter(
         ["<a>", "</a>"].map(|piece| Ok::<_, std::io::Error>(Frame::data(Bytes::from(piece)))),
     );
-    Written { message: Content::stream(StreamBody::new(pieces)), parts: Vec::new(), packaging: None }
+    Written::new(Content::stream(StreamBody::new(pieces)))
 }
 
 #[tokio::test]

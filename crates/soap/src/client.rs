@@ -65,7 +65,8 @@ pub fn request_package<Q: ToPayload + ?Sized>(
 ) -> Result<Written, Error> {
     let first = options.call.as_ref().map(Call::blocks).unwrap_or_default();
     let header = Headers { first: &first, blocks: header };
-    let written = request.write(version, header, &operation.request, Encoder::default(), mtom)?;
+    let out = Encoder::default().noting_canonical(options.notes_canonical);
+    let written = request.write(version, header, &operation.request, out, mtom)?;
     Ok(written.with(parts))
 }
 

@@ -69,4 +69,6 @@ pub use service::{Dispatch, Payload, Service};
 pub use tower_layer::{Layer, layer_fn};
 pub use trace::{Step, Trace, TraceData};
 pub use version::Version;
+#[doc(hidden)]
+pub use writer::CanonicalContent;
 pub use writer::Written;

@@ -37,6 +37,9 @@ pub struct Options {
     /// Where large messages are read and written. With `None`, the default, the calling task does it. HTTP servers and clients use
     /// workers for messages of more than 256 KiB by default.
     pub offload: Option<Offloading>,
+    /// Whether it is noted what of a written message is in canonical form, for those who sign it.
+    #[doc(hidden)]
+    pub notes_canonical: bool,
 }
 
 impl Default for Options {
@@ -58,6 +61,7 @@ impl From<Limits> for Options {
             attachments: castile_mime::Limits::default(),
             mtom: Mtom::default(),
             offload: None,
+            notes_canonical: false,
         }
     }
 }

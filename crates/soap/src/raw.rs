@@ -186,7 +186,7 @@ impl ToPayload for Raw {
         mtom: Option<usize>,
     ) -> Result<Written, Error> {
         let packaging = mtom.map(|_| Packaging::Mtom);
-        let written = |message| Written { message, parts: Vec::new(), packaging };
+        let written = |message: Content| Written { packaging, ..Written::new(message) };
         let content = self.content()?;
         blocks::write_before_body(version, header, &mut before);
         let end = self.scope.write_body(version, &mut before);

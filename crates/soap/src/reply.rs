@@ -19,7 +19,7 @@ use crate::error::{Error, ErrorKind};
 use crate::fault::{Fault, FaultDetail, NoDetail, Part, View};
 use crate::offload::{Offloading, Turn};
 use crate::payload::ToPayload;
-use crate::reply_message::{Pending, ReplyMessage};
+use crate::reply_message::{Pending, Rare, ReplyMessage};
 use crate::version::Version;
 use crate::writer::Written;
 use crate::{header, streamed};
@@ -49,6 +49,8 @@ pub(crate) struct Responding {
     pub(crate) reservation: Option<Arc<Reservation>>,
     /// The maximum size of a response in bytes.
     pub(crate) limit: usize,
+    /// Whether it is noted what of a response is in canonical form.
+    pub(crate) notes_canonical: bool,
 }
 
 /// The parts and HTTP headers of a response.
@@ -88,7 +90,7 @@ impl Responding {
         // An operation without a response sends only HTTP headers.
         if self.operation.response.is_none() {
             let http_headers = extras.http_headers.take();
-            return Some(ReplyMessage { http_headers, ..ReplyMessage::empty(self.version) });
+            return Some(ReplyMessage { rare: Rare::of(http_headers, None), ..ReplyMessage::empty(self.version) });
         }
         let most = self.offload.as_ref().map_or(usize::MAX, Offloading::above);
         if self.operation.response_size.last() > most {
@@ -142,6 +144,7 @@ impl Responding {
         };
         let (first, action) = exchange.map(|exchange| exchange.of_response(operation)).unwrap_or_default();
         let mut out = Encoder::new(operation.response_size.buffer()).limited(self.limit);
+        out = out.noting_canonical(self.notes_canonical);
         let mut reservation = None;
         match most {
             Some(most) => out = out.within(most),
@@ -154,7 +157,7 @@ impl Responding {
         let blocks = header.own();
         let header = Headers { first: &first, blocks: &blocks };
         Some(match response.write(version, header, root, out, mtom) {
-            Ok(Written { message, parts: mut included, packaging }) => {
+            Ok(Written { message, parts: mut included, packaging, canonical }) => {
                 let length = message.bytes().map_or(0, Bytes::len);
                 if message.bytes().is_some() {
                     operation.response_size.record(length);
@@ -185,7 +188,7 @@ impl Responding {
                     action,
                     parts,
                     packaging,
-                    http_headers,
+                    rare: Rare::of(http_headers, canonical),
                     reservation,
                     ..ReplyMessage::new(version, message)
                 }
@@ -299,8 +302,8 @@ fn write_view(
     out.raw(version.epilogue());
     match out.finish() {
         Ok(message) => {
-            let http_headers = fault.own_http_headers();
-            ReplyMessage { action, http_headers, ..ReplyMessage::of_fault(version, fault.code.clone(), message) }
+            let rare = Rare::of(fault.own_http_headers(), None);
+            ReplyMessage { action, rare, ..ReplyMessage::of_fault(version, fault.code.clone(), message) }
         }
         // Only values of a handler can be unwritable, because reasons are made printable.
         Err(error) => unwritable(version, exchange, &error),

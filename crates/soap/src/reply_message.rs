@@ -1,5 +1,6 @@
 //! A reply message with the data for its transport.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -11,6 +12,7 @@ use http::HeaderMap;
 use crate::fault_code::FaultCode;
 use crate::http_headers::http_headers;
 use crate::version::Version;
+use crate::writer::CanonicalContent;
 
 /// A future of a reply.
 pub type Pending = BoxFuture<'static, ReplyMessage>;
@@ -35,11 +37,28 @@ pub struct ReplyMessage {
     /// The memory reservation to which the message is charged. It must be held until the message is sent. With `None`, the message
     /// is not charged yet.
     pub reservation: Option<Arc<Reservation>>,
-    /// Boxed, because replies are moved several times.
-    pub(crate) http_headers: Option<Box<HeaderMap>>,
+    pub(crate) rare: Option<Box<Rare>>,
     /// Whether the request was not answered because memory was exhausted. The message is then a fault that asks the client to retry
     /// later, and HTTP sends status 503.
     pub is_exhausted: bool,
+}
+
+/// What few replies have. Boxed, because replies are moved several times.
+#[derive(Debug, Default)]
+pub(crate) struct Rare {
+    pub(crate) http_headers: HeaderMap,
+    /// What of the message is certainly in canonical form.
+    pub(crate) canonical: Option<CanonicalContent>,
+}
+
+impl Rare {
+    /// Returns nothing if there is nothing rare.
+    pub(crate) fn of(http_headers: Option<Box<HeaderMap>>, canonical: Option<CanonicalContent>) -> Option<Box<Self>> {
+        let is_rare = http_headers.is_some() || canonical.is_some();
+        is_rare.then(|| {
+            Box::new(Rare { http_headers: http_headers.map_or_else(HeaderMap::new, |headers| *headers), canonical })
+        })
+    }
 }
 
 impl ReplyMessage {
@@ -53,7 +72,7 @@ impl ReplyMessage {
             parts: Vec::new(),
             packaging: None,
             reservation: None,
-            http_headers: None,
+            rare: None,
             is_exhausted: false,
         }
     }
@@ -70,18 +89,25 @@ impl ReplyMessage {
 
     /// Returns the HTTP headers that are sent with the message. Headers that describe the message itself are not sent.
     pub fn http_headers(&self) -> &HeaderMap {
-        http_headers(self.http_headers.as_deref())
+        http_headers(self.rare.as_ref().map(|rare| &rare.http_headers))
     }
 
     /// Returns the HTTP headers for modification.
     pub fn http_headers_mut(&mut self) -> &mut HeaderMap {
-        self.http_headers.get_or_insert_default()
+        &mut self.rare.get_or_insert_default().http_headers
     }
 
     /// Takes the HTTP headers out of the message, if there are any, for transports.
     #[doc(hidden)]
-    pub fn take_http_headers(&mut self) -> Option<Box<HeaderMap>> {
-        self.http_headers.take()
+    pub fn take_http_headers(&mut self) -> Option<HeaderMap> {
+        self.rare.as_mut().map(|rare| std::mem::take(&mut rare.http_headers))
+    }
+
+    /// Takes what of the message is certainly in canonical form, for those who sign it. It is known only if
+    /// [`Options::notes_canonical`](crate::Options) is set, and if the message is the one that was written.
+    #[doc(hidden)]
+    pub fn take_canonical_content(&mut self) -> Option<Range<usize>> {
+        self.rare.as_mut()?.canonical.take()?.within(&self.message)
     }
 
     /// Returns whether the message is a fault.

@@ -3,25 +3,20 @@
 use std::fmt;
 
 use castile_databinding::ExpandedName;
-use castile_mime::{Packaging, Part};
 use futures_util::future::BoxFuture;
 
 use crate::error::Error;
 use crate::package::Received;
+use crate::writer::Written;
 
 /// Adds security to the requests of a client, and checks that of the answers. `castile-wss` implements it for WS-Security.
 pub trait MessageSecurity: fmt::Debug + Send + Sync + 'static {
-    /// Returns a request with security. The message is in UTF-8. `parts` are sent with it, in this packaging. The future doesn't hold them, because those
-    /// that are streams can't be shared between threads: what is needed of them is read before it is returned.
+    /// Returns a request with security. Its message is in UTF-8, and in memory. The future doesn't hold the parts of the request,
+    /// because those that are streams can't be shared between threads: what is needed of them is read before it is returned.
     ///
     /// # Errors
     /// The request can't be secured.
-    fn secure<'a>(
-        &'a self,
-        request: &'a [u8],
-        packaging: Option<Packaging>,
-        parts: &[Part],
-    ) -> BoxFuture<'a, Result<SecuredRequest, Error>>;
+    fn secure<'a>(&'a self, request: &'a Written) -> BoxFuture<'a, Result<SecuredRequest, Error>>;
 
     /// Checks the security of an answer, before anything else is read from it. `signatures` are those of the
     /// [request](SecuredRequest::signatures). Attachments may still be arriving. They can be read from afterwards, even if they have to

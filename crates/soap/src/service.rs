@@ -339,6 +339,7 @@ impl Payload<'_> {
             offload: options.offload.clone(),
             reservation: charge.cloned(),
             limit: options.limits.written_size,
+            notes_canonical: options.notes_canonical,
         };
         Ok(Handling::new(responding, trace, received.package(), charged, header, context))
     }

@@ -1,8 +1,12 @@
 //! Writes whole messages: the envelope around a payload.
 
+use std::ops::Range;
+
 use bytes::Bytes;
 use castile_databinding::{Encoder, Streamed, ToXml};
 use castile_mime::{Content, ContentId, Packaging, Part};
+use castile_xml::c14n::{self, Algorithm, Method, Subset};
+use castile_xml::{Limits, Reader, Token};
 use futures_util::TryStreamExt;
 use http_body::Frame;
 use http_body_util::StreamBody;
@@ -21,9 +25,34 @@ pub struct Written {
     pub parts: Vec<Part>,
     /// How the envelope and the parts are packaged. `None` leaves this to the transport.
     pub packaging: Option<Packaging>,
+    /// What of the envelope is certainly in canonical form.
+    #[doc(hidden)]
+    pub canonical: Option<CanonicalContent>,
+}
+
+/// The content of the payload's element, written in the form that Exclusive XML Canonicalization has, if all prefixes that the element
+/// declares are treated as inclusive. Whoever signs the message need not read it.
+#[derive(Clone, Debug)]
+pub struct CanonicalContent {
+    /// The message. While it is held, no other has the same address.
+    message: Bytes,
+    range: Range<usize>,
+}
+
+impl CanonicalContent {
+    /// Returns where the content is, unless the message was replaced by another.
+    pub fn within(&self, message: &Content) -> Option<Range<usize>> {
+        let is_same = |bytes: &Bytes| bytes.as_ptr() == self.message.as_ptr() && bytes.len() == self.message.len();
+        message.bytes().is_some_and(is_same).then(|| self.range.clone())
+    }
 }
 
 impl Written {
+    /// A message without parts.
+    pub fn new(message: impl Into<Content>) -> Self {
+        Written { message: message.into(), parts: Vec::new(), packaging: None, canonical: None }
+    }
+
     /// Inserts parts before the existing parts.
     pub(crate) fn with(mut self, mut parts: Vec<Part>) -> Self {
         parts.append(&mut self.parts);
@@ -110,7 +139,7 @@ pub(crate) fn write_package(
         out = out.with_parts(threshold, ContentId::random()?.as_str());
     }
     out = out.streaming();
-    encode(version, header, root, value, &mut out);
+    let canonical = encode(version, header, root, value, &mut out);
     let streamed = out.take_streamed();
     let packaging = (mtom.is_some() || out.has_references()).then_some(Packaging::Mtom);
     let (message, included) = out.into_parts()?;
@@ -120,11 +149,16 @@ pub(crate) fn write_package(
         let content_type = part.content_type.as_deref().unwrap_or("application/octet-stream");
         parts.push(Part::new(id, content_type, part.content.into())?);
     }
+    let message = Bytes::from(message);
+    let canonical = canonical.filter(|_| streamed.is_none()).map(|range| {
+        debug_assert!(is_canonical(&message, root, &range), "the content of the payload is not canonical");
+        CanonicalContent { message: message.clone(), range }
+    });
     let message = match streamed {
         None => message.into(),
-        Some(streamed) => stream(message.into(), streamed),
+        Some(streamed) => stream(message, streamed),
     };
-    Ok(Written { message, parts, packaging })
+    Ok(Written { message, parts, packaging, canonical })
 }
 
 /// Creates a message that is generated while it is sent.
@@ -135,7 +169,14 @@ fn stream(mut message: Bytes, streamed: Streamed) -> Content {
     Content::stream(StreamBody::new(frames)).between(before, message)
 }
 
-fn encode(version: Version, header: Headers<'_>, root: &Root, value: &dyn Encodes, out: &mut Encoder) {
+/// Writes the message. Returns where the content of the payload's element is, if it is canonical.
+fn encode(
+    version: Version,
+    header: Headers<'_>,
+    root: &Root,
+    value: &dyn Encodes,
+    out: &mut Encoder,
+) -> Option<Range<usize>> {
     match root.body {
         None if header.is_empty() => out.raw(version.prologue()),
         None => {
@@ -147,6 +188,7 @@ fn encode(version: Version, header: Headers<'_>, root: &Root, value: &dyn Encode
     // A type of the program may be in another namespace than the element.
     let is_of_root = value.namespace().is_none_or(|own| own == root.element.namespace);
     out.payload(if is_of_root { root.start } else { "" });
+    let begins = out.begin_canonical();
     if root.is_encoded {
         out.encode(version.encoding());
         out.raw(root.start.strip_suffix('>').unwrap_or(root.start));
@@ -155,9 +197,42 @@ fn encode(version: Version, header: Headers<'_>, root: &Root, value: &dyn Encode
     } else {
         value.element(root, out);
     }
+    let ends = out.end_of_canonical().filter(|_| root.body.is_none());
     let epilogue = version.epilogue();
     out.raw(match root.body {
         None => epilogue,
         Some(_) => epilogue.strip_prefix(root.end).unwrap_or(epilogue),
     });
+    Some(begins + root.start.len()..ends?.checked_sub(root.end.len())?)
+}
+
+/// Whether the content of the payload's element is what canonicalization makes of it. Long messages are not looked at.
+fn is_canonical(message: &[u8], root: &Root, content: &Range<usize>) -> bool {
+    const MAX_LENGTH: usize = 64 << 10;
+    if message.len() > MAX_LENGTH {
+        return true;
+    }
+    let apex = content.start - root.start.len();
+    let form = || {
+        let mut reader = Reader::new(message, Limits::default())?;
+        loop {
+            match reader.next()? {
+                Token::StartTag(tag) if tag.offset == apex => break,
+                Token::End => return Ok(Vec::new()),
+                _ => {}
+            }
+        }
+        let prefixes: Vec<_> =
+            reader.namespaces().map(|(prefix, _)| if prefix.is_empty() { "#default" } else { prefix }).collect();
+        let exclusive = Algorithm { version: c14n::Version::Exclusive10, with_comments: true };
+        let method = Method::new(exclusive).with_inclusive_namespaces(&prefixes.join(" "));
+        let mut form = Vec::new();
+        let subset = Subset { apex: Some(apex), without: None };
+        method.write(&mut Reader::new(message, Limits::default())?, subset, |piece| form.extend(piece.as_bytes()))?;
+        Ok::<_, castile_xml::Error>(form)
+    };
+    let content = [&message[content.clone()], root.end.as_bytes()].concat();
+    // Before it is one start tag.
+    let is_tag = |start: &[u8]| start.iter().filter(|byte| **byte == b'<').count() == 1;
+    form().is_ok_and(|form| form.strip_suffix(&*content).is_some_and(is_tag))
 }

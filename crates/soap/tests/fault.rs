@@ -3,6 +3,7 @@
 
 mod common;
 
+use bytes::Bytes;
 use castile_databinding::datatypes::QName;
 use castile_mime::{Attachments, Packaging, Part};
 use castile_soap::{Detail, Fault, FaultCode, NoDetail, Options, Reason, Received, Version, client};

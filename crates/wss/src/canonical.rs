@@ -2,14 +2,24 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use castile_xml::Token;
 use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
+use castile_xml::{Reader, Token};
 
 use crate::crypto::{self, Digest, SigningKey};
 use crate::included::update_with;
+use crate::known::KnownContent;
 use crate::message::SentIncludes;
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
+
+/// What of a message is not in its text while it is signed.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Elsewhere<'e> {
+    /// The parts that elements stand for.
+    pub(crate) includes: Option<&'e SentIncludes<'e>>,
+    /// The content that a marker stands for.
+    pub(crate) known: Option<&'e KnownContent<'e>>,
+}
 
 /// Content that is to be signed.
 #[derive(Clone, Copy)]
@@ -49,20 +59,20 @@ pub(crate) struct Canonical {
 }
 
 impl Canonical {
-    /// Digests all this content. The document is read once, and again if values use prefixes that nothing else does. Parts have the
-    /// place of the elements that stand for them, except in tokens.
+    /// Digests all this content. The document is read once, and again if values use prefixes that nothing else does. What is elsewhere
+    /// has the place of what stands for it, except in tokens.
     pub(crate) fn of(
         source: Source<'_>,
         wanted: &[Wanted],
         algorithm: Algorithm,
         digest: DigestAlgorithm,
-        includes: Option<&SentIncludes<'_>>,
+        elsewhere: Elsewhere<'_>,
     ) -> Result<Vec<Self>, Error> {
-        let of = |wanted: &[(Wanted, BTreeSet<String>)]| Content::of(source, wanted, algorithm, digest, includes);
+        let of = |wanted: &[(Wanted, BTreeSet<String>)]| Content::of(source, wanted, algorithm, digest, elsewhere);
         let mut scopes = BTreeMap::new();
         if algorithm.version == Version::Exclusive10 {
             let own = wanted.iter().filter(|wanted| wanted.form == WantedForm::Own);
-            scopes = prefixes_at(source, &own.filter_map(|wanted| wanted.apex).collect())?;
+            scopes = prefixes_at(source, &own.filter_map(|wanted| wanted.apex).collect(), elsewhere.known)?;
         }
         let own_prefixes = |wanted: &Wanted| match (wanted.form, wanted.apex) {
             (WantedForm::Own, Some(apex)) => scopes.get(&apex).cloned().unwrap_or_default(),
@@ -117,27 +127,41 @@ pub(crate) async fn signature_value(
     key.sign(&canonical).await
 }
 
-/// Returns the prefixes in scope at each of these elements, as a `PrefixList` has them.
-fn prefixes_at(source: Source<'_>, apexes: &BTreeSet<usize>) -> Result<BTreeMap<usize, BTreeSet<String>>, Error> {
-    let mut scopes = BTreeMap::new();
+/// Returns the prefixes in scope at each of these elements, as a `PrefixList` has them. For the element that known content is in,
+/// they are those in scope at the content: it is canonical if none of them is declared inside.
+fn prefixes_at(
+    source: Source<'_>,
+    apexes: &BTreeSet<usize>,
+    known: Option<&KnownContent<'_>>,
+) -> Result<BTreeMap<usize, BTreeSet<String>>, Error> {
+    let mut scopes: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+    let mut is_marker_due = known.is_some();
     let mut reader = source.reader()?;
-    for &apex in apexes {
-        loop {
-            match reader.next()? {
-                Token::StartTag(tag) if tag.offset == apex => break,
-                Token::End => {
-                    return Err(Error::new(ErrorKind::Reference, "an element to be signed is not there").at(apex));
-                }
-                _ => {}
+    while scopes.len() < apexes.len() || is_marker_due {
+        match reader.next()? {
+            Token::StartTag(tag) if apexes.contains(&tag.offset) => {
+                scopes.insert(tag.offset, prefixes_in_scope(&reader));
             }
+            Token::Text(text) if known.is_some_and(|known| known.is_marked(&text)) => {
+                is_marker_due = false;
+                let prefixes = prefixes_in_scope(&reader);
+                for offset in reader.open_offsets() {
+                    if let Some(scope) = scopes.get_mut(&offset) {
+                        scope.extend(prefixes.iter().cloned());
+                    }
+                }
+            }
+            Token::End => return Err(Error::new(ErrorKind::Reference, "an element to be signed is not there")),
+            _ => {}
         }
-        let is_bound = |prefix: &str| reader.resolve(prefix).is_some_and(|name| !name.is_empty());
-        let prefixes = reader.namespaces().map(|(prefix, _)| prefix);
-        let prefixes = prefixes.filter(|prefix| *prefix != "xml" && is_bound(prefix));
-        let prefixes = prefixes.map(|prefix| if prefix.is_empty() { "#default" } else { prefix }.to_owned());
-        scopes.insert(apex, prefixes.collect());
     }
     Ok(scopes)
+}
+
+fn prefixes_in_scope(reader: &Reader<'_>) -> BTreeSet<String> {
+    let is_bound = |prefix: &str| reader.resolve(prefix).is_some_and(|name| !name.is_empty());
+    let prefixes = reader.namespaces().map(|(prefix, _)| prefix).filter(|prefix| *prefix != "xml" && is_bound(prefix));
+    prefixes.map(|prefix| if prefix.is_empty() { "#default" } else { prefix }.to_owned()).collect()
 }
 
 fn prefix_list(prefixes: &BTreeSet<String>) -> String {
@@ -145,34 +169,33 @@ fn prefix_list(prefixes: &BTreeSet<String>) -> String {
 }
 
 /// Content whose digest is computed.
-struct Content<'p> {
+struct Content<'e> {
     digest: Box<dyn Digest>,
     omitted: BTreeSet<String>,
     /// Whether the next text is the start tag of a token that replaces a reference to it.
     is_token: bool,
-    /// The elements that stand for parts.
-    includes: Option<&'p SentIncludes<'p>>,
+    elsewhere: Elsewhere<'e>,
     /// Why a part can't be digested.
     failed: Option<Error>,
 }
 
-impl<'p> Content<'p> {
+impl<'e> Content<'e> {
     /// Digests content, each with its `PrefixList`.
     fn of(
         source: Source<'_>,
         wanted: &[(Wanted, BTreeSet<String>)],
         algorithm: Algorithm,
         digest: DigestAlgorithm,
-        includes: Option<&'p SentIncludes<'p>>,
+        elsewhere: Elsewhere<'e>,
     ) -> Result<Vec<Self>, Error> {
         let (mut contents, mut methods) = (Vec::new(), Vec::new());
         for (wanted, prefixes) in wanted {
             let method = Method::new(algorithm).without_comments();
             methods.push(method.with_inclusive_namespaces(&prefix_list(prefixes)));
             let is_token = wanted.form != WantedForm::Own;
-            let includes = includes.filter(|_| !is_token);
+            let elsewhere = if is_token { Elsewhere::default() } else { elsewhere };
             let digest = crypto::digest(digest)?;
-            contents.push(Content { digest, omitted: BTreeSet::new(), is_token, includes, failed: None });
+            contents.push(Content { digest, omitted: BTreeSet::new(), is_token, elsewhere, failed: None });
         }
         let forms = wanted.iter().zip(&methods).zip(&mut contents).map(|(((wanted, _), method), out)| Form {
             method,
@@ -189,18 +212,20 @@ impl<'p> Content<'p> {
 
 impl Sink for &mut Content<'_> {
     fn text(&mut self, piece: &str) {
-        match std::mem::take(&mut self.is_token) {
-            true => start_of_token(piece, |piece| self.digest.update(piece.as_bytes())),
-            false => self.digest.update(piece.as_bytes()),
+        let mut update = |piece: &str| self.digest.update(piece.as_bytes());
+        match (std::mem::take(&mut self.is_token), self.elsewhere.known) {
+            (true, _) => start_of_token(piece, update),
+            (false, Some(known)) => known.pass(piece, update),
+            (false, None) => update(piece),
         }
     }
 
     fn replaces(&self, offset: usize) -> bool {
-        self.includes.is_some_and(|includes| includes.at(offset).is_some())
+        self.elsewhere.includes.is_some_and(|includes| includes.at(offset).is_some())
     }
 
     fn replace(&mut self, offset: usize) {
-        let Some(content) = self.includes.and_then(|includes| includes.at(offset)) else { return };
+        let Some(content) = self.elsewhere.includes.and_then(|includes| includes.at(offset)) else { return };
         let digested = content.and_then(|content| update_with(&mut *self.digest, content));
         self.failed = self.failed.take().or(digested.err());
     }

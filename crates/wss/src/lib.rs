@@ -17,6 +17,7 @@ mod explain;
 mod included;
 mod index;
 mod key;
+mod known;
 mod limits;
 pub mod message;
 mod moment;

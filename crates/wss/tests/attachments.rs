@@ -12,7 +12,7 @@ use castile_databinding::schema::Element;
 use castile_mime::{Attachments, Charges, Content, ContentId, Message, Packaging, Part, Related};
 use castile_soap::{
     Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Received,
-    Request, RequestMessage, Response, Root, Service, Version,
+    Request, RequestMessage, Response, Root, Service, Version, Written,
 };
 use castile_wss::message::{
     ClientSecurity, OutgoingSecurity, Part as SignedPart, Policy, SecurityLayer, VerifiedMessage,
@@ -608,7 +608,11 @@ fn attachments_are_signed_both_ways() {
         service.call(request, &Options::default()).now_or_never().unwrap()
     };
     let attached = [PHOTO, NOTE, LIST];
-    let secured = client.secure(order("Tea").as_bytes(), None, &parts(&attached)).now_or_never().unwrap().unwrap();
+    let secured = client
+        .secure(&Written { parts: parts(&attached), ..Written::new(order("Tea")) })
+        .now_or_never()
+        .unwrap()
+        .unwrap();
     let reply = call(&secured.message, received(&attached));
     let answer = reply.message.bytes().unwrap().clone();
     assert!(String::from_utf8_lossy(&answer).contains("3 attachments"));
@@ -634,14 +638,18 @@ fn attachments_are_signed_both_ways() {
     let (attachments, _) = packaged(100_000, "image/png", castile_mime::Limits::default(), 50_000);
     assert!(call(message.as_bytes(), attachments).is_exhausted);
     // A stream can't be signed.
-    let secured = client.secure(order("stream").as_bytes(), None, &parts(&attached)).now_or_never().unwrap().unwrap();
+    let secured = client
+        .secure(&Written { parts: parts(&attached), ..Written::new(order("stream")) })
+        .now_or_never()
+        .unwrap()
+        .unwrap();
     let reply = call(&secured.message, received(&attached));
     let message = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
     assert!(message.contains("the reply could not be secured") && reply.parts.is_empty(), "{message}");
     use ErrorKind::{Exhausted, Reference, Unsigned, Unsupported};
     assert_eq!(*refused.lock().unwrap(), [Reference, Unsigned, Exhausted, Unsupported]);
-    let streamed = [Part::new(ContentId::parse("a@b").unwrap(), "image/png", bytewise(b"it")).unwrap()];
-    let error = client.secure(ORDER.as_bytes(), None, &streamed).now_or_never().unwrap().unwrap_err();
+    let streamed = vec![Part::new(ContentId::parse("a@b").unwrap(), "image/png", bytewise(b"it")).unwrap()];
+    let error = client.secure(&Written { parts: streamed, ..Written::new(ORDER) }).now_or_never().unwrap().unwrap_err();
     assert_eq!(error.kind(), castile_soap::ErrorKind::Security);
 }
 

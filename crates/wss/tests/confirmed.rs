@@ -7,7 +7,7 @@ use bytes::Bytes;
 use castile_databinding::schema::Element;
 use castile_soap::{
     Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
-    RequestMessage, Root, SecuredRequest, Service, Version,
+    RequestMessage, Root, SecuredRequest, Service, Version, Written,
 };
 use castile_wss::message::{
     ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
@@ -58,7 +58,7 @@ fn client() -> ClientSecurity {
 }
 
 fn secured(client: &ClientSecurity, message: &str) -> SecuredRequest {
-    client.secure(message.as_bytes(), None, &[]).now_or_never().unwrap().unwrap()
+    client.secure(&Written::new(message.to_owned())).now_or_never().unwrap().unwrap()
 }
 
 fn answer(layer: &SecurityLayer, request: &SecuredRequest) -> String {

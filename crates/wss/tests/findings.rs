@@ -11,7 +11,7 @@ use bytes::Bytes;
 use castile_databinding::schema::Element;
 use castile_soap::{
     Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
-    RequestMessage, Root, Service, Version,
+    RequestMessage, Root, Service, Version, Written,
 };
 use castile_wss::document::{DocumentSigner, DocumentVerifier, Place};
 use castile_wss::message::{
@@ -194,7 +194,7 @@ fn signatures_that_were_not_verified_are_not_confirmed() {
     let answers = Policy::signed_by(Trust::new().with_secret("service", Secret::new("service"))).with_clock(now);
     let requests = ANN.signing().with_username(digest("ann"));
     let ann = ClientSecurity::new(requests).with_answer_policy(answers).with_signature_confirmation();
-    let request = ann.secure(order("one cup of tea").as_bytes(), None, &[]).now_or_never().unwrap().unwrap();
+    let request = ann.secure(&Written::new(order("one cup of tea"))).now_or_never().unwrap().unwrap();
     // Mallory has read it.
     let read = String::from_utf8(request.message.to_vec()).unwrap();
     let start = read.find("<ds:Signature ").unwrap();
@@ -353,7 +353,7 @@ fn signatures_of_something_else_are_not_confirmed() {
     let of_ann = assertion("_a1", "");
     let requests = ANN.signing().with_key_of_subject().with_signed([Part::Body, Part::Timestamp]);
     let ann = confirmed(requests.with_assertion(of_ann.clone()));
-    let request = ann.secure(order("one cup of tea").as_bytes(), None, &[]).now_or_never().unwrap().unwrap();
+    let request = ann.secure(&Written::new(order("one cup of tea"))).now_or_never().unwrap().unwrap();
     let read = String::from_utf8(request.message.clone()).unwrap();
     // The last signature is that of the message.
     let at = read.rfind("<ds:Signature ").unwrap();
@@ -386,7 +386,7 @@ fn signatures_of_something_else_are_not_confirmed() {
 fn two_signatures_are_confirmed_both() {
     static MALLORY: LazyLock<Party> = LazyLock::new(Party::new);
     let ann = confirmed(ANN.signing().with_certificate(ANN.certificate.clone()));
-    let request = ann.secure(order("one cup of tea").as_bytes(), None, &[]).now_or_never().unwrap().unwrap();
+    let request = ann.secure(&Written::new(order("one cup of tea"))).now_or_never().unwrap().unwrap();
     let read = String::from_utf8(request.message.clone()).unwrap();
     let read = read.replace("<ds:Signature ", "<ds:Signature Id-of-ann='' ");
     let token = between(&read, "<wsse:BinarySecurityToken ", "</wsse:BinarySecurityToken>").to_owned();
@@ -412,7 +412,7 @@ fn two_signatures_are_confirmed_both() {
 fn answers_to_requests_without_signatures_are_not_exchanged() {
     let digest = UsernameToken::new("ann", "ann").with_form(PasswordForm::Digest);
     let ann = confirmed(OutgoingSecurity::new().with_clock(now).with_username(digest));
-    let request = ann.secure(order("one cup of tea").as_bytes(), None, &[]).now_or_never().unwrap();
+    let request = ann.secure(&Written::new(order("one cup of tea"))).now_or_never().unwrap();
     assert!(request.unwrap_err().to_string().contains("the request has no signature"));
 }
 
@@ -430,7 +430,7 @@ fn keys_of_subjects_are_no_secrets() {
 #[test]
 fn requests_show_no_passwords() {
     let client = ClientSecurity::new(OutgoingSecurity::new().with_username(UsernameToken::new("ann", "hush-hush")));
-    let request = client.secure(ORDER.as_bytes(), None, &[]).now_or_never().unwrap().unwrap();
+    let request = client.secure(&Written::new(ORDER)).now_or_never().unwrap().unwrap();
     let shown = format!("{:?}", b"hush-hush");
     assert!(!format!("{request:?}").contains(shown.trim_matches(['[', ']'])), "the password is in the text");
 }

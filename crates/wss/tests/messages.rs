@@ -9,9 +9,10 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use castile_databinding::schema::Element;
+use castile_soap::addressing::{Replies, Usage};
 use castile_soap::{
-    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
-    RequestMessage, Root, Service, Version,
+    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, ReplyMessage,
+    Request, RequestMessage, Root, Service, Version, Written,
 };
 use castile_wss::message::{
     CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
@@ -20,6 +21,7 @@ use castile_wss::message::{
 use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Secret, Signer, SigningKey, Trust};
 use castile_xml::c14n::{Algorithm, Method, Subset};
 use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 use rcgen::{CertificateParams, KeyPair};
 
 const EXCLUSIVE: Algorithm = Algorithm { version: castile_xml::c14n::Version::Exclusive10, with_comments: false };
@@ -690,12 +692,61 @@ fn a_layer_secures_a_service() {
     }
 }
 
+/// Stores replies that are sent to other addresses.
+struct Outbox(Mutex<Vec<(String, String)>>);
+
+impl Replies for Outbox {
+    fn allows(&self, address: &str) -> bool {
+        address == "http://elsewhere/"
+    }
+
+    fn send(&self, address: String, _: String, reply: ReplyMessage) -> BoxFuture<'static, ()> {
+        let message = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
+        self.0.lock().unwrap().push((address, message));
+        std::future::ready(()).boxed()
+    }
+}
+
+#[test]
+fn a_layer_secures_replies_to_other_addresses() {
+    let outbox = Arc::new(Outbox(Mutex::default()));
+    let mut options = Options::default();
+    options.addressing.usage = Usage::Supported;
+    options.addressing.replies = Some(outbox.clone());
+    let reply_secret = Secret::new(*b"of the service");
+    let signing = OutgoingSecurity::new().with_timestamp().with_signature(reply_secret.clone()).with_clock(now);
+    let layer = SecurityLayer::new(policy()).with_reply_security(signing).with_signature_confirmation();
+    let service = layer.layer(Orders);
+    let addressed = |address: &str| {
+        format!(
+            "<s:Envelope xmlns:s='{SOAP12}' xmlns:a='http://www.w3.org/2005/08/addressing'><s:Header><a:Action>order</a:Action><a:MessageID>urn:1</a:MessageID><a:ReplyTo><a:Address>{address}</a:Address></a:ReplyTo></s:Header><s:Body><order xmlns='urn:o'>Tea</order></s:Body></s:Envelope>"
+        )
+    };
+    let call = |message: String| {
+        let request = RequestMessage::new(Version::Soap12, message);
+        service.call(request, &options).now_or_never().unwrap()
+    };
+    let reply = call(secured(&security(), &addressed("http://elsewhere/")));
+    assert!(reply.message.bytes().unwrap().is_empty());
+    let sent = std::mem::take(&mut *outbox.0.lock().unwrap());
+    let [(address, message)] = &sent[..] else { panic!("{sent:?}") };
+    assert_eq!(address, "http://elsewhere/");
+    let trust = Trust::new().with_secret("service", reply_secret);
+    let verified = verify(&Policy::signed_by(trust).with_clock(now), message).unwrap();
+    assert!(verified.signer().is_some() && message.contains("SignatureConfirmation") && message.contains("RelatesTo"));
+    // The fault for a request that is refused is not signed, wherever it is sent.
+    let refused = call(addressed("http://elsewhere/"));
+    assert!(refused.message.bytes().unwrap().is_empty());
+    let sent = std::mem::take(&mut *outbox.0.lock().unwrap());
+    assert!(sent.len() == 1 && sent[0].1.contains("InvalidSecurity") && !sent[0].1.contains("Signature>"), "{sent:?}");
+}
+
 #[test]
 fn a_client_requires_security_of_answers() {
     let service = Secret::new(*b"of the service");
     let answers = Policy::signed_by(Trust::new().with_secret("service", service.clone())).with_clock(now);
     let client = ClientSecurity::new(security()).with_answer_policy(answers);
-    let request = client.secure(order(SOAP11, "").as_bytes(), None, &[]).now_or_never().unwrap().unwrap();
+    let request = client.secure(&Written::new(order(SOAP11, ""))).now_or_never().unwrap().unwrap();
     assert!(policy().verify(&request.message).now_or_never().unwrap().is_ok());
     let signing = OutgoingSecurity::new().with_timestamp().with_signature(service).with_clock(now);
     let fault = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><s:Fault><faultcode>s:Client</faultcode><faultstring>no</faultstring></s:Fault></s:Body></s:Envelope>";
@@ -713,7 +764,7 @@ fn a_client_requires_security_of_answers() {
     assert_eq!(kind("<html>"), castile_soap::ErrorKind::Security);
     // What the client understands is a header block that must be understood.
     assert!(client.understood().iter().any(|name| name.is(WSSE, "Security")));
-    let secured = client.clone().secure(b"<html/>", None, &[]).now_or_never().unwrap();
+    let secured = client.clone().secure(&Written::new("<html/>")).now_or_never().unwrap();
     assert_eq!(secured.unwrap_err().kind(), castile_soap::ErrorKind::Security);
 }
 

@@ -13,7 +13,7 @@ use castile_datatypes::{Base64Binary, StreamedBinary};
 use castile_mime::{Attachments, Charges, Content, ContentId, Message, Packaging, Part, Related};
 use castile_soap::{
     Description, Dispatch, Fault, Layer, Leniency, MessageSecurity, Mtom, NoDetail, Operation, Options, Payload,
-    Pending, Raw, Received, ReplyMessage, Request, RequestMessage, Root, Service, Version, client,
+    Pending, Raw, Received, ReplyMessage, Request, RequestMessage, Root, Service, Version, Written, client,
 };
 use castile_wss::message::{
     ClientSecurity, OutgoingSecurity, Part as SignedPart, Policy, SecurityLayer, VerifiedMessage,
@@ -535,7 +535,15 @@ fn messages_with_mtom_are_signed_both_ways() {
     };
     let client = ClientSecurity::new(security()).with_answer_policy(signed_by("service")).with_signature_confirmation();
     let secure = |message: &str, attached: &[Attached<'_>]| {
-        client.secure(message.as_bytes(), Some(Packaging::Mtom), &parts(attached)).now_or_never().unwrap().unwrap()
+        client
+            .secure(&Written {
+                parts: parts(attached),
+                packaging: Some(Packaging::Mtom),
+                ..Written::new(message.to_owned())
+            })
+            .now_or_never()
+            .unwrap()
+            .unwrap()
     };
     let mut options = Options::default();
     options.mtom = Mtom::Asked(4);

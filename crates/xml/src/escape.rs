@@ -106,7 +106,7 @@ fn push_rest(out: &mut Vec<u8>, text: &str, from: usize, attribute: bool) -> Res
             '<' => b"&lt;",
             '>' => b"&gt;",
             '&' => b"&amp;",
-            '\r' => b"&#13;",
+            '\r' => b"&#xD;",
             '"' if attribute => b"&quot;",
             '\n' if attribute => b"&#10;",
             '\t' if attribute => b"&#9;",
@@ -145,7 +145,7 @@ mod tests {
                 "a long text that takes more than one step > and goes on",
                 "a long text that takes more than one step &gt; and goes on",
             ),
-            ("x\r\ny\tz", "x&#13;\ny\tz"),
+            ("x\r\ny\tz", "x&#xD;\ny\tz"),
             ("\u{FFFD}é\u{10FFFF}", "\u{FFFD}é\u{10FFFF}"),
         ] {
             assert_eq!(text(value).as_deref(), Ok(expected), "{value:?}");
@@ -163,7 +163,7 @@ mod tests {
     fn attribute_values_keep_their_white_space() {
         let mut out = Vec::new();
         push_attribute(&mut out, "a\"b\n\t\r 'c'<").unwrap();
-        assert_eq!(out, b"a&quot;b&#10;&#9;&#13; 'c'&lt;");
+        assert_eq!(out, b"a&quot;b&#10;&#9;&#xD; 'c'&lt;");
     }
 
     #[test]

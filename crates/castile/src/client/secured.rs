@@ -13,11 +13,7 @@ pub(super) async fn secure(
             "items of an answer are read before its security is checked, which is not supported",
         ));
     }
-    let Some(message) = written.message.bytes() else {
-        return Err(Error::of_security("a request that is sent as a stream can't be secured"));
-    };
-    let securing = security.secure(message, written.packaging, &written.parts);
-    let secured = securing.await?;
+    let secured = security.secure(written).await?;
     written.message = secured.message.into();
     Ok(secured.signatures)
 }

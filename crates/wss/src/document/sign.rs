@@ -5,7 +5,7 @@ use castile_xml::c14n::{Algorithm, Version};
 use castile_xml::tree::is_ncname;
 use castile_xml::{DocumentEntity, Token, decode, excerpt};
 
-use crate::canonical::{Canonical, Wanted, signature_value};
+use crate::canonical::{Canonical, Elsewhere, Wanted, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
@@ -219,7 +219,9 @@ impl DocumentSigner {
         let entity = DocumentEntity::new(text, self.limits.document)?;
         let source = Source::Document(&entity);
         let wanted = [Wanted::part(apex)];
-        let canonical = Canonical::of(source, &wanted, self.canonicalization, self.digest, None)?.into_iter().next();
+        let canonical = Canonical::of(source, &wanted, self.canonicalization, self.digest, Elsewhere::default())?
+            .into_iter()
+            .next();
         let absent = || Error::new(ErrorKind::Reference, "an element to be signed is not there");
         let Canonical { digest, prefixes } = canonical.ok_or_else(absent)?;
         Ok((digest, TransformText { prefixes, ..TransformText::new(self.canonicalization.uri()) }))

@@ -1,8 +1,7 @@
 //! Security of a client.
 
 use castile_databinding::ExpandedName;
-use castile_mime::{Packaging, Part};
-use castile_soap::{Error, MessageSecurity, Received, SecuredRequest};
+use castile_soap::{Error, MessageSecurity, Received, SecuredRequest, Written};
 use futures_util::future::BoxFuture;
 
 use super::parts::SentParts;
@@ -42,21 +41,21 @@ impl ClientSecurity {
 }
 
 impl MessageSecurity for ClientSecurity {
-    fn secure<'a>(
-        &'a self,
-        request: &'a [u8],
-        packaging: Option<Packaging>,
-        parts: &[Part],
-    ) -> BoxFuture<'a, Result<SecuredRequest, Error>> {
-        let parts = SentParts::of(packaging, parts);
+    fn secure<'a>(&'a self, request: &'a Written) -> BoxFuture<'a, Result<SecuredRequest, Error>> {
+        let parts = SentParts::of(request.packaging, &request.parts);
+        let known = request.canonical.as_ref().and_then(|canonical| canonical.within(&request.message));
+        let message = request.message.bytes();
         Box::pin(async move {
-            let secured = self.requests.secured(request, parts, None).await;
+            let Some(message) = message else {
+                return Err(Error::of_security("a request that is sent as a stream can't be secured"));
+            };
+            let secured = self.requests.secured(message, known, parts, None).await;
             let secured =
                 secured.map_err(|error| Error::of_security(format!("the request can't be secured: {error}")))?;
             if self.is_confirmed && secured.value.is_none() {
                 return Err(Error::of_security("answers are to be confirmed, and the request has no signature"));
             }
-            Ok(SecuredRequest::new(secured.message).with_signatures(secured.value))
+            Ok(SecuredRequest::new(secured.message.into_bytes()).with_signatures(secured.value))
         })
     }
 

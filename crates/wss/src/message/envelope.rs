@@ -157,6 +157,10 @@ impl Outline {
 
 impl Visitor for Outline {
     fn start(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) -> Result<(), Error> {
+        // Nothing is to be noted of most tags.
+        if reader.is_plain() && reader.depth() > 3 && self.includes.is_none() {
+            return Ok(());
+        }
         let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
         let malformed = |message: &'static str| Err(Error::new(ErrorKind::Malformed, message).at(tag.offset));
         for (prefix, name) in reader.declarations().filter(|(prefix, _)| prefix.starts_with("wsu")) {

@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use castile_datatypes::QName;
+use castile_soap::addressing::Replies;
 use castile_soap::{Description, Fault, FaultCode, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
+use futures_util::future::BoxFuture;
 use tower_layer::Layer;
 
 use super::parts::SentParts;
@@ -47,8 +49,9 @@ impl SecurityLayer {
         SecurityLayer { policy: Arc::new(policy), reply: None, confirms: false, observer: None }
     }
 
-    /// Also adds security to replies, faults included. Attachments of a reply are signed, too, and must not be streams. The fault for a request that is refused has none: strangers would
-    /// otherwise have the server sign as often as they like.
+    /// Also adds security to replies, faults included, and those that WS-Addressing sends to another address. Attachments of a reply are
+    /// signed, too, and must not be streams. The fault for a request that is refused has none: strangers would otherwise have the server
+    /// sign as often as they like.
     #[must_use]
     pub fn with_reply_security(self, reply: OutgoingSecurity) -> Self {
         SecurityLayer { reply: Some(Arc::new(reply)), ..self }
@@ -82,11 +85,12 @@ impl SecurityLayer {
     /// request.
     async fn secure(&self, mut reply: ReplyMessage, request: &[Vec<u8>]) -> ReplyMessage {
         let Some(security) = &self.reply else { return reply };
+        let known = reply.take_canonical_content();
         let secured = match reply.message.bytes() {
             Some(message) if message.is_empty() => return reply,
             Some(message) => {
                 let parts = SentParts::of(reply.packaging, &reply.parts);
-                security.secured(message, parts, self.confirms.then_some(request)).await
+                security.secured(message, known, parts, self.confirms.then_some(request)).await
             }
             None => Err(Error::new(ErrorKind::Unsupported, "a reply that is sent as a stream can't be secured")),
         };
@@ -118,7 +122,8 @@ impl<S: Service> Service for Secured<S> {
     /// Checks signatures at once: a large message is on a worker then, if offloading is configured.
     fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
         let checked = self.layer.check(&request);
-        let (service, layer, options) = (self.service.clone(), self.layer.clone(), options.clone());
+        let (service, layer, mut options) = (self.service.clone(), self.layer.clone(), options.clone());
+        options.notes_canonical = layer.reply.is_some();
         Box::pin(async move {
             let verified = match checked {
                 Ok(checked) => layer.policy.finish(checked, Some(&mut request.attachments)).await,
@@ -141,8 +146,34 @@ impl<S: Service> Service for Secured<S> {
                     return request.refuse(&options, &refusal(request.version)).await;
                 }
             };
+            if let (Some(replies), Some(_)) = (&mut options.addressing.replies, &layer.reply) {
+                let (layer, request) = (layer.clone(), values.clone());
+                *replies = Arc::new(SecuredReplies { replies: replies.clone(), layer, request });
+            }
             let reply = service.call(request, &options).await;
             layer.secure(reply, &values).await
+        })
+    }
+}
+
+/// Adds security to the replies that WS-Addressing sends to other addresses.
+struct SecuredReplies {
+    replies: Arc<dyn Replies>,
+    layer: SecurityLayer,
+    /// The signature values of the request.
+    request: Vec<Vec<u8>>,
+}
+
+impl Replies for SecuredReplies {
+    fn allows(&self, address: &str) -> bool {
+        self.replies.allows(address)
+    }
+
+    fn send(&self, address: String, action: String, reply: ReplyMessage) -> BoxFuture<'static, ()> {
+        let (replies, layer, request) = (self.replies.clone(), self.layer.clone(), self.request.clone());
+        Box::pin(async move {
+            let reply = layer.secure(reply, &request).await;
+            replies.send(address, action, reply).await;
         })
     }
 }

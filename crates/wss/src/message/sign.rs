@@ -18,13 +18,14 @@ use castile_xml::{Charset, decode, excerpt};
 use super::confirmed::Confirmed;
 use super::envelope::Envelope;
 use super::part::Part;
-use super::parts::{SentIncludes, SentParts};
+use super::parts::SentParts;
 use super::username::UsernameToken;
 use crate::assertion::SentAssertion;
-use crate::canonical::{Canonical, Wanted, signature_value};
+use crate::canonical::{Canonical, Elsewhere, Wanted, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
+use crate::known::KnownContent;
 use crate::limits::Limits;
 use crate::signature::{Target, Template, TransformText, escaped, uri_of};
 use crate::uris::{BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
@@ -194,7 +195,7 @@ impl OutgoingSecurity {
     /// The message is not an envelope, it has a `Security` for the same role, or shares an id with the assertion; the assertion is not
     /// one, or is missing; the certificate doesn't have what is to identify it; or the key fails.
     pub async fn secure(&self, message: &[u8]) -> Result<Vec<u8>, Error> {
-        Ok(self.secured(message, SentParts::default(), None).await?.message)
+        Ok(self.secured(message, None, SentParts::default(), None).await?.message.into_bytes())
     }
 
     /// Returns a message in UTF-8 with what is to be added. The signature also covers the content of `parts`, which are sent with the
@@ -210,7 +211,7 @@ impl OutgoingSecurity {
         parts: &[castile_mime::Part],
     ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send + use<'a> {
         let parts = SentParts::of(Some(Packaging::Attachments), parts);
-        async move { Ok(self.secured(message, parts, None).await?.message) }
+        async move { Ok(self.secured(message, None, parts, None).await?.message.into_bytes()) }
     }
 
     /// Returns a message with MTOM, with what is to be added. What is signed has the base64 text of the parts in place of the elements
@@ -226,13 +227,37 @@ impl OutgoingSecurity {
         parts: &[castile_mime::Part],
     ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send + use<'a> {
         let parts = SentParts::of(Some(Packaging::Mtom), parts);
-        async move { Ok(self.secured(message, parts, None).await?.message) }
+        async move { Ok(self.secured(message, None, parts, None).await?.message.into_bytes()) }
     }
 
-    /// Returns a message with what is to be added. An answer may confirm the signature values of its request.
+    /// Returns a message with what is to be added. What of it is known to be canonical is not read. An answer may confirm the signature
+    /// values of its request.
     pub(super) async fn secured(
         &self,
         message: &[u8],
+        known: Option<Range<usize>>,
+        parts: SentParts,
+        confirmed: Option<&[Vec<u8>]>,
+    ) -> Result<SecuredMessage, Error> {
+        let text = decode(message, Some(Charset::UTF_8))?;
+        let Some(range) = known.filter(|_| self.key.is_some() && text.len() == message.len()) else {
+            return self.marked(&text, None, parts, confirmed).await;
+        };
+        let limit = self.limits.document.message_size;
+        if message.len() > limit {
+            let message = format!("a message of {} bytes, where {limit} are the limit", message.len());
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        let (marked, known) = KnownContent::take(&text, range)?;
+        let secured = self.marked(&marked, Some(&known), parts, confirmed).await?;
+        Ok(SecuredMessage { message: known.put_back(&secured.message)?, ..secured })
+    }
+
+    /// Returns a message with what is to be added. A marker in it may stand for known content.
+    async fn marked(
+        &self,
+        text: &str,
+        known: Option<&KnownContent<'_>>,
         parts: SentParts,
         confirmed: Option<&[Vec<u8>]>,
     ) -> Result<SecuredMessage, Error> {
@@ -242,9 +267,8 @@ impl OutgoingSecurity {
         if self.key.is_none() && self.has_key_of_subject {
             return Err(Error::new(ErrorKind::Key, "a signature with the key of an assertion's subject, and no key"));
         }
-        let text = decode(message, Some(Charset::UTF_8))?;
         let limits = self.limits;
-        let (envelope, index) = Envelope::read(&text, None, limits)?;
+        let (envelope, index) = Envelope::read(text, None, limits)?;
         if let Some(block) = envelope.security(WSSE, self.role.as_deref())? {
             let message = "the message has a <Security> for this role";
             return Err(Error::new(ErrorKind::Unsupported, message).at(block.range.start));
@@ -259,18 +283,18 @@ impl OutgoingSecurity {
         let mut block = self.block(&envelope, assertion.as_ref(), &mut ids)?;
         block.confirm(confirmed, &mut ids);
         if block.content.is_empty() && self.key.is_none() {
-            return Ok(SecuredMessage { message: text.into_owned().into_bytes(), value: None });
+            return Ok(SecuredMessage { message: text.to_owned(), value: None });
         }
         let signed: Vec<(String, Vec<Edit>)> = match self.key {
-            Some(_) => self.parts_with_ids(&text, &envelope, &mut ids),
+            Some(_) => self.parts_with_ids(text, &envelope, &mut ids),
             None => Vec::new(),
         };
         let (targets, edits): (Vec<String>, Vec<Vec<Edit>>) = signed.into_iter().unzip();
         block.targets.extend(targets.into_iter().map(SignedPart::Element));
         let edits: Vec<Edit> = edits.into_iter().flatten().collect();
-        let unsigned = block.insert(&text, &envelope, &edits, "");
+        let unsigned = block.insert(text, &envelope, &edits, "");
         let Some(key) = &self.key else {
-            return Ok(SecuredMessage { message: unsigned.0.into_bytes(), value: None });
+            return Ok(SecuredMessage { message: unsigned.0, value: None });
         };
         let template = Template {
             prefix: "ds",
@@ -279,7 +303,8 @@ impl OutgoingSecurity {
             digest: self.digest,
         };
         let includes = parts.includes(&unsigned.0, limits)?;
-        let mut targets = self.digests(&unsigned.0, &block.targets, includes.as_ref())?;
+        let elsewhere = Elsewhere { includes: includes.as_ref(), known };
+        let mut targets = self.digests(&unsigned.0, &block.targets, elsewhere)?;
         if self.signed.contains(&Part::Attachments) {
             let of_body = includes.filter(|_| self.signed.contains(&Part::Body));
             targets.extend(parts.targets(of_body.as_ref(), self.digest, limits)?);
@@ -287,12 +312,12 @@ impl OutgoingSecurity {
         let info = template.signed_info(&targets);
         let key_info = template.key_info(&block.key_info);
         let without_value = template.signature(&info, &[], &key_info, "");
-        let (document, at) = block.insert(&text, &envelope, &edits, &without_value);
+        let (document, at) = block.insert(text, &envelope, &edits, &without_value);
         let signed_info = at + without_value.find(&info).unwrap_or_default();
         let source = Source::Message(&document, limits.document);
         let value = signature_value(&**key, source, signed_info, template.canonicalization).await?;
         let signature = template.signature(&info, &value, &key_info, "");
-        let message = block.insert(&text, &envelope, &edits, &signature).0.into_bytes();
+        let message = block.insert(text, &envelope, &edits, &signature).0;
         Ok(SecuredMessage { message, value: Some(value) })
     }
 
@@ -441,7 +466,7 @@ impl OutgoingSecurity {
         &self,
         text: &str,
         parts: &[SignedPart],
-        includes: Option<&SentIncludes<'_>>,
+        elsewhere: Elsewhere<'_>,
     ) -> Result<Vec<Target<'static>>, Error> {
         let source = Source::Message(text, self.limits.document);
         let mut ids: Vec<&str> = parts.iter().map(SignedPart::id).collect();
@@ -460,7 +485,7 @@ impl OutgoingSecurity {
                 SignedPart::Token { is_signed, .. } => Wanted::token(apex, !is_signed),
             });
         }
-        let canonical = Canonical::of(source, &wanted, EXCLUSIVE_10, self.digest, includes)?;
+        let canonical = Canonical::of(source, &wanted, EXCLUSIVE_10, self.digest, elsewhere)?;
         let targets = parts.iter().zip(canonical).map(|(part, Canonical { digest, prefixes })| {
             let (id, transform) = match part {
                 SignedPart::Element(id) => (id, TransformText { prefixes, ..TransformText::new(EXCLUSIVE) }),
@@ -487,7 +512,7 @@ struct SecurityBlock {
 
 /// A message that is to be sent.
 pub(super) struct SecuredMessage {
-    pub(super) message: Vec<u8>,
+    pub(super) message: String,
     /// The value of its signature, if it has one.
     pub(super) value: Option<Vec<u8>>,
 }

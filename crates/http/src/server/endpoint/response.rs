@@ -100,8 +100,8 @@ pub(super) async fn compressed(response: Response<Body>, above: usize, is_accept
 }
 
 /// Adds the headers that the service set.
-fn extend(response: &mut Response<Body>, headers: Option<Box<HeaderMap>>) {
+fn extend(response: &mut Response<Body>, headers: Option<HeaderMap>) {
     let Some(mut headers) = headers else { return };
     remove_own(&mut headers);
-    response.headers_mut().extend(*headers);
+    response.headers_mut().extend(headers);
 }

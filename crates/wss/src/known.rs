@@ -1,0 +1,55 @@
+//! Content of a message that is known to be canonical, and need not be read to be signed.
+
+use std::ops::Range;
+
+use aws_lc_rs::rand;
+use castile_xml::excerpt;
+
+use crate::{Error, ErrorKind};
+
+/// The content of an element that its writer has written in canonical form. A marker stands for it while the rest of the message
+/// is read. It is the only text of its element, and there is no id in it.
+pub(crate) struct KnownContent<'m> {
+    content: &'m str,
+    /// Nobody can guess it, so that nothing else of the message is equal to it.
+    marker: String,
+}
+
+impl<'m> KnownContent<'m> {
+    /// Takes content out of a message, and returns the message with the marker.
+    ///
+    /// # Errors
+    /// The system has no random numbers.
+    pub(crate) fn take(message: &'m str, range: Range<usize>) -> Result<(String, Self), Error> {
+        let mut random = [0; 16];
+        rand::fill(&mut random).map_err(|_| Error::new(ErrorKind::Crypto, "the system has no random numbers"))?;
+        let marker = format!("{:032x}", u128::from_be_bytes(random));
+        let marked = [&message[..range.start], &marker, &message[range.end..]].concat();
+        Ok((marked, KnownContent { content: &message[range], marker }))
+    }
+
+    /// Whether a text is the marker.
+    pub(crate) fn is_marked(&self, text: &str) -> bool {
+        text == self.marker
+    }
+
+    /// Passes a text on, with the content in place of the marker.
+    pub(crate) fn pass(&self, text: &str, mut out: impl FnMut(&str)) {
+        match text.split_once(&self.marker) {
+            None => out(text),
+            Some((before, after)) => [before, self.content, after].into_iter().for_each(out),
+        }
+    }
+
+    /// Returns a message with the content in place of the marker.
+    ///
+    /// # Errors
+    /// The marker is not in it.
+    pub(crate) fn put_back(&self, message: &str) -> Result<String, Error> {
+        let (before, after) = message.split_once(&self.marker).ok_or_else(|| {
+            let message = format!("nothing stands for the content of \"{}\"", excerpt(message, 60));
+            Error::new(ErrorKind::Malformed, message)
+        })?;
+        Ok([before, self.content, after].concat())
+    }
+}

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use aws_lc_rs::rand;
 use castile_xml::excerpt;
+use memchr::memmem::Finder;
 
 use crate::{Error, ErrorKind};
 
@@ -12,7 +13,7 @@ use crate::{Error, ErrorKind};
 pub(crate) struct KnownContent<'m> {
     content: &'m str,
     /// Nobody can guess it, so that nothing else of the message is equal to it.
-    marker: String,
+    marker: Finder<'static>,
 }
 
 impl<'m> KnownContent<'m> {
@@ -25,20 +26,25 @@ impl<'m> KnownContent<'m> {
         rand::fill(&mut random).map_err(|_| Error::new(ErrorKind::Crypto, "the system has no random numbers"))?;
         let marker = format!("{:032x}", u128::from_be_bytes(random));
         let marked = [&message[..range.start], &marker, &message[range.end..]].concat();
-        Ok((marked, KnownContent { content: &message[range], marker }))
+        Ok((marked, KnownContent { content: &message[range], marker: Finder::new(&marker).into_owned() }))
     }
 
     /// Whether a text is the marker.
     pub(crate) fn is_marked(&self, text: &str) -> bool {
-        text == self.marker
+        text.as_bytes() == self.marker.needle()
     }
 
     /// Passes a text on, with the content in place of the marker.
     pub(crate) fn pass(&self, text: &str, mut out: impl FnMut(&str)) {
-        match text.split_once(&self.marker) {
+        match self.split(text) {
             None => out(text),
             Some((before, after)) => [before, self.content, after].into_iter().for_each(out),
         }
+    }
+
+    fn split<'t>(&self, text: &'t str) -> Option<(&'t str, &'t str)> {
+        let at = self.marker.find(text.as_bytes())?;
+        Some((&text[..at], &text[at + self.marker.needle().len()..]))
     }
 
     /// Returns a message with the content in place of the marker.
@@ -46,7 +52,7 @@ impl<'m> KnownContent<'m> {
     /// # Errors
     /// The marker is not in it.
     pub(crate) fn put_back(&self, message: &str) -> Result<String, Error> {
-        let (before, after) = message.split_once(&self.marker).ok_or_else(|| {
+        let (before, after) = self.split(message).ok_or_else(|| {
             let message = format!("nothing stands for the content of \"{}\"", excerpt(message, 60));
             Error::new(ErrorKind::Malformed, message)
         })?;

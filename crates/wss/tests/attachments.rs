@@ -231,7 +231,7 @@ fn references_have_one_form() {
     let digest = STANDARD.decode(value).unwrap();
     let zeros = STANDARD.encode([0; 32]);
 
-    let transform = format!("<ds:Transform Algorithm=\"{CONTENT}\"/>");
+    let transform = format!("<ds:Transform Algorithm=\"{CONTENT}\"></ds:Transform>");
     let exclusive = "<ds:Transform Algorithm=\"http://www.w3.org/2001/10/xml-exc-c14n#\"/>";
     for accepted in [
         with(reference),
@@ -268,7 +268,7 @@ fn references_have_one_form() {
         (replaced(&transform, &format!("{transform}{transform}")), Unsupported, "has not exactly the transform"),
         (replaced("Attachment-Content", "Attachment-Complete"), Unsupported, "which signs the head of an attachment"),
         (replaced("Attachment-Content-Signature", "Attachment-Ciphertext"), Unsupported, "Attachment-Ciphertext"),
-        (replaced(&transform, &transform.replace("/>", "><a/></ds:Transform>")), Malformed, "no further element"),
+        (replaced(&transform, &transform.replace("></", "><a/></")), Malformed, "no further element"),
         (replaced("cid:photo@b", "#body-1"), Unsupported, "is not to an attachment"),
         (replaced("cid:photo@b", "http://b/photo"), Unsupported, "is not to an attachment"),
         (replaced("cid:photo@b", "cid:"), Reference, "has no Content-ID"),

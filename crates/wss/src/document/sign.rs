@@ -233,6 +233,8 @@ impl DocumentSigner {
             canonicalization: self.canonicalization,
             algorithm: uri_of(self.key.algorithm())?,
             digest: self.digest,
+            // The form may depend on what is around it.
+            has_canonical_info: false,
         })
     }
 

@@ -301,6 +301,7 @@ impl OutgoingSecurity {
             canonicalization: EXCLUSIVE_10,
             algorithm: uri_of(key.algorithm())?,
             digest: self.digest,
+            has_canonical_info: true,
         };
         let includes = parts.includes(&unsigned.0, limits)?;
         let elsewhere = Elsewhere { includes: includes.as_ref(), known };
@@ -311,11 +312,17 @@ impl OutgoingSecurity {
         }
         let info = template.signed_info(&targets);
         let key_info = template.key_info(&block.key_info);
-        let without_value = template.signature(&info, &[], &key_info, "");
-        let (document, at) = block.insert(text, &envelope, &edits, &without_value);
-        let signed_info = at + without_value.find(&info).unwrap_or_default();
-        let source = Source::Message(&document, limits.document);
-        let value = signature_value(&**key, source, signed_info, template.canonicalization).await?;
+        let value = match info.contains('&') {
+            false => key.sign(info.as_bytes()).await?,
+            // What is escaped may be written in another way there.
+            true => {
+                let without_value = template.signature(&info, &[], &key_info, "");
+                let (document, at) = block.insert(text, &envelope, &edits, &without_value);
+                let signed_info = at + without_value.find(&info).unwrap_or_default();
+                let source = Source::Message(&document, limits.document);
+                signature_value(&**key, source, signed_info, template.canonicalization).await?
+            }
+        };
         let signature = template.signature(&info, &value, &key_info, "");
         let message = block.insert(text, &envelope, &edits, &signature).0;
         Ok(SecuredMessage { message, value: Some(value) })

@@ -21,6 +21,8 @@ pub(crate) struct Template<'t> {
     /// The URI of the algorithm.
     pub(crate) algorithm: &'static str,
     pub(crate) digest: DigestAlgorithm,
+    /// Whether `SignedInfo` is written in the form of Exclusive XML Canonicalization, so that it need not be read to be signed.
+    pub(crate) has_canonical_info: bool,
 }
 
 /// What a signature refers to, with its digest.
@@ -54,15 +56,37 @@ impl Template<'_> {
         }
     }
 
+    /// Returns the declaration of the prefix.
+    fn declaration(&self) -> String {
+        match self.prefix {
+            "" => format!(" xmlns=\"{DSIG}\""),
+            prefix => format!(" xmlns:{prefix}=\"{DSIG}\""),
+        }
+    }
+
+    /// Returns an element without content.
+    fn empty(&self, tag: &str, attributes: &str) -> String {
+        match self.has_canonical_info {
+            true => format!("<{tag} {attributes}></{tag}>"),
+            false => format!("<{tag} {attributes}/>"),
+        }
+    }
+
+    fn with_algorithm(&self, tag: &str, uri: &str, content: &str) -> String {
+        match content {
+            "" => self.empty(tag, &format!("Algorithm=\"{uri}\"")),
+            content => format!("<{tag} Algorithm=\"{uri}\">{content}</{tag}>"),
+        }
+    }
+
     pub(crate) fn signed_info(&self, targets: &[Target<'_>]) -> String {
         let tag = |local| self.tag(local);
+        let declaration = if self.has_canonical_info { self.declaration() } else { String::new() };
         let mut info = format!(
-            "<{}><{} Algorithm=\"{}\"/><{} Algorithm=\"{}\"/>",
+            "<{}{declaration}>{}{}",
             tag("SignedInfo"),
-            tag("CanonicalizationMethod"),
-            self.canonicalization.uri(),
-            tag("SignatureMethod"),
-            self.algorithm,
+            self.with_algorithm(&tag("CanonicalizationMethod"), self.canonicalization.uri(), ""),
+            self.with_algorithm(&tag("SignatureMethod"), self.algorithm, ""),
         );
         for Target { uri, transforms, digest } in targets {
             let _ = write!(info, "<{} URI=\"{}\">", tag("Reference"), escaped(uri));
@@ -71,29 +95,28 @@ impl Template<'_> {
                 for TransformText { uri, prefixes, token } in transforms {
                     let list = match prefixes.as_str() {
                         "" => String::new(),
-                        list => format!(
-                            "<ec:InclusiveNamespaces xmlns:ec=\"{EXCLUSIVE}\" PrefixList=\"{}\"/>",
-                            escaped(list)
+                        list => self.empty(
+                            "ec:InclusiveNamespaces",
+                            &format!("xmlns:ec=\"{EXCLUSIVE}\" PrefixList=\"{}\"", escaped(list)),
                         ),
                     };
                     let content = match token {
                         None => list,
                         Some(canonicalization) => format!(
                             "<wsse:TransformationParameters xmlns:wsse=\"{WSSE}\">{}</wsse:TransformationParameters>",
-                            with_algorithm(&tag("CanonicalizationMethod"), canonicalization, &list)
+                            self.with_algorithm(&tag("CanonicalizationMethod"), canonicalization, &list)
                         ),
                     };
-                    info.push_str(&with_algorithm(&tag("Transform"), uri, &content));
+                    info.push_str(&self.with_algorithm(&tag("Transform"), uri, &content));
                 }
                 let _ = write!(info, "</{}>", tag("Transforms"));
             }
             let _ = write!(
                 info,
-                "<{method} Algorithm=\"{}\"/><{value}>{}</{value}></{}>",
-                self.digest.uri(),
+                "{}<{value}>{}</{value}></{}>",
+                self.with_algorithm(&tag("DigestMethod"), self.digest.uri(), ""),
                 STANDARD.encode(digest),
                 tag("Reference"),
-                method = tag("DigestMethod"),
                 value = tag("DigestValue"),
             );
         }
@@ -122,21 +145,13 @@ impl Template<'_> {
     }
 
     pub(crate) fn signature(&self, info: &str, value: &[u8], key_info: &str, object: &str) -> String {
-        let colon = if self.prefix.is_empty() { "" } else { ":" };
         format!(
-            "<{signature} xmlns{colon}{prefix}=\"{DSIG}\">{info}<{tag}>{value}</{tag}>{key_info}{object}</{signature}>",
+            "<{signature}{declaration}>{info}<{tag}>{value}</{tag}>{key_info}{object}</{signature}>",
             signature = self.tag("Signature"),
-            prefix = self.prefix,
+            declaration = self.declaration(),
             tag = self.tag("SignatureValue"),
             value = STANDARD.encode(value),
         )
-    }
-}
-
-fn with_algorithm(tag: &str, uri: &str, content: &str) -> String {
-    match content {
-        "" => format!("<{tag} Algorithm=\"{uri}\"/>"),
-        content => format!("<{tag} Algorithm=\"{uri}\">{content}</{tag}>"),
     }
 }
 

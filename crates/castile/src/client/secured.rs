@@ -15,6 +15,8 @@ pub(super) async fn secure(
     }
     let secured = security.secure(written).await?;
     written.message = secured.message.into();
+    // It holds the message as it was.
+    written.canonical = None;
     Ok(secured.signatures)
 }
 

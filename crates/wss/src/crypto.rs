@@ -1,17 +1,34 @@
 //! The seam to cryptography.
 
 mod aws_lc;
+#[cfg(feature = "openssl")]
+mod openssl;
 
 use std::fmt;
+use std::sync::LazyLock;
 
 use futures_util::future::BoxFuture;
+use rustls_pki_types::SignatureVerificationAlgorithm;
 
+use crate::key::KeyKind;
 use crate::{DigestAlgorithm, Error, ErrorKind, PublicKey, SignatureAlgorithm};
 
-pub(crate) use aws_lc::AwsLc;
+/// The libraries that are used. The first one that has an algorithm does the work: the others only add to what it has.
+static LIBRARIES: &[&dyn Crypto] = &[
+    &aws_lc::AwsLc,
+    #[cfg(feature = "openssl")]
+    &openssl::OpenSsl,
+];
 
-/// The library that is used.
-pub(crate) static CRYPTO: &dyn Crypto = &AwsLc;
+/// What verifies the signatures of certificates.
+static CERTIFICATE_ALGORITHMS: LazyLock<Vec<&dyn SignatureVerificationAlgorithm>> =
+    LazyLock::new(|| LIBRARIES.iter().flat_map(|library| library.certificate_algorithms()).copied().collect());
+
+/// Why an algorithm is not there, to follow what it is.
+pub(crate) const LACKING: &str = match cfg!(feature = "openssl") {
+    true => "which the cryptographic libraries lack",
+    false => "which needs the feature `openssl` of castile-wss",
+};
 
 /// A library of cryptographic primitives.
 pub(crate) trait Crypto: fmt::Debug + Send + Sync {
@@ -22,20 +39,92 @@ pub(crate) trait Crypto: fmt::Debug + Send + Sync {
     /// algorithm.
     fn hmac(&self, algorithm: DigestAlgorithm, secret: &[u8], data: &[u8]) -> Option<Vec<u8>>;
 
-    /// Returns whether `signature` is that of `data`, made with the private key that belongs to `key`. ECDSA signatures are
-    /// the two numbers, each in the length of the curve's order (RFC 4050 §3.3). Returns `None` if the library doesn't have
-    /// the algorithm for such a key.
+    /// Returns whether `signature` is that of `data`, made with the private key that belongs to `key`. ECDSA and DSA
+    /// signatures are the two numbers, each in the length of the order (RFC 4050 §3.3). Returns `None` if the library doesn't
+    /// have the algorithm for such a key.
     fn verify(&self, algorithm: SignatureAlgorithm, key: &PublicKey, data: &[u8], signature: &[u8]) -> Option<bool>;
+
+    /// Returns whether the library verifies with such keys.
+    fn has(&self, kind: KeyKind) -> bool;
+
+    /// Reads a private key in DER: PKCS#8, PKCS#1 or SEC 1. Returns `None` if it is not one that the library signs with.
+    fn key_pair(&self, der: &[u8]) -> Option<Box<dyn KeyPair>>;
+
+    /// Returns what verifies the signatures of certificates.
+    fn certificate_algorithms(&self) -> &'static [&'static dyn SignatureVerificationAlgorithm];
+}
+
+/// A private key in the memory of this process.
+pub(crate) trait KeyPair: Send + Sync {
+    /// Returns the algorithm that it signs by if no other one is chosen.
+    fn algorithm(&self) -> SignatureAlgorithm;
+
+    /// Returns whether it can sign by this algorithm.
+    fn signs_by(&self, algorithm: SignatureAlgorithm) -> bool;
+
+    /// Signs `data`, in the form of [`Crypto::verify`]. Returns `None` if that fails.
+    fn sign(&self, algorithm: SignatureAlgorithm, data: &[u8]) -> Option<Vec<u8>>;
 }
 
 /// Begins a digest.
 ///
 /// # Errors
-/// [`ErrorKind::Unsupported`] if the library doesn't have the algorithm.
+/// [`ErrorKind::Unsupported`] if no library has the algorithm.
 pub(crate) fn digest(algorithm: DigestAlgorithm) -> Result<Box<dyn Digest>, Error> {
-    CRYPTO
-        .digest(algorithm)
+    LIBRARIES
+        .iter()
+        .find_map(|library| library.digest(algorithm))
         .ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("the cryptographic library lacks {algorithm}")))
+}
+
+/// Does what [`Crypto::hmac`] says, with the first library that has the algorithm.
+pub(crate) fn hmac(algorithm: DigestAlgorithm, secret: &[u8], data: &[u8]) -> Option<Vec<u8>> {
+    LIBRARIES.iter().find_map(|library| library.hmac(algorithm, secret, data))
+}
+
+/// Does what [`Crypto::verify`] says, with the first library that has the algorithm.
+pub(crate) fn verify(algorithm: SignatureAlgorithm, key: &PublicKey, data: &[u8], signature: &[u8]) -> Option<bool> {
+    LIBRARIES.iter().find_map(|library| library.verify(algorithm, key, data, signature))
+}
+
+/// Returns whether a library verifies with such keys.
+pub(crate) fn has(kind: KeyKind) -> bool {
+    LIBRARIES.iter().any(|library| library.has(kind))
+}
+
+/// Reads a private key in DER with each library that signs with such keys.
+pub(crate) fn key_pairs(der: &[u8]) -> Vec<Box<dyn KeyPair>> {
+    LIBRARIES.iter().filter_map(|library| library.key_pair(der)).collect()
+}
+
+/// Returns what verifies the signatures of certificates.
+pub(crate) fn certificate_algorithms() -> &'static [&'static dyn SignatureVerificationAlgorithm] {
+    &CERTIFICATE_ALGORITHMS
+}
+
+/// Converts the two numbers of an ECDSA or DSA signature to DER, which libraries have for each curve and hash function. Some
+/// stacks write both with more zeros, or with fewer, than `length`, which is that of the order.
+fn in_der(signature: &[u8], length: usize) -> Option<Vec<u8>> {
+    let (r, s) = signature.split_at(signature.len() / 2);
+    let mut numbers = Vec::with_capacity(signature.len() + 6);
+    for number in [r, s] {
+        let number = &number[number.iter().take_while(|&&byte| byte == 0).count()..];
+        if r.len() != s.len() || number.is_empty() || number.len() > length {
+            return None;
+        }
+        // A number whose first bit is set would be negative without a zero before it.
+        let sign = usize::from(number[0] & 0x80 != 0);
+        numbers.extend([0x02, (number.len() + sign) as u8]);
+        numbers.extend(&[0][..sign]);
+        numbers.extend(number);
+    }
+    let mut sequence = vec![0x30];
+    if numbers.len() > 127 {
+        sequence.push(0x81);
+    }
+    sequence.push(numbers.len() as u8);
+    sequence.extend(numbers);
+    Some(sequence)
 }
 
 /// A digest that is being computed.

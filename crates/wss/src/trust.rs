@@ -12,6 +12,7 @@ use webpki::{
 };
 
 use crate::certificate::{Certificate, CertificateReference, leaf};
+use crate::crypto;
 use crate::key::{PublicKey, Secret};
 use crate::revocation::RevocationList;
 use crate::signature::KeyHint;
@@ -303,7 +304,7 @@ impl Trust {
             let revocation = RevocationOptionsBuilder::new(lists).ok();
             let revocation =
                 revocation.map(|options| options.with_expiration_policy(ExpirationPolicy::Enforce).build());
-            end.verify_for_usage(webpki::ALL_VERIFICATION_ALGS, &anchors, &between, time, AnyUsage, revocation, None)
+            end.verify_for_usage(crypto::certificate_algorithms(), &anchors, &between, time, AnyUsage, revocation, None)
         };
         let mut path = verify(&lists);
         // Only the first list of an issuer is used. An authority can have two keys, each with its list.

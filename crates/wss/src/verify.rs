@@ -13,7 +13,7 @@ use castile_xml::{DocumentEntity, Memory, Reader, decode, excerpt};
 use subtle::ConstantTimeEq;
 
 use crate::algorithm::Algorithms;
-use crate::crypto::{self, CRYPTO, Digest};
+use crate::crypto::{self, Digest};
 use crate::included::{OpenDigest, PartsInside};
 use crate::index::Index;
 use crate::limits::Limits;
@@ -269,16 +269,17 @@ impl Verification<'_> {
         let algorithm = signature.algorithm;
         let is_valid = match (key, algorithm) {
             (VerifyingKey::Secret(secret), SignatureAlgorithm::Hmac(digest)) => {
-                let code = CRYPTO.hmac(digest, secret.bytes(), signed_info);
+                let code = crypto::hmac(digest, secret.bytes(), signed_info);
                 code.map(|code| code.ct_eq(&signature.value).into())
             }
             (VerifyingKey::Public(key), algorithm) => {
                 let least = self.algorithms.min_rsa_bits();
-                if let Some(bits) = key.rsa_bits().filter(|bits| *bits < least) {
-                    let message = format!("an RSA key of {bits} bits, where {least} are the least that is allowed");
+                if let Some((kind, bits)) = key.modulus_bits().filter(|(_, bits)| *bits < least) {
+                    let message =
+                        format!("a key for {kind} of {bits} bits, where {least} are the least that is allowed");
                     return Err(Error::new(ErrorKind::Disallowed, message));
                 }
-                CRYPTO.verify(algorithm, key, signed_info, &signature.value)
+                crypto::verify(algorithm, key, signed_info, &signature.value)
             }
             (VerifyingKey::Secret(_), _) => None,
         };
@@ -564,7 +565,13 @@ fn identity(signed_info: &[u8], key: &VerifyingKey<'_>, value: &[u8]) -> Result<
             digest.update(exponent);
         }
         VerifyingKey::Public(PublicKey::Ec { point, .. }) => digest.update(point),
+        VerifyingKey::Public(PublicKey::Dsa { modulus, divisor, generator, value }) => {
+            for number in [modulus, divisor, generator, value] {
+                digest.update(number);
+            }
+        }
         VerifyingKey::Public(PublicKey::Ed25519(key)) => digest.update(key),
+        VerifyingKey::Public(PublicKey::Ed448(key)) => digest.update(key),
         // A code of one content and one secret has one value.
         VerifyingKey::Secret(_) => digest.update(value),
     }

@@ -373,7 +373,7 @@ fn short_keys_are_refused_by_default() {
     let error = verifier.verify(document.as_bytes()).unwrap_err();
     assert_eq!(
         (error.kind(), error.message()),
-        (ErrorKind::Disallowed, "an RSA key of 1024 bits, where 2048 are the least that is allowed")
+        (ErrorKind::Disallowed, "a key for RSA of 1024 bits, where 2048 are the least that is allowed")
     );
     let legacy = verifier.with_algorithms(Algorithms::default().with_legacy());
     assert_eq!(legacy.verify(document.as_bytes()).unwrap_err().kind(), ErrorKind::Signature);

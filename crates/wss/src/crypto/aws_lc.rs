@@ -1,10 +1,14 @@
 //! Primitives of AWS-LC.
 
-use aws_lc_rs::signature::{self, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm};
+use aws_lc_rs::rand::SystemRandom;
+use aws_lc_rs::signature::{
+    self, EcdsaKeyPair, Ed25519KeyPair, RsaKeyPair, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm,
+};
 use aws_lc_rs::{digest, hmac};
+use rustls_pki_types::SignatureVerificationAlgorithm;
 
-use super::{Crypto, Digest};
-use crate::key::{Curve, PublicKey};
+use super::{Crypto, Digest, KeyPair, in_der};
+use crate::key::{Curve, KeyKind, PublicKey};
 use crate::{DigestAlgorithm, SignatureAlgorithm};
 
 /// The cryptographic library AWS-LC.
@@ -57,7 +61,7 @@ impl Crypto for AwsLc {
             }
             (SignatureAlgorithm::Ecdsa(digest), PublicKey::Ec { curve, point }) => {
                 let algorithm = ecdsa(*curve, digest)?;
-                let Some(signature) = asn1(signature, *curve) else { return Some(false) };
+                let Some(signature) = in_der(signature, curve.length()) else { return Some(false) };
                 Some(UnparsedPublicKey::new(algorithm, point).verify(data, &signature).is_ok())
             }
             (SignatureAlgorithm::Ed25519, PublicKey::Ed25519(key)) => {
@@ -66,6 +70,84 @@ impl Crypto for AwsLc {
             _ => None,
         }
     }
+
+    fn has(&self, kind: KeyKind) -> bool {
+        match kind {
+            KeyKind::Rsa | KeyKind::Ed25519 => true,
+            KeyKind::Ec(curve) => matches!(curve, Curve::P256 | Curve::P384 | Curve::P521),
+            KeyKind::Dsa | KeyKind::Ed448 => false,
+        }
+    }
+
+    fn key_pair(&self, der: &[u8]) -> Option<Box<dyn KeyPair>> {
+        if let Ok(pair) = RsaKeyPair::from_pkcs8(der).or_else(|_| RsaKeyPair::from_der(der)) {
+            return Some(Box::new(Pair::Rsa(pair)));
+        }
+        for (algorithm, curve) in [
+            (&signature::ECDSA_P256_SHA256_FIXED_SIGNING, Curve::P256),
+            (&signature::ECDSA_P384_SHA384_FIXED_SIGNING, Curve::P384),
+            (&signature::ECDSA_P521_SHA512_FIXED_SIGNING, Curve::P521),
+        ] {
+            let pair = EcdsaKeyPair::from_pkcs8(algorithm, der);
+            if let Ok(pair) = pair.or_else(|_| EcdsaKeyPair::from_private_key_der(algorithm, der)) {
+                return Some(Box::new(Pair::Ecdsa(pair, curve)));
+            }
+        }
+        Some(Box::new(Pair::Ed25519(Ed25519KeyPair::from_pkcs8_maybe_unchecked(der).ok()?)))
+    }
+
+    fn certificate_algorithms(&self) -> &'static [&'static dyn SignatureVerificationAlgorithm] {
+        webpki::ALL_VERIFICATION_ALGS
+    }
+}
+
+enum Pair {
+    Rsa(RsaKeyPair),
+    Ecdsa(EcdsaKeyPair, Curve),
+    Ed25519(Ed25519KeyPair),
+}
+
+impl KeyPair for Pair {
+    fn algorithm(&self) -> SignatureAlgorithm {
+        match self {
+            Pair::Rsa(_) => SignatureAlgorithm::RsaPkcs1(DigestAlgorithm::Sha256),
+            Pair::Ecdsa(_, curve) => SignatureAlgorithm::Ecdsa(curve.digest()),
+            Pair::Ed25519(_) => SignatureAlgorithm::Ed25519,
+        }
+    }
+
+    fn signs_by(&self, algorithm: SignatureAlgorithm) -> bool {
+        match self {
+            Pair::Rsa(_) => encoding(algorithm).is_some(),
+            _ => algorithm == self.algorithm(),
+        }
+    }
+
+    fn sign(&self, algorithm: SignatureAlgorithm, data: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Pair::Rsa(pair) => {
+                let mut signature = vec![0; pair.public_modulus_len()];
+                pair.sign(encoding(algorithm)?, &SystemRandom::new(), data, &mut signature).ok()?;
+                Some(signature)
+            }
+            Pair::Ecdsa(pair, _) => Some(pair.sign(&SystemRandom::new(), data).ok()?.as_ref().to_vec()),
+            Pair::Ed25519(pair) => Some(pair.try_sign(data).ok()?.as_ref().to_vec()),
+        }
+    }
+}
+
+fn encoding(algorithm: SignatureAlgorithm) -> Option<&'static dyn signature::RsaEncoding> {
+    use DigestAlgorithm::{Sha256, Sha384, Sha512};
+    use SignatureAlgorithm::{RsaPkcs1, RsaPss};
+    Some(match algorithm {
+        RsaPkcs1(Sha256) => &signature::RSA_PKCS1_SHA256,
+        RsaPkcs1(Sha384) => &signature::RSA_PKCS1_SHA384,
+        RsaPkcs1(Sha512) => &signature::RSA_PKCS1_SHA512,
+        RsaPss(Sha256) => &signature::RSA_PSS_SHA256,
+        RsaPss(Sha384) => &signature::RSA_PSS_SHA384,
+        RsaPss(Sha512) => &signature::RSA_PSS_SHA512,
+        _ => return None,
+    })
 }
 
 /// The caller has checked the length of the key.
@@ -103,29 +185,4 @@ fn ecdsa(curve: Curve, digest: DigestAlgorithm) -> Option<&'static dyn Verificat
         (Curve::P521, Sha3_512) => &signature::ECDSA_P521_SHA3_512_ASN1,
         _ => return None,
     })
-}
-
-/// Converts the two numbers of an ECDSA signature to the form that has an algorithm for each curve and hash function. Some
-/// stacks write both with more zeros, or with fewer, than the curve's length.
-fn asn1(signature: &[u8], curve: Curve) -> Option<Vec<u8>> {
-    let (r, s) = signature.split_at(signature.len() / 2);
-    let mut numbers = Vec::with_capacity(signature.len() + 6);
-    for number in [r, s] {
-        let number = &number[number.iter().take_while(|&&byte| byte == 0).count()..];
-        if r.len() != s.len() || number.is_empty() || number.len() > curve.length() {
-            return None;
-        }
-        // A number whose first bit is set would be negative without a zero before it.
-        let sign = usize::from(number[0] & 0x80 != 0);
-        numbers.extend([0x02, (number.len() + sign) as u8]);
-        numbers.extend(&[0][..sign]);
-        numbers.extend(number);
-    }
-    let mut sequence = vec![0x30];
-    if numbers.len() > 127 {
-        sequence.push(0x81);
-    }
-    sequence.push(numbers.len() as u8);
-    sequence.extend(numbers);
-    Some(sequence)
 }

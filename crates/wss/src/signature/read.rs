@@ -510,6 +510,7 @@ impl<'r, 'a> Elements<'r, 'a> {
                 self.end()?;
                 KeyHint::Key(PublicKey::rsa(&modulus, &exponent))
             }
+            (DSIG, "DSAKeyValue") => self.dsa_key_value(tag)?,
             (DSIG11, "ECKeyValue") => self.ec_key_value(tag)?,
             _ => {
                 self.reader.skip_element()?;
@@ -518,6 +519,31 @@ impl<'r, 'a> Elements<'r, 'a> {
         };
         self.end()?;
         Ok(hint)
+    }
+
+    /// Reads the content of `DSAKeyValue` (§4.5.2.1). What the key was made from says nothing.
+    fn dsa_key_value(&mut self, value: StartTag<'a>) -> Result<KeyHint, Error> {
+        let [mut modulus, mut divisor, mut generator, mut key] = [const { None }; 4];
+        while let Some(tag) = self.next()? {
+            let number = match (self.reader.namespace(tag.namespace), tag.name.local()) {
+                (DSIG, "P") => &mut modulus,
+                (DSIG, "Q") => &mut divisor,
+                (DSIG, "G") => &mut generator,
+                (DSIG, "Y") => &mut key,
+                _ => {
+                    self.reader.skip_element()?;
+                    continue;
+                }
+            };
+            *number = Some(self.base64(tag)?);
+        }
+        let key = match (modulus, divisor, generator, key) {
+            (Some(modulus), Some(divisor), Some(generator), Some(key)) => {
+                PublicKey::dsa(&modulus, &divisor, &generator, &key).ok()
+            }
+            _ => None,
+        };
+        Ok(key.map_or_else(|| self.not_supported(value), KeyHint::Key))
     }
 
     /// Reads the content of `ECKeyValue` (§4.5.2.3) with a named curve.

@@ -3,12 +3,15 @@
 mod aws_lc;
 #[cfg(feature = "openssl")]
 mod openssl;
+mod paths;
 
 use std::fmt;
 use std::sync::LazyLock;
 
 use futures_util::future::BoxFuture;
 use rustls_pki_types::SignatureVerificationAlgorithm;
+
+pub(crate) use paths::PathVerdicts;
 
 use crate::key::KeyKind;
 use crate::{DigestAlgorithm, Error, ErrorKind, PublicKey, SignatureAlgorithm};
@@ -98,7 +101,7 @@ pub(crate) fn key_pairs(der: &[u8]) -> Vec<Box<dyn KeyPair>> {
 }
 
 /// Returns what verifies the signatures of certificates.
-pub(crate) fn certificate_algorithms() -> &'static [&'static dyn SignatureVerificationAlgorithm] {
+fn certificate_algorithms() -> &'static [&'static dyn SignatureVerificationAlgorithm] {
     &CERTIFICATE_ALGORITHMS
 }
 

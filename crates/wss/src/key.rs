@@ -394,10 +394,22 @@ impl PrivateKey {
         self.signing_by(algorithm)
     }
 
+    /// Returns whether the algorithm is one for such keys, with whichever hash function.
+    fn is_for(&self, algorithm: SignatureAlgorithm) -> bool {
+        use SignatureAlgorithm::{Ecdsa, RsaPkcs1, RsaPss};
+        matches!((self.algorithm, algorithm), (RsaPkcs1(_) | RsaPss(_), RsaPkcs1(_) | RsaPss(_)) | (Ecdsa(_), Ecdsa(_)))
+    }
+
     fn signing_by(self, algorithm: SignatureAlgorithm) -> Result<Self, Error> {
         match self.pairs.iter().any(|pair| pair.signs_by(algorithm)) {
             true => Ok(PrivateKey { algorithm, ..self }),
-            false => Err(Error::new(ErrorKind::Key, format!("the private key can't sign by {algorithm}"))),
+            false => {
+                let mut message = format!("the private key can't sign by {algorithm}");
+                if self.is_for(algorithm) {
+                    message = format!("{message}, {LACKING}");
+                }
+                Err(Error::new(ErrorKind::Key, message))
+            }
         }
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use castile_xml::excerpt;
-use rustls_pki_types::UnixTime;
+use rustls_pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use subtle::ConstantTimeEq;
 use webpki::{
     CertRevocationList, EndEntityCert, ExpirationPolicy, ExtendedKeyUsageValidator, KeyPurposeIdIter,
@@ -12,7 +12,7 @@ use webpki::{
 };
 
 use crate::certificate::{Certificate, CertificateReference, leaf};
-use crate::crypto;
+use crate::crypto::PathVerdicts;
 use crate::key::{PublicKey, Secret};
 use crate::revocation::RevocationList;
 use crate::signature::KeyHint;
@@ -299,12 +299,15 @@ impl Trust {
         let now = self.time.unwrap_or(now);
         let time = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
         let mut lists: Vec<_> = self.revoked.iter().map(RevocationList::list).collect();
+        let verdicts = PathVerdicts::default();
+        let algorithms = verdicts.algorithms();
+        let algorithms: Vec<&dyn SignatureVerificationAlgorithm> = algorithms.iter().map(|one| one as _).collect();
         let verify = |lists: &[&CertRevocationList<'_>]| {
             // The builder refuses only an empty list.
             let revocation = RevocationOptionsBuilder::new(lists).ok();
             let revocation =
                 revocation.map(|options| options.with_expiration_policy(ExpirationPolicy::Enforce).build());
-            end.verify_for_usage(crypto::certificate_algorithms(), &anchors, &between, time, AnyUsage, revocation, None)
+            end.verify_for_usage(&algorithms, &anchors, &between, time, AnyUsage, revocation, None)
         };
         let mut path = verify(&lists);
         // Only the first list of an issuer is used. An authority can have two keys, each with its list.

@@ -61,7 +61,8 @@ fn keys_that_need_the_feature_say_so() {
     let error = verifier.verify(&file("dsa-sha1.xml")).unwrap_err();
     assert_eq!(error.message(), "the key is described by <DSAKeyValue>, which is not supported");
     let error = rsa().with_legacy_algorithm(SignatureAlgorithm::RsaPkcs1(DigestAlgorithm::Sha1)).unwrap_err();
-    assert_eq!((error.kind(), error.message()), (ErrorKind::Key, "the private key can't sign by RSA with SHA-1"));
+    let expected = format!("the private key can't sign by RSA with SHA-1, {feature}");
+    assert_eq!((error.kind(), error.message()), (ErrorKind::Key, expected.as_str()));
 }
 
 #[test]

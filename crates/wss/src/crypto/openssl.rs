@@ -68,7 +68,9 @@ impl Crypto for OpenSsl {
             .or_else(|_| Rsa::private_key_from_der(der).and_then(PKey::from_rsa))
             .ok()?;
         let kind = match key.id() {
-            Id::RSA if (2048..=MAX_RSA).contains(&(key.bits() as usize)) => KeyKind::Rsa,
+            Id::RSA if (2048..=MAX_RSA).contains(&(key.bits() as usize)) => {
+                key.rsa().ok()?.check_key().ok()?.then_some(KeyKind::Rsa)?
+            }
             Id::EC => {
                 let key = key.ec_key().ok()?;
                 key.check_key().ok()?;

@@ -104,6 +104,14 @@ fn signatures_print_as_expected() {
     check("sign", None);
 }
 
+/// What is signed with OpenSSL, and what is said without it.
+#[test]
+fn signatures_of_openssl_print_as_expected() {
+    let file = if cfg!(feature = "openssl") { "with.txt" } else { "without.txt" };
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/openssl");
+    compare(vec![folder.join(file)], None);
+}
+
 /// Each example has a folder with an old and a new contract.
 #[test]
 fn diffs_print_as_expected() {

@@ -59,6 +59,9 @@ pub(crate) struct Arguments {
     /// The hash function of the digests; also that of the signature, for RSA
     #[arg(long, value_name = "NAME", value_enum, default_value_t = Digest::Sha256)]
     digest: Digest,
+    /// Allow SHA-1, for receivers that have nothing better
+    #[arg(long)]
+    legacy: bool,
     /// Sign by RSA-PSS
     #[arg(long, conflicts_with = "secret")]
     pss: bool,
@@ -80,6 +83,8 @@ enum Canonicalization {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Digest {
+    /// Only with --legacy
+    Sha1,
     Sha256,
     Sha384,
     Sha512,
@@ -119,6 +124,10 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
 
 fn signer(arguments: &Arguments) -> anyhow::Result<DocumentSigner> {
     let digest = match arguments.digest {
+        Digest::Sha1 if !arguments.legacy => {
+            bail!("found --digest sha1, which is only for receivers that have nothing better, expected --legacy, too")
+        }
+        Digest::Sha1 => DigestAlgorithm::Sha1,
         Digest::Sha256 => DigestAlgorithm::Sha256,
         Digest::Sha384 => DigestAlgorithm::Sha384,
         Digest::Sha512 => DigestAlgorithm::Sha512,
@@ -127,10 +136,14 @@ fn signer(arguments: &Arguments) -> anyhow::Result<DocumentSigner> {
         (Some(path), _) => {
             let of_key = |error| anyhow!("{}: {error}", path.display());
             let mut key = PrivateKey::from_pem(&read(path)?).map_err(of_key)?;
-            if arguments.pss {
-                key = key.with_algorithm(SignatureAlgorithm::RsaPss(digest)).map_err(of_key)?;
-            } else if key.is_rsa() {
-                key = key.with_algorithm(SignatureAlgorithm::RsaPkcs1(digest)).map_err(of_key)?;
+            let algorithm = match arguments.pss {
+                true => Some(SignatureAlgorithm::RsaPss(digest)),
+                false => key.is_rsa().then_some(SignatureAlgorithm::RsaPkcs1(digest)),
+            };
+            if let Some(algorithm) = algorithm {
+                let choose =
+                    if arguments.legacy { PrivateKey::with_legacy_algorithm } else { PrivateKey::with_algorithm };
+                key = choose(key, algorithm).map_err(of_key)?;
             }
             DocumentSigner::new(key)
         }

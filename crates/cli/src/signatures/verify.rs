@@ -26,7 +26,7 @@ pub(crate) struct Arguments {
     documents: Vec<PathBuf>,
     #[command(flatten)]
     trust: TrustArguments,
-    /// Also accept SHA-1, and RSA keys of at least 1024 bits
+    /// Also accept SHA-1, SHA-224 and DSA, and RSA keys of at least 1024 bits
     #[arg(long)]
     legacy: bool,
     /// An attribute that is an id, besides Id and xml:id; may be repeated

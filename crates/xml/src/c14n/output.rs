@@ -12,7 +12,7 @@ use super::{Method, Sink, Version};
 
 const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// Of a tag, no more than this is kept at a time, in bytes: many forms may be written, and a tag may be as long as the document.
-const MAX_TAG: usize = 4 << 10;
+const PIECE: usize = 4 << 10;
 /// Text of the document is passed on before it is longer than this, in bytes, plus one token.
 const MAX_VERBATIM: usize = 16 << 10;
 
@@ -172,14 +172,14 @@ impl<'m, O: Sink> Output<'m, O> {
 
     /// Appends to the tag.
     fn push(&mut self, reader: &Reader<'_>, text: &str) {
-        if self.tag.len() + text.len() > MAX_TAG {
+        if self.tag.len() + text.len() > PIECE {
             self.is_split = true;
             let mut tag = std::mem::take(&mut self.tag);
             self.pass(reader, &tag);
             tag.clear();
             self.tag = tag;
         }
-        match text.len() > MAX_TAG {
+        match text.len() > PIECE {
             true => self.out.text(text),
             false => self.tag.push_str(text),
         }

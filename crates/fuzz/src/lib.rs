@@ -27,6 +27,7 @@ mod round_trip;
 mod scan;
 mod seeds;
 mod signatures;
+mod signed_packages;
 mod validate;
 
 pub use contract::{bundle, contract, generate, generated};
@@ -46,6 +47,7 @@ pub use reader::reader;
 pub use round_trip::round_trip;
 pub use seeds::seeds;
 pub use signatures::signatures;
+pub use signed_packages::signed_packages;
 pub use validate::validate;
 
 /// A check, and the limits of its work.
@@ -65,7 +67,7 @@ pub struct Check {
 
 /// All checks. The limits of work apply to builds of `fuzz/run`. They are 4 times the measured work of seeds and hard inputs. They
 /// are too low for an algorithm that is quadratic in the length of the input, except where another limit bounds its work.
-pub const CHECKS: [Check; 17] = [
+pub const CHECKS: [Check; 18] = [
     check("reader", reader, (4_000_000, 4_000), true),
     check("pieces", pieces, (8_000_000, 4_000), true),
     check("items", items, (8_000_000, 4_000), true),
@@ -88,6 +90,8 @@ pub const CHECKS: [Check; 17] = [
     // A limit bounds the steps of an expression.
     check("load", load, (2_000_000_000, 2_000), true),
     check("signatures", signatures, (40_000_000, 20_000), true),
+    // The attachments of a package, and the work of a signature.
+    check("signed_packages", signed_packages, (40_000_000, 20_000), true),
 ];
 
 const fn check(name: &'static str, run: fn(&[u8]), (work, work_per_byte): (u64, u64), is_structured: bool) -> Check {

@@ -24,6 +24,7 @@ pub fn seeds(target: &str) -> Vec<Vec<u8>> {
         "pattern" => patterns(),
         "load" => templates(),
         "signatures" => files("crates/fuzz/signatures", "xml").iter().map(|file| read(file)).collect(),
+        "signed_packages" => crate::signed_packages::signed(),
         _ => Vec::new(),
     };
     seeds.retain(|seed| seed.len() <= MAX_LENGTH && !seed.is_empty());

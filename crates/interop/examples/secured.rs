@@ -13,8 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, bail};
+use castile::datatypes::Base64Binary;
 use castile::http::server::{Routes, Server};
-use castile::soap::{Version, addressing};
+use castile::soap::{Mtom, Version, addressing};
 use castile::wss::message::{
     CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
 };
@@ -48,7 +49,7 @@ enum Key {
     Ed25519,
 }
 
-const SCENARIOS: [Scenario; 17] = [
+const SCENARIOS: [Scenario; 18] = [
     signed("token", Key::Rsa, CertificateForm::Token),
     signed("issuer", Key::Rsa, CertificateForm::IssuerSerial),
     signed("identifier", Key::Rsa, CertificateForm::KeyIdentifier),
@@ -59,6 +60,7 @@ const SCENARIOS: [Scenario; 17] = [
     signed("inclusive", Key::Rsa, CertificateForm::Token),
     signed(LEGACY, Key::Rsa, CertificateForm::Token),
     signed(ADDRESSING, Key::Rsa, CertificateForm::Token),
+    signed(MTOM, Key::Rsa, CertificateForm::Token),
     signed("pss", Key::RsaPss, CertificateForm::Token),
     signed("ecdsa", Key::Ec, CertificateForm::Token),
     signed("ed25519", Key::Ed25519, CertificateForm::Token),
@@ -84,6 +86,9 @@ const LEGACY: &str = "sha1";
 
 /// The scenario whose messages have signed header blocks of WS-Addressing.
 const ADDRESSING: &str = "addressing";
+
+/// The scenario whose messages have a photo as a part.
+const MTOM: &str = "mtom";
 
 const fn signed(name: &'static str, key: Key, form: CertificateForm) -> Scenario {
     Scenario { name, signature: Some((key, form)), password: None }
@@ -127,9 +132,9 @@ struct Shop;
 
 impl Orders for Shop {
     async fn order(&self, request: Request<Order>) -> Result<Response<OrderResponse>, Fault<OrderFault>> {
-        let Order { customer, quantity, note } = request.into_inner();
+        let Order { customer, quantity, note, photo } = request.into_inner();
         match quantity {
-            ..=100 => Ok(OrderResponse { customer, number: 7, note }.into()),
+            ..=100 => Ok(OrderResponse { customer, number: 7, note, photo }.into()),
             _ => Err(Fault::sender("order less").with_detail(OrderFault::SoldOut(SoldOut { left: 100 }))),
         }
     }
@@ -142,7 +147,7 @@ async fn call(store: &Store, scenarios: &str, url: &str) -> anyhow::Result<()> {
         for (version, soap) in VERSIONS {
             let caller = Caller { store, scenario, url, version, soap };
             let security = caller.security("client", PASSWORD)?;
-            caller.tell("order", right(caller.order("plain", security.clone(), 2).await?));
+            caller.tell("order", right(caller.order("plain", security.clone(), 2).await?, caller.photo()));
             caller.tell("fault", sold_out(caller.order("plain", security.clone(), 200).await?));
             if scenario.signature.is_some() {
                 caller.tell("altered request", refused(caller.order("altered-request", security.clone(), 2).await?));
@@ -174,6 +179,11 @@ struct Caller<'c> {
 }
 
 impl Caller<'_> {
+    /// Returns what is sent by MTOM.
+    fn photo(&self) -> Option<Base64Binary> {
+        (self.scenario.name == MTOM).then(|| Base64Binary("A photo of Ada ".repeat(200).into_bytes()))
+    }
+
     fn security(&self, name: &str, password: &str) -> anyhow::Result<ClientSecurity> {
         let Scenario { signature, password: form, .. } = self.scenario;
         let mut requests = self.store.signing(self.scenario, name)?;
@@ -195,9 +205,13 @@ impl Caller<'_> {
         if self.scenario.name == ADDRESSING {
             options.addressing = Some(addressing::Version::Recommendation);
         }
+        if self.scenario.name == MTOM {
+            options.messages.mtom = Mtom::Always(1);
+        }
         let url = format!("{}/{treatment}/{}/{}", self.url, self.scenario.name, self.version);
         let client = OrdersClient::new(&url)?.with_options(options);
-        Ok(client.order(&Order { customer: "Ada".to_owned(), quantity, note: NOTE.to_owned() }).await)
+        let order = Order { customer: "Ada".to_owned(), quantity, note: NOTE.to_owned(), photo: self.photo() };
+        Ok(client.order(&order).await)
     }
 
     fn tell(&self, case: &str, wrong: String) {
@@ -206,9 +220,13 @@ impl Caller<'_> {
     }
 }
 
-fn right(outcome: Outcome) -> String {
+fn right(outcome: Outcome, sent: Option<Base64Binary>) -> String {
     match outcome {
-        Ok(OrderResponse { customer, number: 7, note }) if customer == "Ada" && note == NOTE => String::new(),
+        Ok(OrderResponse { customer, number: 7, note, photo })
+            if customer == "Ada" && note == NOTE && photo == sent =>
+        {
+            String::new()
+        }
         Ok(other) => format!("answered {other:?}"),
         Err(error) => error.to_string(),
     }

@@ -48,11 +48,11 @@ pub trait SpoolVisitor: Send {
     /// Spooling ends. This attachment is not stored.
     fn data(&mut self, data: &[u8]) -> Result<(), Self::Error>;
 
-    /// Its content is complete.
+    /// Its content is complete. Long work can be done elsewhere meanwhile.
     ///
     /// # Errors
     /// Spooling ends. This attachment is not stored.
-    fn end(&mut self) -> Result<(), Self::Error>;
+    fn end(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send;
 }
 
 /// Sees nothing.
@@ -69,7 +69,7 @@ impl SpoolVisitor for Unseen {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Error> {
+    async fn end(&mut self) -> Result<(), Error> {
         Ok(())
     }
 }
@@ -229,7 +229,7 @@ impl Attachments {
         for (head, stored) in &package.stored {
             visitor.begin(head)?;
             stored.show(|data| visitor.data(data)).await?;
-            visitor.end()?;
+            visitor.end().await?;
         }
         while let Some(attachment) = package.next_streamed().await? {
             package.store_attachment(attachment, visitor).await?;
@@ -319,7 +319,7 @@ impl Package {
             visitor.data(&data)?;
             self.store.push(&mut keeping, &data).await.map_err(|error| error.in_part(part))?;
         }
-        visitor.end()?;
+        visitor.end().await?;
         self.stored.push_back((attachment.head, self.store.end(keeping).await?));
         Ok(())
     }

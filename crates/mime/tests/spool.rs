@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use castile_budget::Budget;
-use castile_mime::{Attachments, Charges, Error, ErrorKind, Limits, Message, Part, PartHead, Related, SpoolVisitor};
+use castile_mime::{
+    Attachments, Charges, ContentId, Error, ErrorKind, Limits, Message, Part, PartHead, Related, SpoolVisitor,
+};
 use futures_util::{FutureExt, stream};
 use http_body::{Body, Frame};
 use http_body_util::StreamBody;
@@ -45,10 +47,21 @@ impl SpoolVisitor for Seen {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Stopped> {
+    async fn end(&mut self) -> Result<(), Stopped> {
         self.ended += 1;
         Ok(())
     }
+}
+
+/// Returns what is shown of an attachment.
+fn show(attachments: &Attachments, id: &str) -> Result<Option<Vec<u8>>, Stopped> {
+    let mut content = Vec::new();
+    let id = ContentId::parse(id).unwrap();
+    let shown = attachments.show::<Stopped>(&id, |data| {
+        content.extend(data);
+        Ok(())
+    });
+    Ok(shown.now_or_never().unwrap()?.then_some(content))
 }
 
 const LENGTHS: [usize; 3] = [700_000, 0, 30_000];
@@ -107,7 +120,14 @@ fn all_is_seen_and_stays() {
                 let all: Vec<_> = (0..3).map(|number| (number.to_string(), content(number))).collect();
                 assert!(seen.parts == all && seen.ended == 3, "{before} {memory}");
             }
+            // One of them alone, as often as it is wanted.
+            for number in [1, 0, 2, 0] {
+                let shown = show(&attachments, &number.to_string());
+                assert!(shown == Ok(Some(content(number))), "{before} {memory} {number}");
+            }
+            assert_eq!(show(&attachments, "3"), Ok(None));
             let last = attachments.by_url("cid:2").now_or_never().unwrap().unwrap();
+            assert_eq!(show(&attachments, "2"), Ok(None));
             assert_eq!(last.collect(1_000_000).now_or_never().unwrap().unwrap(), content(2));
             let rest = attachments.collect(1_000_000).now_or_never().unwrap().unwrap();
             let rest: Vec<_> = rest.into_iter().map(|(_, content)| content).collect();

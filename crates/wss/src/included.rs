@@ -10,10 +10,12 @@ use base64::engine::general_purpose::{GeneralPurpose, STANDARD};
 use base64::write::EncoderWriter;
 use castile_databinding::xop::NAMESPACE;
 use castile_mime::{Attachments, ContentId};
+use castile_soap::Offloading;
 use castile_xml::{Reader, StartTag, excerpt};
 
 use crate::crypto::Digest;
 use crate::limits::Limits;
+use crate::message::run;
 use crate::{Error, ErrorKind};
 
 /// The `xop:Include` elements of a message.
@@ -175,8 +177,18 @@ pub(crate) struct OpenDigest {
 }
 
 impl OpenDigest {
+    /// Returns how many bytes of memory the text takes.
+    pub(crate) fn kept(&self) -> usize {
+        self.parts.iter().map(|(_, text)| text.capacity()).sum()
+    }
+
     /// Adds the parts, which are stored, and compares the digest. `left` is how many bytes of content there may still be.
-    pub(crate) async fn verify(self, attachments: &Attachments, left: &mut usize) -> Result<(), Error> {
+    pub(crate) async fn verify(
+        self,
+        attachments: &Attachments,
+        left: &mut usize,
+        offload: Option<&Offloading>,
+    ) -> Result<(), Error> {
         let OpenDigest { mut digest, parts, uri, stated, offset } = self;
         for (id, text) in parts {
             let mut encoder = encoder(&mut *digest);
@@ -193,7 +205,12 @@ impl OpenDigest {
             }
             encoder.finish().map_err(|error| unwritable(&error))?;
             drop(encoder);
-            digest.update(text.as_bytes());
+            let length = text.len();
+            let update = move || {
+                digest.update(text.as_bytes());
+                digest
+            };
+            digest = run(offload, length, update).await?;
         }
         match digest.finish() == stated {
             true => Ok(()),

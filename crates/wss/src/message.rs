@@ -32,6 +32,7 @@ mod envelope;
 mod fault;
 mod header;
 mod layer;
+mod memory;
 mod outline;
 mod part;
 mod parts;
@@ -47,6 +48,7 @@ pub use crate::assertion::{
 pub use assertions::AssertionPolicy;
 pub use client::ClientSecurity;
 pub use layer::{Secured, SecurityLayer};
+pub(crate) use memory::run;
 pub(crate) use outline::{Outline, is_envelope};
 pub use part::Part;
 pub(crate) use parts::SentIncludes;

@@ -511,7 +511,7 @@ fn attachments_have_limits() {
         limits.document.message_size = size;
         limits
     };
-    const PLENTY: usize = 1 << 20;
+    const PLENTY: usize = 2 << 20;
     let cases = [
         ("image/png", stored(LENGTH), content(LENGTH), PLENTY, None),
         ("image/png", stored(LENGTH - 1), content(LENGTH), PLENTY, Some((ErrorKind::Limit, "stored parts"))),

@@ -142,6 +142,11 @@ fn prefixes_that_only_values_use_are_noticed() {
         ("<a xmlns='' b='p:t'/>", "", &["p 0"]),
         ("<a xmlns=''><b>p:t</b></a>", "", &["p 12"]),
         ("<a xmlns=''><b xmlns:q='urn:q'>q:t</b></a>", "", &["q 12"]),
+        // Nor do many characters of names before it.
+        (&*format!("<a xmlns=''>{}p:t</a>", "1".repeat(5_000)), "", &["p 0"]),
+        (&*format!("<a xmlns=''>{}p:t</a>", "-1<!-- -->\u{b7}".repeat(2_000)), "", &["p 0"]),
+        (&*format!("<a xmlns=''>{}p:t</a>", "p".repeat(5_000)), "", &[]),
+        (&*format!("<a xmlns=''>1{0}:t</a>", "\u{e9}".repeat(497)), "", &[]),
         // Comments, instructions and sections don't hide it.
         ("<a xmlns=''>p<!-- -->:t</a>", "", &["p 0"]),
         ("<a xmlns=''>p<?x?><![CDATA[:]]>t</a>", "", &["p 0"]),
@@ -291,7 +296,7 @@ fn crowded_ancestors_cost_no_more_than_they_say() {
     let mut document = String::new();
     for depth in 0..limits.depth - 1 {
         document.push_str("<a");
-        (0..limits.attributes - 1).for_each(|index| document.push_str(&format!(" xml:a{depth}-{index}=''")));
+        (0..limits.attributes - 1).for_each(|index| document.push_str(&*format!(" xml:a{depth}-{index}=''")));
         document.push_str(&if depth < limits.namespaces {
             format!(" xmlns:n{depth}='urn:{depth}'>")
         } else {

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use castile_budget::Share;
 use castile_mime::{Attachments, ContentId, MediaType, PartHead, SpoolVisitor};
+use castile_soap::Offloading;
 use castile_xml::c14n::{Form, Method, Sink, Subset, write_all};
 use castile_xml::{Charset, Memory, Reader, decode, excerpt};
 
+use super::memory;
 use super::sign::EXCLUSIVE_10;
 use crate::crypto::{self, Digest};
 use crate::included::OpenDigest;
@@ -20,6 +22,8 @@ pub(super) struct SignedAttachments {
     stated: Vec<AttachmentDigest>,
     /// The digests of content with parts.
     contents: Vec<OpenDigest>,
+    /// How many bytes of text are kept for them.
+    kept: usize,
     /// Whether there may be no other attachments.
     must_be_all: bool,
     rules: ContentRules,
@@ -35,11 +39,12 @@ pub(super) struct ContentRules {
 
 impl SignedAttachments {
     pub(super) fn new(unverified: Vec<Unverified>, must_be_all: bool, rules: ContentRules) -> Self {
-        let mut all = SignedAttachments { stated: Vec::new(), contents: Vec::new(), must_be_all, rules };
+        let mut all = SignedAttachments { stated: Vec::new(), contents: Vec::new(), kept: 0, must_be_all, rules };
         for Unverified { attachments, contents } in unverified {
             all.stated.extend(attachments);
             all.contents.extend(contents);
         }
+        all.kept = all.contents.iter().map(OpenDigest::kept).sum();
         all
     }
 
@@ -48,10 +53,11 @@ impl SignedAttachments {
     }
 
     /// Stores the attachments, and compares their digests. Completes what `signatures` say about them. `attachments` is `None` if the
-    /// caller has only the message.
+    /// caller has only the message. Long work is offloaded, if it can be.
     pub(super) async fn verify(
         self,
         attachments: Option<&mut Attachments>,
+        offload: Option<&Offloading>,
         signatures: &mut [VerifiedSignature],
     ) -> Result<(), Error> {
         let Some(attachments) = attachments else {
@@ -68,7 +74,9 @@ impl SignedAttachments {
         if self.is_empty() && !self.must_be_all {
             return Ok(());
         }
-        let mut digests = Digests::new(&self, attachments.memory_share());
+        let mut kept = attachments.memory_share();
+        charge(&mut kept, self.kept)?;
+        let mut digests = Digests::new(&self, attachments.memory_share(), offload);
         attachments.spool(&mut digests).await?;
         let Digests { done, mut left, .. } = digests;
         for stated in &self.stated {
@@ -89,7 +97,7 @@ impl SignedAttachments {
             }
         }
         for content in self.contents {
-            content.verify(attachments, &mut left).await?;
+            content.verify(attachments, &mut left, offload).await?;
         }
         Ok(())
     }
@@ -129,6 +137,7 @@ struct Digests<'s> {
     document: Vec<u8>,
     /// The charge for that.
     share: Option<Share>,
+    offload: Option<&'s Offloading>,
     /// How many bytes of canonical content there may still be.
     left: usize,
     done: BTreeMap<ContentId, Digested>,
@@ -142,7 +151,7 @@ struct Digested {
 }
 
 impl<'s> Digests<'s> {
-    fn new(signed: &'s SignedAttachments, share: Option<Share>) -> Self {
+    fn new(signed: &'s SignedAttachments, share: Option<Share>, offload: Option<&'s Offloading>) -> Self {
         let mut algorithms: BTreeMap<&ContentId, Vec<DigestAlgorithm>> = BTreeMap::new();
         for stated in &signed.stated {
             let algorithms = algorithms.entry(&stated.id).or_default();
@@ -159,6 +168,7 @@ impl<'s> Digests<'s> {
             current: None,
             document: Vec::new(),
             share,
+            offload,
             left,
             done: BTreeMap::new(),
         }
@@ -175,10 +185,7 @@ impl<'s> Digests<'s> {
         let needed = length + data.len();
         if needed > room {
             let wanted = (2 * room).clamp(needed, most.max(needed));
-            if let Some(Err(exhausted)) = self.share.as_mut().map(|share| share.grow(wanted - room)) {
-                let message = format!("there is too little memory for it: {exhausted}");
-                return Err(Error::new(ErrorKind::Exhausted, message));
-            }
+            charge(&mut self.share, wanted - room)?;
             self.document.reserve_exact(wanted - length);
         }
         self.document.extend_from_slice(data);
@@ -218,13 +225,22 @@ impl SpoolVisitor for Digests<'_> {
         Ok(())
     }
 
-    fn end(&mut self) -> Result<(), Error> {
+    async fn end(&mut self) -> Result<(), Error> {
         let Some((id, mut digester)) = self.current.take() else { return Ok(()) };
         if let ContentForm::Document { .. } = digester.form {
             let document = std::mem::take(&mut self.document);
-            let pushed = digester.push_document(&document, self.signed.rules);
+            let (length, rules) = (document.len(), self.signed.rules);
+            let charged = memory::needed_by_document(length);
+            charge(&mut self.share, charged).map_err(|error| error_in(&id, &error))?;
+            let charged = charged + document.capacity();
+            let read = move || {
+                let pushed = digester.push_document(&document, rules);
+                (digester, pushed)
+            };
+            let (digested, pushed) = memory::run(self.offload, length, read).await?;
+            digester = digested;
             if let Some(share) = &mut self.share {
-                share.shrink(document.capacity());
+                share.shrink(charged);
             }
             pushed.map_err(|error| error_in(&id, &error))?;
         }
@@ -402,6 +418,10 @@ impl Sink for &mut Canonical<'_, '_> {
     fn omitted_prefix(&mut self, prefix: &str, _: usize) {
         self.omitted.get_or_insert_with(|| prefix.to_owned());
     }
+}
+
+fn charge(share: &mut Option<Share>, bytes: usize) -> Result<(), Error> {
+    share.as_mut().map_or(Ok(()), |share| share.grow(bytes)).map_err(memory::exhausted)
 }
 
 /// Returns an error about an attachment. The offset in it is not one of the message.

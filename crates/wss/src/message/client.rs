@@ -68,8 +68,8 @@ impl MessageSecurity for ClientSecurity {
                 };
             };
             let Received { message, charset, packaging, attachments, required_includes, .. } = answer;
-            let checked = match policy.check(message, *charset, *packaging) {
-                Ok(checked) => policy.finish(checked, Some(attachments)).await,
+            let checked = match policy.check(message, *charset, *packaging, None) {
+                Ok(checked) => policy.finish(checked, Some(attachments), None).await,
                 Err(error) => Err(error),
             };
             let checked = checked.and_then(|answer| match self.is_confirmed {

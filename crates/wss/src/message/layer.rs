@@ -20,8 +20,8 @@ use crate::{Error, ErrorKind};
 /// extensions.
 ///
 /// Every request that doesn't fulfil the policy gets the same fault, so that its sender learns nothing. The reason is passed
-/// to an observer. If memory or disk space is too short for the attachments of somebody who is trusted, the answer is that of any
-/// exhausted server: HTTP sends status 503.
+/// to an observer. If memory is too short to verify a request, or memory or disk space for the attachments of somebody who is trusted,
+/// the answer is that of any exhausted server: HTTP sends status 503.
 ///
 /// Attachments whose signatures are verified are stored before the handler is called, which then reads them from there.
 #[derive(Clone)]
@@ -72,7 +72,8 @@ impl SecurityLayer {
     }
 
     fn check(&self, request: &RequestMessage) -> Result<Checked, Error> {
-        self.policy.check(&request.message, request.charset, request.packaging)
+        let RequestMessage { message, charset, packaging, reservation, .. } = request;
+        self.policy.check(message, *charset, *packaging, reservation.as_ref())
     }
 
     fn observe(&self, error: &Error) {
@@ -126,7 +127,10 @@ impl<S: Service> Service for Secured<S> {
         options.notes_canonical = layer.reply.is_some();
         Box::pin(async move {
             let verified = match checked {
-                Ok(checked) => layer.policy.finish(checked, Some(&mut request.attachments)).await,
+                Ok(checked) => {
+                    let offload = options.offload.as_ref();
+                    layer.policy.finish(checked, Some(&mut request.attachments), offload).await
+                }
                 Err(error) => Err(error),
             };
             let values = match verified {
@@ -139,7 +143,8 @@ impl<S: Service> Service for Secured<S> {
                 }
                 Err(error) => {
                     layer.observe(&error);
-                    // Only attachments that somebody trusted has signed are stored, so this tells strangers nothing.
+                    // Only attachments that somebody trusted has signed are stored, so this tells strangers nothing but that the
+                    // server has little memory.
                     if error.kind() == ErrorKind::Exhausted {
                         return ReplyMessage::exhausted(request.version);
                     }

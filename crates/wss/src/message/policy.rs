@@ -6,8 +6,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
+use castile_budget::Reservation;
 use castile_datatypes::DateTime;
 use castile_mime::{Attachments, ContentId, Packaging};
+use castile_soap::Offloading;
 use castile_xml::{Charset, decode};
 
 use super::assertions::{AssertionPolicy, MAX_ONE_TIME};
@@ -16,6 +18,7 @@ use super::confirmed::{self, Confirmed};
 use super::envelope::Envelope;
 use super::fault::code_prefix;
 use super::header::{SecurityHeader, Timestamp};
+use super::memory::Reserved;
 use super::part::Part;
 use super::replay::{Remembered, ReplayCache, ReplayMemory};
 use super::signed::{
@@ -237,8 +240,8 @@ impl Policy {
     /// # Errors
     /// The message doesn't fulfil the policy.
     pub async fn verify_in(&self, message: &[u8], charset: Option<Charset>) -> Result<VerifiedMessage, Error> {
-        let checked = self.check(message, charset, None)?;
-        self.finish(checked, None).await
+        let checked = self.check(message, charset, None, None)?;
+        self.finish(checked, None, None).await
     }
 
     /// Verifies a message with its attachments. They are [stored](Attachments::spool) if a signature covers one of them, or if all
@@ -253,8 +256,8 @@ impl Policy {
         message: &[u8],
         attachments: &mut Attachments,
     ) -> Result<VerifiedMessage, Error> {
-        let checked = self.check(message, None, Some(Packaging::Attachments))?;
-        self.finish(checked, Some(attachments)).await
+        let checked = self.check(message, None, Some(Packaging::Attachments), None)?;
+        self.finish(checked, Some(attachments), None).await
     }
 
     /// Verifies a message with MTOM, and its attachments, as [`verify_with_attachments`](Self::verify_with_attachments) does. What is
@@ -265,18 +268,22 @@ impl Policy {
     /// # Errors
     /// Those of [`verify_with_attachments`](Self::verify_with_attachments).
     pub async fn verify_mtom(&self, message: &[u8], attachments: &mut Attachments) -> Result<VerifiedMessage, Error> {
-        let checked = self.check(message, None, Some(Packaging::Mtom))?;
-        self.finish(checked, Some(attachments)).await
+        let checked = self.check(message, None, Some(Packaging::Mtom), None)?;
+        self.finish(checked, Some(attachments), None).await
     }
 
     /// Checks what takes only work: times and signatures, but not attachments. `charset` is that of the media type, if there is one.
+    /// What that needs of memory is charged until it is done; what is kept of the message afterwards is charged with its attachments.
     pub(super) fn check(
         &self,
         message: &[u8],
         charset: Option<Charset>,
         packaging: Option<Packaging>,
+        reservation: Option<&Arc<Reservation>>,
     ) -> Result<Checked, Error> {
+        let reserved = Reserved::of(message, reservation)?;
         let text = decode(message, charset)?;
+        reserved.read(message, &text)?;
         let (envelope, index) = Envelope::read(&text, packaging, self.limits)?;
         let now = (self.clock)();
         let Some(block) = envelope.security(WSSE, self.role.as_deref())? else {
@@ -450,11 +457,13 @@ impl Policy {
         Envelope::read(&text, None, self.limits).is_ok_and(|(envelope, _)| envelope.is_fault)
     }
 
-    /// Checks what has to be waited for: the attachments, the password, and whether the message was received before.
+    /// Checks what has to be waited for: the attachments, the password, and whether the message was received before. Long work is
+    /// offloaded, if it can be.
     pub(super) async fn finish(
         &self,
         checked: Checked,
         attachments: Option<&mut Attachments>,
+        offload: Option<&Offloading>,
     ) -> Result<VerifiedMessage, Error> {
         let Checked {
             username: token,
@@ -470,7 +479,7 @@ impl Policy {
             one_time,
             now,
         } = checked;
-        signed_attachments.verify(attachments, &mut signatures).await?;
+        signed_attachments.verify(attachments, offload, &mut signatures).await?;
         let mut username = None;
         let mut has_time = created.is_some();
         if let Some(passwords) = &self.passwords {

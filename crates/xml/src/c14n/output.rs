@@ -11,14 +11,18 @@ use super::ancestors::{Ancestors, Inherited};
 use super::{Method, Sink, Version};
 
 const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+/// Of a tag, no more than this is kept at a time, in bytes: many forms may be written, and a tag may be as long as the document.
+const PIECE: usize = 4 << 10;
 /// Text of the document is passed on before it is longer than this, in bytes, plus one token.
 const MAX_VERBATIM: usize = 16 << 10;
 
 pub(super) struct Output<'m, O> {
     method: &'m Method,
     out: O,
-    /// The tag that is being written.
+    /// The end of the tag that is being written.
     tag: String,
+    /// Whether the beginning of it was passed on.
+    is_split: bool,
     /// A part of the document that is canonical as it is written there. It is passed on as one piece.
     verbatim: Range<usize>,
     /// The scopes in the document and in the output in which a plain start tag with this prefix declares nothing.
@@ -56,6 +60,7 @@ impl<'m, O: Sink> Output<'m, O> {
             method,
             out,
             tag: String::new(),
+            is_split: false,
             verbatim: 0..0,
             plain: None,
             plain_prefix: String::new(),
@@ -159,10 +164,47 @@ impl<'m, O: Sink> Output<'m, O> {
     /// Passes on the tag that was written.
     fn pass_tag(&mut self, reader: &Reader<'_>, source: &Range<usize>) {
         let tag = std::mem::take(&mut self.tag);
-        if !self.keeps(reader, source, |written| written == tag) {
+        if std::mem::take(&mut self.is_split) || !self.keeps(reader, source, |written| written == tag) {
             self.pass(reader, &tag);
         }
         self.tag = tag;
+    }
+
+    /// Appends to the tag.
+    fn push(&mut self, reader: &Reader<'_>, text: &str) {
+        if self.tag.len() + text.len() > PIECE {
+            self.is_split = true;
+            let mut tag = std::mem::take(&mut self.tag);
+            self.pass(reader, &tag);
+            tag.clear();
+            self.tag = tag;
+        }
+        match text.len() > PIECE {
+            true => self.out.text(text),
+            false => self.tag.push_str(text),
+        }
+    }
+
+    /// Appends `="value"` to the tag.
+    fn push_value(&mut self, reader: &Reader<'_>, value: &str) {
+        self.push(reader, "=\"");
+        let mut copied = 0;
+        for (at, byte) in value.bytes().enumerate() {
+            let escape = match byte {
+                b'&' => "&amp;",
+                b'<' => "&lt;",
+                b'"' => "&quot;",
+                b'\t' => "&#x9;",
+                b'\n' => "&#xA;",
+                b'\r' => "&#xD;",
+                _ => continue,
+            };
+            self.push(reader, &value[copied..at]);
+            self.push(reader, escape);
+            copied = at + 1;
+        }
+        self.push(reader, &value[copied..]);
+        self.push(reader, "\"");
     }
 
     fn tag(&mut self, reader: &Reader<'_>, tag: StartTag<'_>, source: &Range<usize>, apex: Option<&Inherited>) {
@@ -192,9 +234,9 @@ impl<'m, O: Sink> Output<'m, O> {
         };
         attributes.sort_unstable();
         for Attribute { name, value, .. } in attributes {
-            self.tag.push(' ');
-            self.tag.push_str(name);
-            push_value(&mut self.tag, value);
+            self.push(reader, " ");
+            self.push(reader, name);
+            self.push_value(reader, value);
         }
         self.tag.push('>');
         self.pass_tag(reader, source);
@@ -241,7 +283,13 @@ impl<'m, O: Sink> Output<'m, O> {
             if start > 0 {
                 self.tail.clear();
             }
-            self.tail.push_str(&piece[start..]);
+            // No prefix is longer than that, so that what is before it makes no difference.
+            let longest = reader.limits().name_length;
+            self.tail.push_str(end_of(&piece[start..], longest));
+            if self.tail.len() > 2 * longest {
+                let before = self.tail.len() - end_of(&self.tail, longest).len();
+                self.tail.drain(..before);
+            }
             if pieces.peek().is_some() {
                 let tail = std::mem::take(&mut self.tail);
                 // In `1-p:t` of an expression the name begins at `p`.
@@ -287,9 +335,9 @@ impl<'m, O: Sink> Output<'m, O> {
                 continue;
             }
             self.rendered.declare(prefix, name);
-            self.tag.push_str(if prefix.is_empty() { " xmlns" } else { " xmlns:" });
-            self.tag.push_str(prefix);
-            push_value(&mut self.tag, name);
+            self.push(reader, if prefix.is_empty() { " xmlns" } else { " xmlns:" });
+            self.push(reader, prefix);
+            self.push_value(reader, name);
         }
     }
 
@@ -420,24 +468,11 @@ fn is_escaped_as(text: &str, mut written: &str) -> bool {
     escaped(text).all(is_next) && written.is_empty()
 }
 
-/// Appends `="value"`.
-fn push_value(tag: &mut String, value: &str) {
-    tag.push_str("=\"");
-    let mut copied = 0;
-    for (at, byte) in value.bytes().enumerate() {
-        let escape = match byte {
-            b'&' => "&amp;",
-            b'<' => "&lt;",
-            b'"' => "&quot;",
-            b'\t' => "&#x9;",
-            b'\n' => "&#xA;",
-            b'\r' => "&#xD;",
-            _ => continue,
-        };
-        tag.push_str(&value[copied..at]);
-        tag.push_str(escape);
-        copied = at + 1;
+/// Returns the end of a text, of this length or a little more.
+fn end_of(text: &str, length: usize) -> &str {
+    let mut start = text.len().saturating_sub(length);
+    while !text.is_char_boundary(start) {
+        start -= 1;
     }
-    tag.push_str(&value[copied..]);
-    tag.push('"');
+    &text[start..]
 }

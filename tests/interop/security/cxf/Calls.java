@@ -1,9 +1,12 @@
+import jakarta.xml.bind.JAXBContext;
 import jakarta.xml.ws.BindingProvider;
 import jakarta.xml.ws.Dispatch;
 import jakarta.xml.ws.Service;
 import jakarta.xml.ws.soap.SOAPBinding;
 import jakarta.xml.ws.soap.SOAPFaultException;
 import java.io.StringReader;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.logging.LogManager;
 import javax.xml.namespace.QName;
@@ -63,29 +66,48 @@ public final class Calls {
     }
 
     /** Returns what the answer has, or an exception. */
+    @SuppressWarnings("unchecked")
     private Object order(String treatment, String owner, String password, int quantity) {
         try {
             QName port = new QName(SECURED, "port");
             Service service = Service.create(new QName(SECURED, "Secured"));
             String binding = version.equals("12") ? SOAPBinding.SOAP12HTTP_BINDING : SOAPBinding.SOAP11HTTP_BINDING;
             service.addPort(port, binding, url + "/" + treatment + "/" + scenario + "/" + version);
-            Dispatch<Source> dispatch = service.createDispatch(port, Source.class, Service.Mode.PAYLOAD, security.features());
+            JAXBContext types = JAXBContext.newInstance(Order.class, OrderResponse.class);
+            Dispatch<?> dispatch = security.hasMtom() ? service.createDispatch(port, types, Service.Mode.PAYLOAD, security.features())
+                : service.createDispatch(port, Source.class, Service.Mode.PAYLOAD, security.features());
             dispatch.getRequestContext().put(BindingProvider.SOAPACTION_USE_PROPERTY, true);
             dispatch.getRequestContext().put(BindingProvider.SOAPACTION_URI_PROPERTY, SECURED + ":order");
             // SOAP 1.2 (Part 2 §7.5.2.2) has faults of the sender with the status 400, in which CXF otherwise looks for none.
             dispatch.getRequestContext().put("org.apache.cxf.transport.process_fault_on_http_400", true);
-            Client client = ((DispatchImpl<Source>) dispatch).getClient();
+            Client client = ((DispatchImpl<?>) dispatch).getClient();
             // The proxy reads no chunks.
             ((HTTPConduit) client.getConduit()).getClient().setAllowChunking(false);
             security.ofClient(client, owner, password);
+            if (security.hasMtom()) {
+                return orderWithPhoto((Dispatch<Object>) dispatch, quantity);
+            }
             String order = "<order xmlns='" + SECURED + "'><customer>Ada</customer><quantity>" + quantity + "</quantity><note>" + Serves.escaped(NOTE) + "</note></order>";
             DOMResult answer = new DOMResult();
-            Source source = dispatch.invoke(new StreamSource(new StringReader(order)));
+            Source source = ((Dispatch<Source>) dispatch).invoke(new StreamSource(new StringReader(order)));
             TransformerFactory.newInstance().newTransformer().transform(source, answer);
             return List.of(Serves.text(answer, "customer"), Serves.text(answer, "number"), Serves.text(answer, "note"));
         } catch (Exception error) {
             return error;
         }
+    }
+
+    private static Object orderWithPhoto(Dispatch<Object> dispatch, int quantity) throws Exception {
+        Order order = new Order();
+        order.customer = "Ada";
+        order.quantity = quantity;
+        order.note = NOTE;
+        order.photo = "A photo of Ada ".repeat(200).getBytes(StandardCharsets.US_ASCII);
+        OrderResponse answer = (OrderResponse) dispatch.invoke(order);
+        if (!Arrays.equals(answer.photo, order.photo)) {
+            return new IllegalStateException("the photo in the answer is another one");
+        }
+        return List.of(answer.customer, String.valueOf(answer.number), answer.note);
     }
 
     private void tell(String name, String wrong) {

@@ -1,5 +1,6 @@
 import jakarta.xml.ws.WebServiceFeature;
 import jakarta.xml.ws.soap.AddressingFeature;
+import jakarta.xml.ws.soap.MTOMFeature;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.file.Files;
@@ -56,13 +57,22 @@ final class Security {
         return !scenario.equals("text") && !scenario.equals("digest");
     }
 
+    /** Whether messages have a photo as a part. */
+    boolean hasMtom() {
+        return scenario.equals("mtom");
+    }
+
     boolean hasPassword() {
         return !isSigned() || scenario.equals("both") || scenario.equals("beside");
     }
 
     /** What of JAX-WS the scenario needs. */
     WebServiceFeature[] features() {
-        return scenario.equals("addressing") ? new WebServiceFeature[] {new AddressingFeature(true)} : new WebServiceFeature[0];
+        return switch (scenario) {
+            case "addressing" -> new WebServiceFeature[] {new AddressingFeature(true)};
+            case "mtom" -> new WebServiceFeature[] {new MTOMFeature(true)};
+            default -> new WebServiceFeature[0];
+        };
     }
 
     /** Secures what a client sends by the key of `owner`, and requires that the server secures its answers. */
@@ -85,6 +95,10 @@ final class Security {
         if (withUser) {
             options.put(ConfigurationConstants.USER, USER);
             options.put(ConfigurationConstants.PASSWORD_TYPE, scenario.equals("text") ? "PasswordText" : "PasswordDigest");
+        }
+        if (hasMtom()) {
+            // A certificate in a part would have to be read before anybody is known to have sent it.
+            options.put(ConfigurationConstants.STORE_BYTES_IN_ATTACHMENT, "false");
         }
         if (isSigned()) {
             options.put(ConfigurationConstants.SIGNATURE_USER, owner);

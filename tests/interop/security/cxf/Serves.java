@@ -29,9 +29,12 @@ public final class Serves {
         LogManager.getLogManager().reset();
         for (String scenario : arguments[1].split(",")) {
             for (String version : List.of("11", "12")) {
-                Provider<Source> shop = version.equals("12") ? new Shop12() : new Shop11();
-                String binding = version.equals("12") ? SOAPBinding.SOAP12HTTP_BINDING : SOAPBinding.SOAP11HTTP_BINDING;
                 Security security = new Security(arguments[0], scenario, version);
+                Object shop = version.equals("12") ? new Shop12() : new Shop11();
+                if (security.hasMtom()) {
+                    shop = new PhotoShop(version.equals("12") ? SOAPConstants.SOAP_1_2_PROTOCOL : SOAPConstants.SOAP_1_1_PROTOCOL);
+                }
+                String binding = version.equals("12") ? SOAPBinding.SOAP12HTTP_BINDING : SOAPBinding.SOAP11HTTP_BINDING;
                 EndpointImpl endpoint = (EndpointImpl) Endpoint.create(binding, shop, security.features());
                 security.ofServer(endpoint);
                 endpoint.publish("http://127.0.0.1:" + arguments[2] + "/" + scenario + "/" + version);
@@ -50,6 +53,14 @@ public final class Serves {
         return text.replace("&", "&amp;").replace("<", "&lt;").replace("\r", "&#13;");
     }
 
+    static SOAPFaultException soldOut(String version) throws SOAPException {
+        boolean isSoap12 = version.equals(SOAPConstants.SOAP_1_2_PROTOCOL);
+        QName code = isSoap12 ? SOAPConstants.SOAP_SENDER_FAULT : new QName(SOAPConstants.URI_NS_SOAP_1_1_ENVELOPE, "Client");
+        SOAPFault fault = SOAPFactory.newInstance(version).createFault("order less", code);
+        fault.addDetail().addDetailEntry(new QName(SECURED, "soldOut")).addChildElement("left", "", SECURED).setTextContent("100");
+        return new SOAPFaultException(fault);
+    }
+
     @WebServiceProvider
     @ServiceMode(Service.Mode.PAYLOAD)
     public static class Shop11 implements Provider<Source> {
@@ -63,21 +74,13 @@ public final class Serves {
                 DOMResult order = new DOMResult();
                 TransformerFactory.newInstance().newTransformer().transform(request, order);
                 if (Integer.parseInt(text(order, "quantity")) > 100) {
-                    throw new SOAPFaultException(soldOut());
+                    throw soldOut(version());
                 }
                 return new StreamSource(new StringReader("<orderResponse xmlns='" + SECURED + "'><customer>" + escaped(text(order, "customer"))
                     + "</customer><number>7</number><note>" + escaped(text(order, "note")) + "</note></orderResponse>"));
             } catch (TransformerException | SOAPException error) {
                 throw new IllegalStateException(error);
             }
-        }
-
-        private SOAPFault soldOut() throws SOAPException {
-            boolean isSoap12 = version().equals(SOAPConstants.SOAP_1_2_PROTOCOL);
-            QName code = isSoap12 ? SOAPConstants.SOAP_SENDER_FAULT : new QName(SOAPConstants.URI_NS_SOAP_1_1_ENVELOPE, "Client");
-            SOAPFault fault = SOAPFactory.newInstance(version()).createFault("order less", code);
-            fault.addDetail().addDetailEntry(new QName(SECURED, "soldOut")).addChildElement("left", "", SECURED).setTextContent("100");
-            return fault;
         }
     }
 

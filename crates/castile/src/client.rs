@@ -19,7 +19,7 @@ use castile_http::client::{self, ClientReply, ExchangeOptions, Sift, Transport};
 use castile_mime::Part;
 use castile_soap::client::{AnswerSlot, Expected};
 use castile_soap::{
-    AnyHeader, Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, Received, ToPayload,
+    AnyHeader, Description, Detail, Fault, FaultDetail, FromPayload, Header, NoDetail, Operation, ToPayload,
     WriteHeader, Written, addressing,
 };
 use http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Uri};
@@ -499,8 +499,7 @@ async fn read_answer(
                 .await
         }
         false => {
-            let Received { message, charset, .. } = &received;
-            let taken = castile_soap::client::accepted_into(operation, message, *charset, reading, slot);
+            let taken = castile_soap::client::accepted_into(operation, &received, reading, slot);
             taken.map(|taken| taken.map(crate::Response::new))
         }
     };

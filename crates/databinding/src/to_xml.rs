@@ -1,5 +1,6 @@
 //! Encoding: values to XML.
 
+mod canonical;
 mod groups;
 mod own;
 mod parts;
@@ -185,27 +186,6 @@ impl Encoder {
             notes_canonical: false,
             is_canonical: false,
         }
-    }
-
-    /// Sets whether it is noted what is in canonical form.
-    #[doc(hidden)]
-    pub fn noting_canonical(self, notes_canonical: bool) -> Self {
-        Encoder { notes_canonical, ..self }
-    }
-
-    /// Begins text that is in the form of Exclusive XML Canonicalization as long as it consists of tags without attributes and of
-    /// text. All prefixes in it must be declared before. Returns the length of the output.
-    #[doc(hidden)]
-    pub fn begin_canonical(&mut self) -> usize {
-        self.is_canonical = self.notes_canonical;
-        self.out.len()
-    }
-
-    /// Returns where canonical text ends that was begun before; `None` if something was written that may not be in that form, or if
-    /// that isn't noted.
-    #[doc(hidden)]
-    pub fn end_of_canonical(&self) -> Option<usize> {
-        self.is_canonical.then_some(self.out.len())
     }
 
     pub(crate) fn namespace_context(&mut self) -> NamespaceContext {

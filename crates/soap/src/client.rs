@@ -285,8 +285,7 @@ fn read_response(
             Ok((envelope, Answer::Fault)) => {
                 // The detail of a fault is read without parts.
                 if let Some(included) = included {
-                    included.restart();
-                    included.check()?;
+                    included.refuse_required()?;
                 }
                 read_fault(&mut reader, envelope, operation, shared, options, expected.is_encoded, detail).map(Err)
             }
@@ -316,16 +315,22 @@ pub fn accepted<D: FaultDetail>(
 /// Reads an answer as [`accepted`] does, and stores the detail of its fault in `slot`.
 ///
 /// # Errors
-/// Returns an error if the message is not well-formed or not an envelope.
+/// Returns an error if the message is not well-formed or not an envelope, or if the fault has elements that stand for signed parts.
 #[doc(hidden)]
 pub fn accepted_into(
     operation: &'static Operation,
-    message: &[u8],
-    charset: Option<Charset>,
+    received: &Received,
     options: &Options,
     AnswerSlot(expected): AnswerSlot<'_>,
 ) -> Result<Result<(), Fault<()>>, Error> {
-    read_accepted(operation, message, charset, options, expected.slots().1)
+    let Received { message, charset, packaging, required_includes, .. } = received;
+    let answer = read_accepted(operation, message, *charset, options, expected.slots().1)?;
+    if answer.is_err()
+        && let Some(included) = Included::of(*packaging, options, required_includes)
+    {
+        included.refuse_required()?;
+    }
+    Ok(answer)
 }
 
 fn read_accepted(

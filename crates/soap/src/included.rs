@@ -73,11 +73,21 @@ impl Included {
         self.lock().by_url.values().all(|requested| requested.content.is_some())
     }
 
-    /// Starts the limit on included bytes anew, and what is required. Must be called each time before the message is read.
+    /// Allows for as many included bytes as before, and requires the same elements again. Must be called each time before the message
+    /// is read.
     pub(crate) fn restart(&self) {
         let mut state = self.lock();
         state.bytes_left = state.limit;
         state.unread = state.required.iter().copied().collect();
+    }
+
+    /// Checks that no element must be read as a binary value, before a message is read in which none is.
+    ///
+    /// # Errors
+    /// One must be.
+    pub(crate) fn refuse_required(&self) -> Result<(), Error> {
+        self.restart();
+        self.check()
     }
 
     /// Checks that all elements were read as binary values that must be.

@@ -159,7 +159,7 @@ impl RequestMessage {
     /// request is refused if one of them is read as XML, or skipped. It is for layers that verified signatures of what these elements
     /// stand for, and not of the elements.
     pub fn require_included(&mut self, offsets: impl Into<Vec<usize>>) {
-        self.required_includes = offsets.into();
+        self.required_includes.extend(offsets.into());
     }
 
     /// Declares that a layer understands header blocks with this name. The request may then mark them `mustUnderstand`.

@@ -197,13 +197,13 @@ fn encode(
     } else {
         value.element(root, out);
     }
-    let ends = out.end_of_canonical().filter(|_| root.body.is_none());
+    let canonical = out.canonical(begins, root.start.len(), root.end.len()).filter(|_| root.body.is_none());
     let epilogue = version.epilogue();
     out.raw(match root.body {
         None => epilogue,
         Some(_) => epilogue.strip_prefix(root.end).unwrap_or(epilogue),
     });
-    Some(begins + root.start.len()..ends?.checked_sub(root.end.len())?)
+    canonical
 }
 
 /// Whether the content of the payload's element is what canonicalization makes of it. Long messages are not looked at.

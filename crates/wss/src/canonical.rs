@@ -59,8 +59,8 @@ pub(crate) struct Canonical {
 }
 
 impl Canonical {
-    /// Digests all this content. The document is read once, and again if values use prefixes that nothing else does. What is elsewhere
-    /// has the place of what stands for it, except in tokens.
+    /// Digests all this content. The document is read once, and again if values use prefixes that nothing else does. Parts, and
+    /// known content, are digested in place of the elements and the marker that stand for them, except in tokens.
     pub(crate) fn of(
         source: Source<'_>,
         wanted: &[Wanted],
@@ -127,8 +127,8 @@ pub(crate) async fn signature_value(
     key.sign(&canonical).await
 }
 
-/// Returns the prefixes in scope at each of these elements, as a `PrefixList` has them. For the element that known content is in,
-/// they are those in scope at the content: it is canonical if none of them is declared inside.
+/// Returns the prefixes in scope at each of these elements, as a `PrefixList` has them. An element around known content also gets
+/// those in scope at the content, so that their declarations stay where they are, and the content needs none.
 fn prefixes_at(
     source: Source<'_>,
     apexes: &BTreeSet<usize>,

@@ -62,6 +62,11 @@ pub enum ErrorKind {
 
 impl Error {
     #[cold]
+    /// Creates an error of kind [`ErrorKind::Crypto`], for a [`SigningKey`](crate::SigningKey) that can't sign.
+    pub fn of_key(message: impl Into<Cow<'static, str>>) -> Self {
+        Error::new(ErrorKind::Crypto, message)
+    }
+
     pub(crate) fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Error(Box::new(Inner { kind, message: message.into(), offset: None }))
     }

@@ -34,6 +34,7 @@ struct Include {
     offset: usize,
     /// The part. `None` if there is a problem.
     id: Option<ContentId>,
+    is_in_body: bool,
 }
 
 /// What was read last.
@@ -85,7 +86,7 @@ impl Includes {
             let href = excerpt(href.as_ref().map_or("", |href| href.value), 60);
             self.is_wrong(tag.offset, format!("an <Include> with href \"{href}\", where a cid: URL was expected"));
         }
-        self.elements.push(Include { offset: tag.offset, id });
+        self.elements.push(Include { offset: tag.offset, id, is_in_body });
         Ok(())
     }
 
@@ -138,9 +139,9 @@ impl Includes {
         gaps.into_iter().map(|gap| Ok((self.part(gap.number)?.clone(), gap.text))).collect()
     }
 
-    /// Returns whether one of them stands for this part.
-    pub(crate) fn has(&self, id: &ContentId) -> bool {
-        self.elements.iter().any(|include| include.id.as_ref() == Some(id))
+    /// Returns whether one of them in the body stands for this part.
+    pub(crate) fn body_has(&self, id: &ContentId) -> bool {
+        self.elements.iter().any(|include| include.is_in_body && include.id.as_ref() == Some(id))
     }
 
     /// Returns the offsets of all of them.

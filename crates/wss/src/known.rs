@@ -3,7 +3,6 @@
 use std::ops::Range;
 
 use aws_lc_rs::rand;
-use castile_xml::excerpt;
 use memchr::memmem::Finder;
 
 use crate::{Error, ErrorKind};
@@ -53,8 +52,7 @@ impl<'m> KnownContent<'m> {
     /// The marker is not in it.
     pub(crate) fn put_back(&self, message: &str) -> Result<String, Error> {
         let (before, after) = self.split(message).ok_or_else(|| {
-            let message = format!("nothing stands for the content of \"{}\"", excerpt(message, 60));
-            Error::new(ErrorKind::Malformed, message)
+            Error::new(ErrorKind::Malformed, "the marker of the content is not in the secured message")
         })?;
         Ok([before, self.content, after].concat())
     }

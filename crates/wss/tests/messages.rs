@@ -18,7 +18,7 @@ use castile_wss::message::{
     CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
     VerifiedMessage,
 };
-use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Secret, Signer, SigningKey, Trust};
+use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Secret, SignatureAlgorithm, Signer, SigningKey, Trust};
 use castile_xml::c14n::{Algorithm, Method, Subset};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -692,6 +692,20 @@ fn a_layer_secures_a_service() {
     }
 }
 
+/// A key that can't be used.
+#[derive(Debug)]
+struct Locked;
+
+impl SigningKey for Locked {
+    fn algorithm(&self) -> SignatureAlgorithm {
+        SignatureAlgorithm::Ed25519
+    }
+
+    fn sign<'a>(&'a self, _: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
+        std::future::ready(Err(Error::of_key("it is locked"))).boxed()
+    }
+}
+
 /// Stores replies that are sent to other addresses.
 struct Outbox(Mutex<Vec<(String, String)>>);
 
@@ -734,6 +748,12 @@ fn a_layer_secures_replies_to_other_addresses() {
     let trust = Trust::new().with_secret("service", reply_secret);
     let verified = verify(&Policy::signed_by(trust).with_clock(now), message).unwrap();
     assert!(verified.signer().is_some() && message.contains("SignatureConfirmation") && message.contains("RelatesTo"));
+    // What can't be signed is not sent.
+    let unable =
+        SecurityLayer::new(policy()).with_reply_security(OutgoingSecurity::new().with_signature(Locked)).layer(Orders);
+    let message = secured(&security(), &addressed("http://elsewhere/"));
+    let reply = unable.call(RequestMessage::new(Version::Soap12, message), &options).now_or_never().unwrap();
+    assert!(reply.message.bytes().unwrap().is_empty() && outbox.0.lock().unwrap().is_empty());
     // The fault for a request that is refused is not signed, wherever it is sent.
     let refused = call(addressed("http://elsewhere/"));
     assert!(refused.message.bytes().unwrap().is_empty());

@@ -617,6 +617,12 @@ fn a_signed_text_is_not_hidden_in_a_part() {
             }
         }
     }
+    // A layer inside that requires nothing takes nothing back.
+    let inner = SecurityLayer::new(Policy::timestamped().with_clock(now).without_replay_cache());
+    let both = SecurityLayer::new(policy()).layer(inner.layer(Photos::Raw));
+    let request = RequestMessage::new(Version::Soap11, hidden.clone());
+    let request = request.with_attachments(Packaging::Mtom, attachments(&[part]));
+    assert!(both.call(request, &Options::default()).now_or_never().unwrap().is_fault());
     // Nothing is signed, so nothing is hidden.
     let unsigned = OutgoingSecurity::new().with_timestamp().with_clock(now);
     let message = signed_with(&unsigned, &photo(&include("one")), &[part]).unwrap();
@@ -625,4 +631,34 @@ fn a_signed_text_is_not_hidden_in_a_part() {
     let request = request.with_attachments(Packaging::Mtom, attachments(&[part]));
     let reply = layer.layer(Photos::Raw).call(request, &Options::default()).now_or_never().unwrap();
     assert!(!reply.is_fault());
+}
+
+/// The fault of an operation without a response is read in another way than others.
+#[test]
+fn a_signed_text_of_a_fault_is_not_hidden_in_a_part() {
+    static ONE_WAY: Operation = Operation::new("photo", "photo", ROOT);
+    let fault = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><s:Fault><faultcode>s:Server</faultcode><faultstring>Paid</faultstring></s:Fault></s:Body></s:Envelope>";
+    let signed = signing("service").secure(fault.as_bytes()).now_or_never().unwrap().unwrap();
+    let signed = String::from_utf8(signed).unwrap();
+    let hidden = signed.replace(">Paid<", &format!(">{}<", include("one")));
+    let client = ClientSecurity::new(security()).with_answer_policy(signed_by("service"));
+    let mut options = Options::default();
+    options.understood.extend(client.understood());
+    let part = STANDARD.decode("Paid").unwrap();
+    for (message, packaging) in [(signed, None), (hidden, Some(Packaging::Mtom))] {
+        let parts = if packaging.is_some() { attachments(&[("one", &part)]) } else { Attachments::none() };
+        let mut answer = Received { packaging, attachments: parts, ..Bytes::from(message).into() };
+        client.verify(&mut answer, &[]).now_or_never().unwrap().unwrap();
+        let mut expected = client::Expected::<String, NoDetail>::new(None);
+        let read = client::accepted_into(&ONE_WAY, &answer, &options, expected.slot());
+        assert_eq!(read.is_ok(), packaging.is_none(), "{read:?}");
+    }
+}
+
+/// Only the body has the text of its parts when it is signed.
+#[test]
+fn a_part_of_a_header_block_is_signed_as_an_attachment() {
+    let order = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Header><x>[three]</x></s:Header><s:Body><order xmlns='urn:o'>tea</order></s:Body></s:Envelope>";
+    let sent = signed_with(&security(), &mtom(order), &[("three", b"3")]).unwrap();
+    assert!(sent.contains("URI=\"cid:three\""), "{sent}");
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
 use bytes::Bytes;
+use castile_databinding::datatypes::SimpleType;
 use castile_databinding::schema::Element;
 use castile_databinding::{Encoder, ToXml};
 use castile_mime::Content;
@@ -49,7 +50,7 @@ fn order(texts: &[&str]) -> Order {
     Order { items: texts.iter().map(item).collect(), unit: None }
 }
 
-fn write(version: Version, start: &'static str, order: &Order) -> Written {
+fn write(version: Version, start: &'static str, order: &impl ToXml) -> Written {
     let root = Root::new(Element::new("urn:orders", "order", 0), start, "</o:order>");
     order.write(version, Headers::default(), &root, Encoder::default().noting_canonical(true), None).unwrap()
 }
@@ -119,6 +120,62 @@ fn other_content_is_read() {
         assert!(written.canonical.is_none());
         signed(&written);
     }
+}
+
+/// A value whose text is right, but not canonical.
+#[derive(PartialEq)]
+struct Price;
+
+impl SimpleType for Price {
+    const NAME: &'static str = "price";
+
+    fn parse(_: &str) -> Result<Self, Option<String>> {
+        Ok(Price)
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        out.extend_from_slice(b"5 > &quot;4&quot;");
+        true
+    }
+}
+
+struct OwnText;
+
+impl ToXml for OwnText {
+    fn content(&self, out: &mut Encoder) {
+        out.simple(&Price);
+    }
+}
+
+struct OwnTag;
+
+impl ToXml for OwnTag {
+    fn content(&self, out: &mut Encoder) {
+        out.element("<o:price xmlns:o=\"urn:orders\">", &"5".to_owned(), "</o:price>");
+    }
+}
+
+#[test]
+fn what_programs_write_themselves_is_read() {
+    for written in [write(Version::Soap11, STARTS[0], &OwnText), write(Version::Soap12, STARTS[0], &OwnTag)] {
+        assert!(written.canonical.is_none());
+        signed(&written);
+    }
+}
+
+struct Deep(u32);
+
+impl ToXml for Deep {
+    fn content(&self, out: &mut Encoder) {
+        if self.0 > 0 {
+            out.element("<o:d>", &Deep(self.0 - 1), "</o:d>");
+        }
+    }
+}
+
+#[test]
+fn deep_content_is_written() {
+    assert!(write(Version::Soap11, STARTS[0], &Deep(600)).canonical.is_some());
 }
 
 #[test]

@@ -40,7 +40,7 @@ pub struct ClientOptions {
     /// `None`, the default, compresses no request, because a client can't know whether the server accepts gzip.
     pub gzip_above: Option<usize>,
     /// Security that is added to requests and required of answers, such as `castile::wss::message::ClientSecurity`. Answers that
-    /// are read item by item, MTOM, and attachments that are sent as streams, can't be secured. `None` by default.
+    /// are read item by item, and attachments that are sent as streams, can't be secured. `None` by default.
     pub security: Option<Arc<dyn MessageSecurity>>,
     pub(super) headers: Vec<Arc<dyn WriteHeader>>,
 }

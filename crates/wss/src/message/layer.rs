@@ -84,11 +84,20 @@ impl SecurityLayer {
 
     /// Returns the reply with security, or a fault without it, if it can't be secured. `request` has the signature values of the
     /// request.
-    async fn secure(&self, mut reply: ReplyMessage, request: &[Vec<u8>]) -> ReplyMessage {
-        let Some(security) = &self.reply else { return reply };
+    async fn secure(&self, reply: ReplyMessage, request: &[Vec<u8>]) -> ReplyMessage {
+        let version = reply.version;
+        self.secured(reply, request).await.unwrap_or_else(|| {
+            let fault = Fault::<castile_soap::NoDetail>::receiver("the reply could not be secured");
+            ReplyMessage::from_fault(version, &fault)
+        })
+    }
+
+    /// Returns the reply with security. `None` if it can't be secured, which is observed.
+    async fn secured(&self, mut reply: ReplyMessage, request: &[Vec<u8>]) -> Option<ReplyMessage> {
+        let Some(security) = &self.reply else { return Some(reply) };
         let known = reply.take_canonical_content();
         let secured = match reply.message.bytes() {
-            Some(message) if message.is_empty() => return reply,
+            Some(message) if message.is_empty() => return Some(reply),
             Some(message) => {
                 let parts = SentParts::of(reply.packaging, &reply.parts);
                 security.secured(message, known, parts, self.confirms.then_some(request)).await
@@ -99,11 +108,10 @@ impl SecurityLayer {
             Ok(secured) => reply.message = Bytes::from(secured.message).into(),
             Err(error) => {
                 self.observe(&error);
-                let fault = Fault::<castile_soap::NoDetail>::receiver("the reply could not be secured");
-                return ReplyMessage::from_fault(reply.version, &fault);
+                return None;
             }
         }
-        reply
+        Some(reply)
     }
 }
 
@@ -124,7 +132,7 @@ impl<S: Service> Service for Secured<S> {
     fn call(&self, mut request: RequestMessage, options: &Options) -> Pending {
         let checked = self.layer.check(&request);
         let (service, layer, mut options) = (self.service.clone(), self.layer.clone(), options.clone());
-        options.notes_canonical = layer.reply.is_some();
+        options.notes_canonical |= layer.reply.is_some();
         Box::pin(async move {
             let verified = match checked {
                 Ok(checked) => {
@@ -177,8 +185,10 @@ impl Replies for SecuredReplies {
     fn send(&self, address: String, action: String, reply: ReplyMessage) -> BoxFuture<'static, ()> {
         let (replies, layer, request) = (self.replies.clone(), self.layer.clone(), self.request.clone());
         Box::pin(async move {
-            let reply = layer.secure(reply, &request).await;
-            replies.send(address, action, reply).await;
+            // Without security nobody there would accept it.
+            if let Some(reply) = layer.secured(reply, &request).await {
+                replies.send(address, action, reply).await;
+            }
         })
     }
 }

@@ -69,7 +69,7 @@ impl SentParts {
         limits: Limits,
     ) -> Result<Vec<Target<'static>>, Error> {
         let rules = ContentRules { limits, allows_unsigned_prefixes: false };
-        let is_apart = |part: &&SentPart| !body.is_some_and(|body| body.includes.has(&part.id));
+        let is_apart = |part: &&SentPart| !body.is_some_and(|body| body.includes.body_has(&part.id));
         let targets = self.parts.iter().filter(is_apart).map(|SentPart { id, content_type, content }| {
             let content = content.as_ref().ok_or_else(|| streamed(id))?;
             let digest = attachments::digest(id, content_type, content, digest, rules)?;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use castile_budget::{Exhausted, Reservation};
 use castile_soap::Offloading;
+use castile_xml::{Charset, decode};
 
 use crate::{Error, ErrorKind};
 
@@ -35,15 +36,14 @@ impl Reserved {
         reservation.map(|reservation| reservation.another(needed)).transpose().map(Reserved).map_err(exhausted)
     }
 
-    /// Charges what is needed to read its text.
-    pub(super) fn read(&self, message: &[u8], text: &Cow<'_, str>) -> Result<(), Error> {
-        match (&self.0, text) {
-            (Some(reservation), Cow::Owned(text)) => {
-                let more = (needed(text.len()) + text.capacity()).saturating_sub(needed(message.len()));
-                reservation.grow(more).map_err(exhausted)
-            }
-            _ => Ok(()),
+    /// Decodes the message, and charges what is needed to read its text.
+    pub(super) fn decode<'m>(&self, message: &'m [u8], charset: Option<Charset>) -> Result<Cow<'m, str>, Error> {
+        let text = decode(message, charset)?;
+        if let (Some(reservation), Cow::Owned(text)) = (&self.0, &text) {
+            let more = (needed(text.len()) + text.capacity()).saturating_sub(needed(message.len()));
+            reservation.grow(more).map_err(exhausted)?;
         }
+        Ok(text)
     }
 }
 

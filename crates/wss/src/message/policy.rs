@@ -282,8 +282,7 @@ impl Policy {
         reservation: Option<&Arc<Reservation>>,
     ) -> Result<Checked, Error> {
         let reserved = Reserved::of(message, reservation)?;
-        let text = decode(message, charset)?;
-        reserved.read(message, &text)?;
+        let text = reserved.decode(message, charset)?;
         let (envelope, index) = Envelope::read(&text, packaging, self.limits)?;
         let now = (self.clock)();
         let Some(block) = envelope.security(WSSE, self.role.as_deref())? else {

@@ -1,8 +1,9 @@
-//! Certificates for the recipe about TLS. In your own programs they come from your authority.
+//! Certificates for the recipes. In your own programs they come from your authority.
 
 use std::error::Error;
 use std::path::Path;
 
+use castile::wss::{Certificate, PrivateKey};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 
 /// Writes `authority.pem` and, issued by it, `server.pem` with `server.key` for localhost and `client.pem` with `client.key`.
@@ -23,4 +24,16 @@ pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
         std::fs::write(folder.join(file).with_extension("key"), key.serialize_pem())?;
     }
     Ok(())
+}
+
+/// Returns a new key, and a certificate with which its owner names itself.
+///
+/// # Errors
+/// The system has no random numbers.
+pub fn own(name: &str) -> Result<(PrivateKey, Certificate), Box<dyn Error>> {
+    let mut params = CertificateParams::new([])?;
+    params.distinguished_name.push(DnType::CommonName, name);
+    let key = KeyPair::generate()?;
+    let certificate = Certificate::from_der(params.self_signed(&key)?.der())?;
+    Ok((PrivateKey::from_pem(key.serialize_pem().as_bytes())?, certificate))
 }

@@ -311,8 +311,8 @@ pub mod soap {
 pub mod wss {
     pub use castile_wss::{
         Algorithms, Certificate, Curve, DigestAlgorithm, Error, ErrorKind, ExplainedContent, ExplainedPart,
-        ExplainedReference, ExplainedSignature, Explanation, Limits, PrivateKey, PublicKey, Secret, SignatureAlgorithm,
-        Signer, SigningKey, Trust, VerifiedContent, VerifiedReference, VerifiedSignature, explain,
+        ExplainedReference, ExplainedSignature, Explanation, Limits, PrivateKey, PublicKey, RevocationList, Secret,
+        SignatureAlgorithm, Signer, SigningKey, Trust, VerifiedContent, VerifiedReference, VerifiedSignature, explain,
     };
 
     /// Signatures of documents, without SOAP: enveloped, enveloping and detached.
@@ -323,8 +323,9 @@ pub mod wss {
     /// Security of SOAP messages.
     pub mod message {
         pub use castile_wss::message::{
-            CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Passwords, Policy, Remembered,
-            ReplayCache, ReplayMemory, Secured, SecurityLayer, UsernameToken, VerifiedMessage,
+            Assertion, AssertionAttribute, AssertionPolicy, AttributeValue, Authentication, CertificateForm,
+            ClientSecurity, ConfirmationMethod, OutgoingSecurity, Part, PasswordForm, Passwords, Policy, Remembered,
+            ReplayCache, ReplayMemory, SamlVersion, Secured, SecurityLayer, Subject, UsernameToken, VerifiedMessage,
         };
     }
 }

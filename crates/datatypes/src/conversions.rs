@@ -48,18 +48,18 @@ mod num_bigint;
 #[cfg(feature = "rust_decimal")]
 mod rust_decimal;
 
-#[cfg(any(feature = "chrono", feature = "jiff"))]
-mod moments {
+pub(crate) mod moments {
     use std::fmt::Display;
 
     use crate::Invalid;
 
     /// Returns the zone of a value, which must have one.
-    pub(super) fn zone(value: &impl Display, offset_minutes: Option<i16>) -> Result<i16, Invalid> {
+    pub(crate) fn zone(value: &impl Display, offset_minutes: Option<i16>) -> Result<i16, Invalid> {
         offset_minutes.ok_or_else(|| Invalid::new(format!("{value} has no time zone, where one is needed")))
     }
 
     /// Checks that a value has no zone, since it would be lost.
+    #[cfg(any(feature = "chrono", feature = "jiff"))]
     pub(super) fn no_zone(value: &impl Display, offset_minutes: Option<i16>) -> Result<(), Invalid> {
         match offset_minutes {
             None => Ok(()),
@@ -68,7 +68,7 @@ mod moments {
     }
 
     /// Returns the error for a value beyond the range of the other type.
-    pub(super) fn out_of_range(value: &impl Display, other: &str) -> Invalid {
+    pub(crate) fn out_of_range(value: &impl Display, other: &str) -> Invalid {
         Invalid::new(format!("{value} is outside the range of {other}"))
     }
 }

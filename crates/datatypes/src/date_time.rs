@@ -1,10 +1,11 @@
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::calendar::{
     Cursor, Instant, MAX_ZONE_OFFSET, NANOSECONDS_PER_DAY, NANOSECONDS_PER_MINUTE, NANOSECONDS_PER_SECOND,
     astronomical, date_of, day_number, days_in, write_fraction, write_year, write_zone,
 };
-use crate::{SimpleType, collapse, text_form, time_line};
+use crate::conversions::moments::{out_of_range, zone};
+use crate::{Invalid, SimpleType, collapse, text_form, time_line};
 
 /// `xs:dateTime` (XSD Part 2 §3.2.7): a date and time, with or without a time zone.
 ///
@@ -131,6 +132,27 @@ impl From<SystemTime> for DateTime {
     }
 }
 
+/// Fails for a moment without a zone, for one that doesn't exist, and for one that the system can't represent.
+impl TryFrom<DateTime> for SystemTime {
+    type Error = Invalid;
+
+    fn try_from(moment: DateTime) -> Result<Self, Invalid> {
+        if !moment.exists() {
+            return Err(Invalid::new("there is no such moment"));
+        }
+        zone(&moment, moment.offset_minutes)?;
+        let since_epoch = moment.instant().nanoseconds - DateTime::from(UNIX_EPOCH).instant().nanoseconds;
+        let (length, second) = (since_epoch.unsigned_abs(), NANOSECONDS_PER_SECOND.unsigned_abs());
+        let distance =
+            u64::try_from(length / second).ok().map(|seconds| Duration::new(seconds, (length % second) as u32));
+        let time = distance.and_then(|distance| match since_epoch < 0 {
+            true => UNIX_EPOCH.checked_sub(distance),
+            false => UNIX_EPOCH.checked_add(distance),
+        });
+        time.ok_or_else(|| out_of_range(&moment, "std::time::SystemTime"))
+    }
+}
+
 time_line!(DateTime, |moment| moment.instant());
 
 impl SimpleType for DateTime {
@@ -172,11 +194,9 @@ text_form!(DateTime);
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
-
     use super::*;
 
-    /// On each day of 800 years, the conversion agrees with the time line.
+    /// On each day of 800 years, the conversions agree with the time line.
     #[test]
     fn times_of_the_system_are_moments() {
         for day in 0..292_200_u64 {
@@ -187,11 +207,25 @@ mod tests {
                 let epoch = DateTime::from(UNIX_EPOCH).instant().nanoseconds;
                 let distance = (moment.instant().nanoseconds - epoch).unsigned_abs();
                 assert_eq!(distance, after.as_nanos(), "{moment:?}");
+                assert_eq!(SystemTime::try_from(moment), Ok(time));
             }
         }
         let text = |seconds: u64| DateTime::from(UNIX_EPOCH - Duration::from_secs(seconds)).to_string();
         assert_eq!(text(62_135_596_800), "0001-01-01T00:00:00Z");
         assert_eq!(text(62_135_596_801), "-0001-12-31T23:59:59Z");
+    }
+
+    #[test]
+    fn some_moments_are_no_times_of_the_system() {
+        let time = |text: &str| SystemTime::try_from(text.parse::<DateTime>().unwrap());
+        assert_eq!(time("1970-01-01T01:00:00+01:00"), Ok(UNIX_EPOCH));
+        let refused = |text| time(text).unwrap_err().to_string();
+        assert_eq!(refused("2005-07-01T12:00:00"), "2005-07-01T12:00:00 has no time zone, where one is needed");
+        for text in ["999999999999999999-12-31T23:59:59Z", "-999999999999999999-01-01T00:00:00Z"] {
+            assert_eq!(refused(text), format!("{text} is outside the range of std::time::SystemTime"));
+        }
+        let moment = DateTime { day: 31, month: 2, ..DateTime::utc(2005, 7, 1, 12, 0, 0).unwrap() };
+        assert_eq!(SystemTime::try_from(moment).unwrap_err().to_string(), "there is no such moment");
     }
 
     #[test]

@@ -17,7 +17,7 @@ use castile_suites::{SUITES, Suite};
 
 use self::participants::{Answers, Participants, StartedTargets};
 use self::profile::Profile;
-use crate::cases::selects;
+use crate::cases::{self, selects};
 use crate::peers::Peer;
 use crate::{errors, login, measurement, outcome, output, tls};
 
@@ -31,7 +31,7 @@ const REPEATS: usize = 2;
 /// Benchmark the services of the suites: start the servers, drive every case, check every answer, write a report
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The suites to run [default: all: seismic styles wstest wspex benchmark1]
+    /// The suites to run [default: all: seismic styles wstest wspex benchmark1 seismic-security]
     #[arg(value_name = "SUITE")]
     suites: Vec<String>,
     /// How the suites are driven; the options below override the profile
@@ -279,16 +279,15 @@ fn save(arguments: &Arguments, results: &Results) -> anyhow::Result<Vec<PathBuf>
 
 /// Returns the suites named on the command line.
 fn suites(arguments: &Arguments) -> anyhow::Result<Vec<&'static Suite>> {
-    let known = || SUITES.map(|suite| suite.name).join(", ");
     for name in &arguments.suites {
         if castile_suites::suite(name).is_none() {
-            bail!("found suite {name:?}, expected one of {}", known());
+            bail!("found suite {name:?}, expected one of {}", cases::suites());
         }
     }
     let asked = |suite: &&Suite| arguments.suites.is_empty() || arguments.suites.iter().any(|name| name == suite.name);
     let chosen: Vec<_> = SUITES.iter().filter(asked).collect();
     if arguments.url.is_some() && chosen.len() != 1 {
-        bail!("--url is the endpoint of one suite, expected its name: one of {}", known());
+        bail!("--url is the endpoint of one suite, expected its name: one of {}", cases::suites());
     }
     if arguments.network.is_some()
         && let Some(other) = chosen.iter().find(|suite| suite.name != ACROSS_A_NETWORK)

@@ -179,6 +179,29 @@ fn a_sequence_is_sent_once_in_each_pass() {
 }
 
 #[test]
+fn secured_queries_are_written_when_they_are_sent_except_for_the_floor() {
+    let directory = tempfile::tempdir().unwrap();
+    let output = bench(&["seismic-security", "--op", "large-100", "--runs", "1", "--dry-run"], directory.path());
+    let schedule = String::from_utf8(output.stdout).unwrap();
+    for style in ["plain", "username", "sign"] {
+        for (client, target) in [("typed", "castile"), ("raw", "floor")] {
+            let line = format!(
+                "seismic-security large-100 {style}, {client}, 1 client, kept alive: 2 × 100 requests, first 1 discarded; \
+                 0s against {target}\n"
+            );
+            assert!(schedule.contains(&line), "{line} in {schedule}");
+        }
+    }
+    assert_eq!(schedule.lines().count(), 7, "{schedule}");
+    let again = ["seismic-security", "--op", "large-100", "--no-keepalive", "--dry-run"];
+    let schedule = String::from_utf8(bench(&again, directory.path()).stdout).unwrap();
+    assert!(
+        schedule.contains(", typed, ") && !schedule.contains("floor"),
+        "only connections have an order: {schedule}"
+    );
+}
+
+#[test]
 fn users_are_raised_and_ramps_go_on_until_something_ends_them() {
     let directory = tempfile::tempdir().unwrap();
     let users = ["wstest", "--op", "EchoVoid", "--method", "users", "--think", "50ms", "--connections", "4"];

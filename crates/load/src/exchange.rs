@@ -271,18 +271,25 @@ impl Exchange for TypedExchange {
     }
 }
 
-/// Sends the first `count` requests of a case once. Returns the bodies of the raw answers, or what was wrong.
-pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan, count: usize) -> Result<Vec<Bytes>, String> {
+/// Sends each request of a case once, and calls `answered` after each right answer. Returns the bodies of the raw answers, or what was
+/// wrong.
+pub(crate) async fn ask(
+    case: &Case,
+    endpoint: &Endpoint,
+    plan: &Plan,
+    mut answered: impl FnMut(),
+) -> Result<Vec<Bytes>, String> {
     let user = User { number: 0, endpoint: endpoint.clone(), source: None, timeout: plan.timeout };
+    let count = case.count();
     let mut bodies = Vec::new();
     match &case.requests {
         Requests::Raw(_) => {
-            let plan = Plan { keep_alive: false, ..plan.clone() };
-            let requests = RawRequests::new(case, endpoint, &plan, &Expected::of(case));
+            let requests = RawRequests::new(case, endpoint, plan, &Expected::of(case));
             let mut exchange = RawExchange::new(Rc::new(requests), &user);
             for number in 0..count {
                 exchange.send(number).await.map_err(|failure| failure.to_string())?;
                 exchange.judge(number, true)?;
+                answered();
                 bodies.push(exchange.body());
                 exchange.rest().await;
             }
@@ -292,6 +299,7 @@ pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan, count: us
             for number in 0..count {
                 exchange.send(number).await.map_err(|failure| failure.to_string())?;
                 exchange.judge(number, true)?;
+                answered();
             }
         }
         Requests::Scripted { begin, .. } => {
@@ -299,6 +307,7 @@ pub(crate) async fn ask(case: &Case, endpoint: &Endpoint, plan: &Plan, count: us
             for number in 0..count {
                 exchange.send(number).await.map_err(|failure| failure.to_string())?;
                 exchange.judge(number, true)?;
+                answered();
                 exchange.rest().await;
             }
         }

@@ -23,7 +23,7 @@ pub mod wstest;
 use castile::http::server::Routes;
 use castile_load::Case;
 
-pub use suite::{Method, SUITES, Suite, suite};
+pub use suite::{Method, OPTIONAL_SUITES, SUITES, Suite, suite};
 
 /// Returns the cases of a suite in the order of its publication; empty for an unknown suite.
 pub fn cases(name: &str) -> Vec<Case> {
@@ -50,6 +50,8 @@ pub fn routes_with(quakes: &seismic::Service) -> Routes {
         .route(styles::PATH, styles::contract::DocPtServer::new(styles::Service))
         .route(wspex::PATH, wspex::contract::TestServiceServer::new(wspex::Service))
         .route(wstest::PATH, wstest::server());
+    #[cfg(feature = "security")]
+    let routes = seismic::secured::routes(routes, quakes);
     #[cfg(feature = "interop")]
     let routes = interop::routes(routes);
     routes

@@ -20,6 +20,8 @@ mod judge;
 mod mapping;
 pub mod queries;
 mod regions;
+#[cfg(feature = "security")]
+pub mod secured;
 mod synthetic;
 mod time;
 
@@ -28,7 +30,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread::available_parallelism;
 
 use castile::ClientOptions;
-use castile::codegen::{FromXml, Operation, ToXml};
+use castile::codegen::{FromXml, HttpError, Operation, ToXml};
 use castile::http::Workers;
 use castile_load::{Case, Connect, Message, Requests};
 use castile_soap::{Offload, Options};
@@ -87,7 +89,11 @@ impl Service {
 
 /// Returns how many quakes of the synthetic catalogue are in the right answers to a case; `None` if it belongs to another suite.
 pub fn matches(case: &str) -> Option<u64> {
-    let set = SETS.iter().find(|set| set.name == case)?;
+    let sets = SETS.iter();
+    #[cfg(feature = "security")]
+    let sets = sets.chain(&secured::SETS);
+    let mut sets = sets;
+    let set = sets.find(|set| set.name == case)?;
     let made = Service::default();
     let found = set.queries().flat_map(|query| made.catalogue().find(&query));
     Some(found.map(|found| found.quakes.len() as u64).sum())
@@ -155,28 +161,31 @@ fn by_style(requests: impl Fn(Set, &str) -> (&'static str, Requests)) -> Vec<Cas
 }
 
 fn of_document(query: Query) -> Message {
-    of_xml(&document::contract::QUAKE_INTERFACE_OPERATIONS, query, document::request, document::judge)
+    let options = Options::from(limits());
+    of_xml(&document::contract::QUAKE_INTERFACE_OPERATIONS, query, &options, document::request, document::judge)
 }
 
 fn of_encoded(query: Query) -> Message {
-    of_xml(&encoded::contract::ENCODED_QUAKE_INTERFACE_OPERATIONS, query, encoded::request, encoded::judge)
+    let options = Options::from(limits());
+    of_xml(&encoded::contract::ENCODED_QUAKE_INTERFACE_OPERATIONS, query, &options, encoded::request, encoded::judge)
 }
 
 /// Creates the message of a query in a contract with these operations.
 fn of_xml<Q: ToXml, R: FromXml + 'static>(
     operations: &'static [Operation],
     query: Query,
+    options: &Options,
     request: fn(&Query) -> Q,
     judge: fn(&Query, &R) -> Result<u64, String>,
 ) -> Message {
     let operation = operation_named(operations, "process");
     let body = body(operation, &request(&query));
-    message(operation, TEXT_XML, body, &Options::from(limits()), move |answer| judge(&query, answer))
+    message(operation, TEXT_XML, body, options, move |answer| judge(&query, answer))
 }
 
 /// Makes clients that send these queries.
 fn connect<C: 'static, Q: ToXml + Sync + 'static, R: FromXml + Send + 'static>(
-    make: Make<C>,
+    make: impl Fn(&str, Counting) -> Result<C, HttpError> + Send + Sync + 'static,
     call: Method<C, Q, R>,
     queries: Vec<Query>,
     request: fn(&Query) -> Q,

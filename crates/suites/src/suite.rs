@@ -29,6 +29,9 @@ pub struct Suite {
     pub extras: fn() -> Vec<Case>,
     /// How it was driven.
     pub methods: fn() -> Vec<Method>,
+    /// Whether a service accepts a request that was written beforehand only once. Such requests are sent to the floor alone, and
+    /// typed clients are measured.
+    pub sends_once: bool,
     /// The measured figures, as far as numbers were published.
     pub published: fn() -> Vec<Published>,
 }
@@ -52,7 +55,7 @@ pub struct Method {
 }
 
 /// All suites, in the order of their publication.
-pub const SUITES: [Suite; 5] = [
+pub const SUITES: &[Suite] = &[
     Suite {
         name: "seismic",
         article: "D. Sosnoski: Java Web services, JibxSoap (IBM developerWorks, July 2004)",
@@ -75,6 +78,7 @@ pub const SUITES: [Suite; 5] = [
         forms: Vec::new,
         extras: Vec::new,
         methods: of_seismic,
+        sends_once: false,
         published: Vec::new,
     },
     Suite {
@@ -93,6 +97,7 @@ pub const SUITES: [Suite; 5] = [
         forms: Vec::new,
         extras: Vec::new,
         methods: of_styles,
+        sends_once: false,
         published: styles::published_figures,
     },
     Suite {
@@ -111,6 +116,7 @@ pub const SUITES: [Suite; 5] = [
         forms: Vec::new,
         extras: Vec::new,
         methods: of_wstest,
+        sends_once: false,
         published: Vec::new,
     },
     Suite {
@@ -128,6 +134,7 @@ pub const SUITES: [Suite; 5] = [
         forms: Vec::new,
         extras: wspex::extras,
         methods: of_wspex,
+        sends_once: false,
         published: wspex::published_figures,
     },
     Suite {
@@ -149,9 +156,39 @@ pub const SUITES: [Suite; 5] = [
         forms: benchmark1::round2::cases,
         extras: benchmark1::extras,
         methods: of_benchmark1,
+        sends_once: false,
         published: benchmark1::published_figures,
     },
+    #[cfg(feature = "security")]
+    Suite {
+        name: "seismic-security",
+        article: "D. Sosnoski: Java Web services, The high cost of (WS-)Security; Metro vs. Axis2 performance; CXF \
+            performance comparison (IBM developerWorks, September 2009 to April 2010)",
+        about: "One client sends the queries of the seismic service, one after the other, without and with \
+            WS-Security. It secures each query and verifies each answer.",
+        terms: &[
+            ("small-1000", "1,000 queries, which find 816 earthquakes together"),
+            ("large-100", "100 queries, which find 176,745 earthquakes together"),
+            ("plain", "without security"),
+            ("username", "each query has a user name with a password as text"),
+            (
+                "sign",
+                "queries and answers have a time stamp, and a signature over it and the body (RSA with 2,048 bits, \
+                 SHA-256); the floor makes the same hashes and key operations, without XML",
+            ),
+        ],
+        cases: seismic::secured::cases,
+        typed: seismic::secured::typed,
+        forms: Vec::new,
+        extras: Vec::new,
+        methods: of_seismic,
+        sends_once: true,
+        published: Vec::new,
+    },
 ];
+
+/// The names of suites that this build may lack.
+pub const OPTIONAL_SUITES: &[&str] = &["seismic-security"];
 
 /// Returns the suite of this name.
 pub fn suite(name: &str) -> Option<&'static Suite> {

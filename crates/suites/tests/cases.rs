@@ -25,9 +25,9 @@ async fn drive(cases: Vec<Case>) -> Vec<(Case, Recorder)> {
     records
 }
 
-/// Returns the cases whose answers are short. The other sequences have a separate test.
+/// Returns the cases whose answers are short and not signed. The other sequences have separate tests.
 fn short(cases: Vec<Case>) -> Vec<Case> {
-    cases.into_iter().filter(|case| case.suite != "seismic" || case.name == ".01x200").collect()
+    cases.into_iter().filter(|case| !case.suite.starts_with("seismic") || case.name == ".01x200").collect()
 }
 
 #[tokio::test]

@@ -14,7 +14,7 @@ use castile_report::FLOOR;
 
 use crate::peers::{Peer, check};
 use crate::tls::Secured;
-use crate::{errors, process};
+use crate::{errors, floor, process};
 
 /// The participants that the command line selects.
 #[derive(Debug)]
@@ -41,7 +41,7 @@ impl Participants {
             names.extend(self.peers.iter().filter(|peer| peer.serves(&load.case)).map(|peer| peer.name.clone()));
             names.extend(self.network.map(|network| format!("{CASTILE} across {network}")));
         }
-        if load.against != Against::Servers && self.with_floor && load.case.count() == 1 {
+        if self.with_floor && is_for_floor(load) {
             names.push(FLOOR.to_owned());
         }
         names
@@ -216,7 +216,15 @@ fn median(mut values: Vec<f64>) -> Option<f64> {
     Some(if values.len() % 2 == 1 { *upper } else { (values[middle - 1] + upper) / 2.0 })
 }
 
-/// The answers of the floor: for each load in which it takes part, a file with the answer of the server under test.
+/// Returns whether the floor can take part in a load. It knows by the connection which request of a list is next.
+fn is_for_floor(load: &Load) -> bool {
+    load.against != Against::Servers
+        && load.driver == Driver::Own
+        && !load.case.messages().is_empty()
+        && (load.case.count() == 1 || load.plan.keep_alive)
+}
+
+/// The answers of the floor: for each load in which it takes part, a folder with the requests, and the answers of the server under test.
 #[derive(Debug)]
 pub(super) struct Answers {
     _directory: tempfile::TempDir,
@@ -228,29 +236,28 @@ pub(super) struct Answers {
 pub(super) struct Floor<'a>(&'a [Option<PathBuf>]);
 
 impl Answers {
-    /// Writes the answer files. The floor takes part in loads with one message. With `is_spared`, it takes part in only the first of the
-    /// loads with the same settings and message sizes, because its speed depends on nothing else.
+    /// Writes the folders. With `is_spared`, the floor takes part in only the first of the loads with the same settings and message sizes,
+    /// because its speed depends on nothing else.
     pub(super) fn of(loads: &[Load], answers: &[Vec<Bytes>], is_spared: bool) -> anyhow::Result<Self> {
         let directory = tempfile::tempdir().context("can't store the answers of the HTTP floor")?;
         let mut files = Vec::new();
         let mut measured = Vec::new();
         for (load, answers) in loads.iter().zip(answers) {
-            let ([message], [answer]) = (load.case.messages(), &answers[..]) else {
-                files.push(None);
-                continue;
-            };
-            let size = (message.body.len(), answer.len());
+            let messages = load.case.messages();
+            let size: Vec<_> =
+                messages.iter().zip(answers).map(|(message, answer)| (message.body.len(), answer.len())).collect();
             let alike =
                 (load.case.suite.clone(), load.plan.connections, load.plan.keep_alive, size, load.search.is_some());
             let again = is_spared && measured.contains(&alike);
-            if again || load.against == Against::Servers || load.driver != Driver::Own {
+            if again || !is_for_floor(load) {
                 files.push(None);
                 continue;
             }
             measured.push(alike);
-            let file = directory.path().join(files.len().to_string());
-            std::fs::write(&file, answer).with_context(|| file.display().to_string())?;
-            files.push(Some(file));
+            let folder = directory.path().join(files.len().to_string());
+            floor::write(&folder, messages.iter().map(|message| &message.body).zip(answers))
+                .with_context(|| folder.display().to_string())?;
+            files.push(Some(folder));
         }
         Ok(Answers { _directory: directory, files })
     }

@@ -188,13 +188,17 @@ fn first_and_last(mut cases: Vec<Case>) -> Vec<Case> {
 
 /// Returns loads that send each list of requests once per pass, for each client.
 fn sequences(suite: &Suite, method: &castile_suites::Method, passes: usize) -> Vec<Load> {
-    let load = |case: Case| {
-        let stop = Stop::requests((case.count() * method.plan.connections) as u64);
-        let plan = Plan { stop, ..method.plan.clone() };
-        Load { runs: passes, discard: 1, against: Against::Servers, ..Load::new(case, plan) }
+    let load = |against: Against| {
+        move |case: Case| {
+            let stop = Stop::requests((case.count() * method.plan.connections) as u64);
+            let plan = Plan { stop, ..method.plan.clone() };
+            Load { runs: passes, discard: 1, against, ..Load::new(case, plan) }
+        }
     };
-    let raw = (suite.cases)();
-    (suite.typed)().into_iter().chain(raw).filter(|case| (method.applies)(&case.name)).map(load).collect()
+    let applies = |case: &Case| (method.applies)(&case.name);
+    let typed = (suite.typed)().into_iter().filter(applies).map(load(Against::Servers));
+    let of_raw = if suite.sends_once { Against::Floor } else { Against::Servers };
+    typed.chain((suite.cases)().into_iter().filter(applies).map(load(of_raw))).collect()
 }
 
 /// Returns searches that add users step by step until throughput stops growing.

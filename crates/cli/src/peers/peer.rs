@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use castile_load::{Case, Placement, Process, Server};
-use castile_suites::Suite;
+use castile_suites::{OPTIONAL_SUITES, Suite};
 use tokio::sync::oneshot;
 
-use crate::cases::selects;
+use crate::cases::{self, selects};
 
 /// A third-party stack that implements our services.
 #[derive(Clone, Debug)]
@@ -90,9 +90,9 @@ impl Peer {
         let text = std::fs::read(&file).with_context(|| file.display().to_string())?;
         let description: Description = serde_json::from_slice(&text).with_context(|| file.display().to_string())?;
         let Description { suites, clients, .. } = &description;
-        if let Some(suite) = suites.iter().chain(clients).find(|suite| castile_suites::suite(suite).is_none()) {
-            let known = castile_suites::SUITES.map(|suite| suite.name).join(", ");
-            bail!("{}: found suite {suite:?}, expected one of {known}", file.display());
+        let is_known = |name: &str| castile_suites::suite(name).is_some() || OPTIONAL_SUITES.contains(&name);
+        if let Some(suite) = suites.iter().chain(clients).find(|suite| !is_known(suite)) {
+            bail!("{}: found suite {suite:?}, expected one of {}", file.display(), cases::suites());
         }
         let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
         Ok(Peer { name, directory, description })

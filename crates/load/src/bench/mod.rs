@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 
 use crate::exchange::ask;
-use crate::{Case, End, Error, ErrorKind, Interrupt, Placement, Progress, Requests, this_machine};
+use crate::{Case, End, Error, ErrorKind, Interrupt, Placement, Progress, this_machine};
 use castile_report::{Results, ResultsKind, Row, Suite};
 
 use participant::Participant;
@@ -62,13 +62,6 @@ impl Bench {
         let loads = self.loads.iter().map(|load| Load { against: Against::All, ..load.clone() });
         let with_endpoint = |(index, load): (usize, Load)| Some((target.endpoint(index, &load)?, &self.loads[index]));
         let loads: Vec<_> = loads.enumerate().filter_map(with_endpoint).collect();
-        // The target's first answer is timed with a single request, not with a whole list.
-        let is_raw = |load: &Load| matches!(load.case.requests, Requests::Raw(_));
-        if let Some((endpoint, load)) = loads.iter().find(|(_, load)| is_raw(load)).or(loads.first())
-            && ask(&load.case, endpoint, &load.plan, 1).await.is_ok()
-        {
-            target.has_answered();
-        }
         for (endpoint, load) in &loads {
             let case = &load.case;
             // The same case may be driven in several ways.
@@ -76,7 +69,7 @@ impl Bench {
                 answers.push(bodies.clone());
                 continue;
             }
-            match ask(case, endpoint, &load.plan, case.count()).await {
+            match ask(case, endpoint, &load.plan, || target.has_answered()).await {
                 Ok(bodies) => {
                     asked.push((case, bodies.clone()));
                     answers.push(bodies);

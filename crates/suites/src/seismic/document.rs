@@ -44,6 +44,19 @@ impl contract::QuakeInterface for Service {
     }
 }
 
+/// The same service, except that no answer is sent while it is made: a signature covers all of it.
+#[cfg(feature = "security")]
+#[derive(Clone, Debug)]
+pub(super) struct Whole(pub(super) Service);
+
+#[cfg(feature = "security")]
+impl contract::QuakeInterface for Whole {
+    async fn process(&self, request: Request<Query>) -> Result<Response<Results>, Fault> {
+        let asked = asked(&request.into_inner());
+        Ok(self.0.answer(asked, |catalogue, found| results(&methods(catalogue), found)).await.into())
+    }
+}
+
 mapping!(method: Token, region: Idref);
 
 /// Returns the complete answer of a catalogue to a query.

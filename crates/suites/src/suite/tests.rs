@@ -8,7 +8,14 @@ use super::*;
 fn every_case_has_a_method_and_a_name_of_its_own() {
     let counts: Vec<(&str, usize, usize)> =
         SUITES.iter().map(|suite| (suite.name, (suite.cases)().len(), (suite.typed)().len())).collect();
-    let expected = [("seismic", 12, 12), ("styles", 12, 0), ("wstest", 6, 3), ("wspex", 15, 15), ("benchmark1", 11, 0)];
+    let expected = [
+        ("seismic", 12, 12),
+        ("styles", 12, 0),
+        ("wstest", 6, 3),
+        ("wspex", 15, 15),
+        ("benchmark1", 11, 0),
+        ("seismic-security", 6, 6),
+    ];
     assert_eq!(counts, expected);
     for suite in SUITES {
         let mut names = HashSet::new();

@@ -1,0 +1,15 @@
+package peer;
+
+import jakarta.jws.WebService;
+import peer.seismic.*;
+
+/** The seismic service. WSIT finds the policy by the name of this class: WEB-INF/wsit-peer.Sign.xml. */
+@WebService(endpointInterface = "peer.seismic.QuakeInterface", targetNamespace = "http://ws.sosnoski.com/seismic/wsdl",
+    serviceName = "quakeService", portName = "quake")
+public final class Sign implements QuakeInterface {
+    private final Seismic service = new Seismic();
+
+    @Override public Results process(Query query) {
+        return service.process(query);
+    }
+}

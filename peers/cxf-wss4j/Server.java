@@ -26,7 +26,7 @@ public final class Server {
 
         EndpointImpl username = (EndpointImpl) Endpoint.create(new Seismic());
         username.getInInterceptors().add(new WSS4JInInterceptor(of(ConfigurationConstants.USERNAME_TOKEN)));
-        username.publish(base + "/seismic/username");
+        username.publish(base + "/seismic-username");
 
         EndpointImpl sign = (EndpointImpl) Endpoint.create(new Seismic());
         sign.getInInterceptors().add(new WSS4JInInterceptor(verifying()));
@@ -36,7 +36,7 @@ public final class Server {
         checker.setSignTimestamp(true);
         sign.getInInterceptors().add(checker);
         sign.getOutInterceptors().add(new WSS4JOutInterceptor(signing()));
-        sign.publish(base + "/seismic/sign");
+        sign.publish(base + "/seismic-sign");
         System.out.println("listening on " + base);
     }
 

@@ -22,9 +22,9 @@ use super::{Service, connect, limits, of_xml, options};
 use crate::client::Counting;
 
 /// The path of the service that requires a user name.
-pub const USERNAME_PATH: &str = "/seismic/username";
+pub const USERNAME_PATH: &str = "/seismic-username";
 /// The path of the service that requires and makes signatures.
-pub const SIGN_PATH: &str = "/seismic/sign";
+pub const SIGN_PATH: &str = "/seismic-sign";
 
 /// The two sets of requests. Their fractions were searched for: with the synthetic catalogue, they find as many quakes as were
 /// published, 816 and 176,745.

@@ -45,7 +45,10 @@ async fn serve(floor: Option<usize>) -> Result<()> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
     println!("{}", listener.local_addr()?);
     match floor {
-        Some(length) => floor::serve(listener, vec![vec![b'x'; length].into()], std::future::pending()).await,
+        Some(length) => {
+            let answer = floor::Exchange::new(&Bytes::new(), vec![b'x'; length].into());
+            floor::serve(listener, vec![vec![answer]], std::future::pending()).await
+        }
         None => {
             let routes = Routes::new()
                 .route(attachments::PATH, AttachmentsServer::new(Service))

@@ -10,8 +10,7 @@ use castile::http::server::Routes;
 use castile::wss::message::{ClientSecurity, OutgoingSecurity, Part, Policy, SecurityLayer, UsernameToken};
 use castile::wss::{Certificate, PrivateKey, Secret, Trust};
 use castile_load::{Case, Message, Requests};
-use castile_mime::Attachments;
-use castile_soap::{MessageSecurity, Options};
+use castile_soap::{MessageSecurity, Options, Written};
 use futures_util::FutureExt;
 
 use super::catalogue::Query;
@@ -178,14 +177,15 @@ fn prepared(query: Query, security: Option<Arc<dyn MessageSecurity>>) -> Message
     options.understood.extend(security.iter().flat_map(|security| security.understood()));
     let message = of_xml(&QUAKE_INTERFACE_OPERATIONS, query, &options, document::request, document::judge);
     let Some(security) = security else { return message };
-    let secured = security.secure(&message.body, &[]).now_or_never().expect("keys in memory take no time");
+    let written = Written::new(message.body.clone());
+    let secured = security.secure(&written).now_or_never().expect("keys in memory take no time");
     let body = match secured {
         Ok(secured) => Bytes::from(secured.message),
         Err(error) => panic!("a query can't be secured: {error}"),
     };
     let check = move |answer: &[u8]| {
-        let mut attachments = Attachments::none();
-        let verified = security.verify(answer, None, &mut attachments, &[]).now_or_never();
+        let mut received = Bytes::copy_from_slice(answer).into();
+        let verified = security.verify(&mut received, &[]).now_or_never();
         verified.ok_or("the verification waits")?.map_err(|error| error.to_string())?;
         (message.check)(answer)
     };

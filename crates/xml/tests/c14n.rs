@@ -296,7 +296,7 @@ fn crowded_ancestors_cost_no_more_than_they_say() {
     let mut document = String::new();
     for depth in 0..limits.depth - 1 {
         document.push_str("<a");
-        (0..limits.attributes - 1).for_each(|index| document.push_str(&*format!(" xml:a{depth}-{index}=''")));
+        (0..limits.attributes - 1).for_each(|index| document.push_str(&format!(" xml:a{depth}-{index}=''")));
         document.push_str(&if depth < limits.namespaces {
             format!(" xmlns:n{depth}='urn:{depth}'>")
         } else {

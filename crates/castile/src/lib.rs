@@ -335,6 +335,11 @@ pub mod xml {
     pub use castile_xml::{
         Attribute, Charset, Error, ErrorKind, Limits, NamespaceId, Reader, StartTag, Token, visible,
     };
+
+    /// Canonical forms, for signatures of documents.
+    pub mod c14n {
+        pub use castile_xml::c14n::{Algorithm, Version};
+    }
 }
 
 /// Includes the module that `castile_codegen::compile("….wsdl")` generated in the build script. The name is the name of the

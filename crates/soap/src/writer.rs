@@ -208,8 +208,8 @@ fn encode(
 
 /// Whether the content of the payload's element is what canonicalization makes of it. Long messages are not looked at.
 fn is_canonical(message: &[u8], root: &Root, content: &Range<usize>) -> bool {
-    const MAX_LENGTH: usize = 64 << 10;
-    if message.len() > MAX_LENGTH {
+    const CHECKED: usize = 64 << 10;
+    if message.len() > CHECKED {
         return true;
     }
     let apex = content.start - root.start.len();

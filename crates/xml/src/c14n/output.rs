@@ -14,7 +14,7 @@ const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// Of a tag, no more than this is kept at a time, in bytes: many forms may be written, and a tag may be as long as the document.
 const PIECE: usize = 4 << 10;
 /// Text of the document is passed on before it is longer than this, in bytes, plus one token.
-const MAX_VERBATIM: usize = 16 << 10;
+const COPIED_PIECE: usize = 16 << 10;
 
 pub(super) struct Output<'m, O> {
     method: &'m Method,
@@ -139,7 +139,7 @@ impl<'m, O: Sink> Output<'m, O> {
         if !self.method.copies || !reader.input().get(source.clone()).is_some_and(is_canonical) {
             return false;
         }
-        if self.verbatim.end != source.start || self.verbatim.len() > MAX_VERBATIM {
+        if self.verbatim.end != source.start || self.verbatim.len() > COPIED_PIECE {
             self.pass_kept(reader);
             self.verbatim = source.clone();
         }

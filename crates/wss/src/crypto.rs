@@ -130,6 +130,14 @@ fn in_der(signature: &[u8], length: usize) -> Option<Vec<u8>> {
     Some(sequence)
 }
 
+/// Fills a buffer with random bytes that nobody can guess.
+///
+/// # Errors
+/// The system has none.
+pub(crate) fn fill(random: &mut [u8]) -> Result<(), Error> {
+    aws_lc_rs::rand::fill(random).map_err(|_| Error::new(ErrorKind::Crypto, "the system has no random numbers"))
+}
+
 /// A digest that is being computed.
 pub(crate) trait Digest: Send + Sync {
     /// Adds data.

@@ -2,10 +2,9 @@
 
 use std::ops::Range;
 
-use aws_lc_rs::rand;
 use memchr::memmem::Finder;
 
-use crate::{Error, ErrorKind};
+use crate::{Error, ErrorKind, crypto};
 
 /// The content of an element that its writer has written in canonical form. A marker stands for it while the rest of the message
 /// is read. It is the only text of its element, and there is no id in it.
@@ -22,7 +21,7 @@ impl<'m> KnownContent<'m> {
     /// The system has no random numbers.
     pub(crate) fn take(message: &'m str, range: Range<usize>) -> Result<(String, Self), Error> {
         let mut random = [0; 16];
-        rand::fill(&mut random).map_err(|_| Error::new(ErrorKind::Crypto, "the system has no random numbers"))?;
+        crypto::fill(&mut random)?;
         let marker = format!("{:032x}", u128::from_be_bytes(random));
         let marked = [&message[..range.start], &marker, &message[range.end..]].concat();
         Ok((marked, KnownContent { content: &message[range], marker: Finder::new(&marker).into_owned() }))

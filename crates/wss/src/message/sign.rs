@@ -7,7 +7,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use aws_lc_rs::rand;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_datatypes::DateTime;
@@ -341,7 +340,7 @@ impl OutgoingSecurity {
         if let Some(lifetime) = self.lifetime {
             // Two equal messages of one millisecond would have equal signatures, and be taken for one that is sent again.
             let mut random = [0; 8];
-            fill(&mut random)?;
+            crypto::fill(&mut random)?;
             let id = ids.fresh(&format!("time-{:016x}", u64::from_be_bytes(random)));
             let expires = now.checked_add(lifetime).unwrap_or(now);
             let _ = write!(
@@ -374,7 +373,7 @@ impl OutgoingSecurity {
         if let Some(username) = &self.username {
             let id = ids.fresh("user");
             let mut nonce = [0; 16];
-            fill(&mut nonce)?;
+            crypto::fill(&mut nonce)?;
             content.push_str(&username.write(&id, in_milliseconds(now), &nonce));
             targets.extend(self.signed.contains(&Part::Username).then_some(SignedPart::Element(id)));
         }
@@ -612,10 +611,6 @@ impl Ids<'_> {
             number += 1;
         }
     }
-}
-
-fn fill(random: &mut [u8]) -> Result<(), Error> {
-    rand::fill(random).map_err(|_| Error::new(ErrorKind::Crypto, "the system has no random numbers"))
 }
 
 /// Many receivers read no more than milliseconds.

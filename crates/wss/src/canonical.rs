@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, write_all};
+use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version};
 use castile_xml::{Reader, Token};
 
 use crate::crypto::{self, Digest, SigningKey};
@@ -202,7 +202,7 @@ impl<'e> Content<'e> {
             subset: Subset { apex: wanted.apex, without: None },
             out,
         });
-        write_all(&mut source.reader()?, forms.collect())?;
+        source.write_all(forms.collect())?;
         match contents.iter_mut().find_map(|content| content.failed.take()) {
             None => Ok(contents),
             Some(error) => Err(error),
@@ -220,8 +220,8 @@ impl Sink for &mut Content<'_> {
         }
     }
 
-    fn replaces(&self, offset: usize) -> bool {
-        self.elsewhere.includes.is_some_and(|includes| includes.at(offset).is_some())
+    fn next_replaced(&self, offset: usize) -> Option<usize> {
+        self.elsewhere.includes?.next_from(offset)
     }
 
     fn replace(&mut self, offset: usize) {

@@ -119,6 +119,12 @@ impl Includes {
         self.elements.binary_search_by_key(&offset, |include| include.offset).ok()
     }
 
+    /// Returns the offset of the first element from this offset on.
+    pub(crate) fn next_from(&self, offset: usize) -> Option<usize> {
+        let before = self.elements.partition_point(|include| include.offset < offset);
+        Some(self.elements.get(before)?.offset)
+    }
+
     /// Returns the part that an element stands for.
     ///
     /// # Errors

@@ -50,29 +50,36 @@ pub(crate) struct Index {
 }
 
 /// Sees the tags of a document while it is indexed.
-pub(crate) trait Visitor {
+pub(crate) trait Visitor<'t> {
+    /// Reads the next token. It may pass over elements that have neither attributes nor declarations, and that are not signatures.
+    ///
+    /// # Errors
+    /// The document is not well-formed.
+    fn next(&mut self, reader: &mut Reader<'t>) -> Result<Token<'t>, castile_xml::Error> {
+        reader.next()
+    }
+
     /// A start tag was read.
     ///
     /// # Errors
     /// The document is not what was expected.
-    fn start(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) -> Result<(), Error>;
-
-    /// An element has ended, with `depth` elements around it.
-    fn end(&mut self, depth: usize, offset: usize);
-
-    /// Text, a comment or an instruction has ended.
-    fn other(&mut self, offset: usize);
-}
-
-impl Visitor for () {
-    fn start(&mut self, _: &Reader<'_>, _: StartTag<'_>) -> Result<(), Error> {
+    fn start(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) -> Result<(), Error> {
+        let _ = (reader, tag);
         Ok(())
     }
 
-    fn end(&mut self, _: usize, _: usize) {}
+    /// An element has ended, with `depth` elements around it.
+    fn end(&mut self, depth: usize, offset: usize) {
+        let _ = (depth, offset);
+    }
 
-    fn other(&mut self, _: usize) {}
+    /// Text, a comment or an instruction has ended.
+    fn other(&mut self, offset: usize) {
+        let _ = offset;
+    }
 }
+
+impl Visitor<'_> for () {}
 
 /// An element that has begun, and that is in the index.
 struct Open {
@@ -92,16 +99,16 @@ impl Index {
     }
 
     /// Reads a document to its end, and shows its tags to a visitor.
-    pub(crate) fn with(
-        reader: &mut Reader<'_>,
+    pub(crate) fn with<'t>(
+        reader: &mut Reader<'t>,
         rules: &IdAttributes,
         limits: Limits,
-        visitor: &mut impl Visitor,
+        visitor: &mut impl Visitor<'t>,
     ) -> Result<Self, Error> {
         let mut index = Index::default();
         let mut open: Vec<Open> = Vec::new();
         loop {
-            match reader.next()? {
+            match visitor.next(reader)? {
                 Token::StartTag(tag) => {
                     visitor.start(reader, tag)?;
                     let depth = reader.depth() - 1;
@@ -109,11 +116,11 @@ impl Index {
                         index.root = tag.offset..tag.offset;
                     }
                     let local = tag.name.local();
-                    let is_signature = local == "Signature" && reader.namespace(tag.namespace) == DSIG;
-                    if reader.is_plain() && !is_signature {
+                    if reader.is_plain() && local != "Signature" {
                         continue;
                     }
                     let namespace = reader.namespace(tag.namespace);
+                    let is_signature = local == "Signature" && namespace == DSIG;
                     let ids = reader.attributes().filter(|attribute| rules.is_id(namespace, local, attribute));
                     let ids: Vec<String> = ids.map(|attribute| attribute.value.to_owned()).collect();
                     if ids.is_empty() && !is_signature {

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::time::SystemTime;
 
 use castile_mime::ContentId;
-use castile_xml::c14n::{Algorithm, Form, Method, Subset, Version, write_all};
+use castile_xml::c14n::{Algorithm, CanonicalRuns, Form, Method, Sink, Subset, Version, write_all, write_known};
 use castile_xml::{DocumentEntity, Memory, Reader, decode, excerpt};
 use subtle::ConstantTimeEq;
 
@@ -165,8 +165,8 @@ pub(crate) struct Verification<'v> {
 #[derive(Clone, Copy)]
 pub(crate) enum Source<'v> {
     Document(&'v DocumentEntity<'v>),
-    /// A message, which has no document type declaration.
-    Message(&'v str, castile_xml::Limits),
+    /// A message, which has no document type declaration, and what of it is known to be canonical.
+    Message(&'v str, castile_xml::Limits, Option<&'v CanonicalRuns<'v>>),
 }
 
 /// What signatures may refer to.
@@ -191,7 +191,19 @@ impl Source<'_> {
     pub(crate) fn reader(&self) -> Result<Reader<'_>, Error> {
         match self {
             Source::Document(document) => Ok(document.reader()),
-            Source::Message(text, limits) => Ok(Reader::decoded(text, *limits, &mut Memory::default())?),
+            Source::Message(text, limits, _) => Ok(Reader::decoded(text, *limits, &mut Memory::default())?),
+        }
+    }
+
+    /// Writes canonical forms of the document.
+    ///
+    /// # Errors
+    /// Those of [`write_all`].
+    pub(crate) fn write_all<O: Sink>(&self, forms: Vec<Form<'_, O>>) -> Result<(), Error> {
+        let mut reader = self.reader()?;
+        match self {
+            Source::Message(_, _, Some(known)) => Ok(write_known(&mut reader, known, forms)?),
+            Source::Document(_) | Source::Message(_, _, None) => Ok(write_all(&mut reader, forms)?),
         }
     }
 }
@@ -261,7 +273,7 @@ impl Verification<'_> {
         let mut signed_info = SignedInfo(Vec::new());
         let subset = Subset { apex: Some(signature.signed_info), without: None };
         let form = Form { method: &signature.canonicalization, subset, out: &mut signed_info };
-        write_all(&mut self.source.reader()?, vec![form])?;
+        self.source.write_all(vec![form])?;
         Ok(signed_info.0)
     }
 
@@ -424,7 +436,7 @@ impl Verification<'_> {
                 out: Limited { sink, left, fault_prefix: self.fault_prefix.as_ref(), parts: self.parts.as_ref() },
             })
         });
-        Ok(write_all(&mut self.source.reader()?, inside.collect())?)
+        self.source.write_all(inside.collect())
     }
 
     /// Finds the content of a reference, and how its digest is computed.

@@ -22,6 +22,7 @@
 
 mod ancestors;
 mod output;
+mod runs;
 mod uri;
 
 use std::ops::Range;
@@ -32,6 +33,10 @@ use crate::{DocumentEntity, Limits, QName, Reader, decode};
 
 use ancestors::Ancestors;
 use output::Output;
+use runs::Run;
+
+#[doc(hidden)]
+pub use runs::{CanonicalRuns, FindRuns};
 
 /// A canonicalization algorithm. Each has a URI, by which signatures name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,14 +170,14 @@ pub trait Sink {
         false
     }
 
-    /// Returns whether something else stands in the form for the element whose start tag begins at this offset. The element is then
-    /// left out with its content.
-    fn replaces(&self, offset: usize) -> bool {
+    /// Returns the offset of the first start tag, from `offset` on, of an element for which something else stands in the form. The
+    /// element is left out with its content.
+    fn next_replaced(&self, offset: usize) -> Option<usize> {
         let _ = offset;
-        false
+        None
     }
 
-    /// Adds what stands for the element at this offset, which the sink [replaces](Self::replaces).
+    /// Adds what stands for the element at this offset, which the sink [replaces](Self::next_replaced).
     fn replace(&mut self, offset: usize) {
         let _ = offset;
     }
@@ -214,6 +219,21 @@ pub struct Form<'m, O> {
 /// # Errors
 /// The errors of [`Method::write`]; [`ErrorKind::Limit`] if a sink is full. After an error, discard what was written.
 pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> Result<(), Error> {
+    write_known(reader, &CanonicalRuns::default(), forms)
+}
+
+/// Writes several canonical forms of one document, parts of which are known to be canonical as they are written. These are not read
+/// again.
+///
+/// # Errors
+/// The errors of [`write_all`].
+#[doc(hidden)]
+pub fn write_known<O: Sink>(
+    reader: &mut Reader<'_>,
+    known: &CanonicalRuns<'_>,
+    forms: Vec<Form<'_, O>>,
+) -> Result<(), Error> {
+    let mut runs = known.of(reader).iter().peekable();
     let has_inherited = forms.iter().any(|form| form.method.algorithm.version != Version::Exclusive10);
     // The first to begin is the last, and is taken from there.
     let (mut due, whole): (Vec<_>, Vec<_>) = forms.into_iter().partition(|form| form.subset.apex.is_some());
@@ -223,6 +243,15 @@ pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> R
     while !(due.is_empty() && open.is_empty()) {
         open.iter().try_for_each(|form| form.check_limit(reader))?;
         let begins = reader.offset();
+        while runs.next_if(|run| run.range.start < begins).is_some() {}
+        if !reader.end_is_due()
+            && let Some(run) = runs.next_if(|run| run.range.start == begins)
+            && is_verbatim(reader, run, &due, &mut open)
+        {
+            open.iter_mut().for_each(|form| form.with(|output| output.run(reader, run)));
+            reader.seek(run.range.end);
+            continue;
+        }
         let token = reader.next()?;
         let source = begins..reader.offset();
         match token {
@@ -285,6 +314,15 @@ pub fn write_all<O: Sink>(reader: &mut Reader<'_>, forms: Vec<Form<'_, O>>) -> R
             Err(Error::new(ErrorKind::Absent, reader.offset(), message))
         }
     }
+}
+
+/// Returns whether a run is in all forms that are open as it is in the document.
+fn is_verbatim<O: Sink>(reader: &Reader<'_>, run: &Run<'_>, due: &[Form<'_, O>], open: &mut [Open<'_, O>]) -> bool {
+    let is_outside = |offset: Option<usize>| offset.is_none_or(|offset| !run.range.contains(&offset));
+    due.iter().all(|form| is_outside(form.subset.apex))
+        && open
+            .iter_mut()
+            .all(|form| is_outside(form.without) && (form.left_out.is_some() || form.output.is_verbatim(reader, run)))
 }
 
 /// A form whose part has begun and has not ended.

@@ -10,8 +10,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use castile_xml::c14n::{Algorithm, Form, Method, Sink, Subset, Version, canonical, write_all};
-use castile_xml::{DocumentEntity, Error, ErrorKind, Limits, Reader, decode};
+use castile_xml::c14n::{
+    Algorithm, CanonicalRuns, FindRuns, Form, Method, Sink, Subset, Version, canonical, write_all, write_known,
+};
+use castile_xml::{DocumentEntity, Error, ErrorKind, Limits, Reader, Token, decode};
 
 const CANONICAL_10: Algorithm = Algorithm { version: Version::Canonical10, with_comments: false };
 const CANONICAL_11: Algorithm = Algorithm { version: Version::Canonical11, with_comments: false };
@@ -200,8 +202,8 @@ impl Sink for &mut Replacing {
         self.text.push_str(piece);
     }
 
-    fn replaces(&self, offset: usize) -> bool {
-        self.at.contains(&offset)
+    fn next_replaced(&self, offset: usize) -> Option<usize> {
+        self.at.iter().copied().filter(|at| *at >= offset).min()
     }
 
     fn replace(&mut self, _: usize) {
@@ -389,16 +391,31 @@ fn subset(document: &str, apex: Option<&str>, without: Option<&str>) -> Subset {
     Subset { apex: apex.map(offset), without: without.map(offset) }
 }
 
-/// Returns a form. It is the same whether text is copied from the document or made anew.
+/// Returns a form. It is the same whether runs are passed over, or text is copied from the document or made anew.
 fn write(method: &Method, document: &str, subset: Subset) -> Result<String, Error> {
     let entity = DocumentEntity::new(document, Limits::default())?;
-    let [copied, made] = [true, false].map(|copies| {
-        let mut form = String::new();
+    let (known, none) = (canonical_runs(&entity), CanonicalRuns::default());
+    let [known, copied, made] = [(true, &known), (true, &none), (false, &none)].map(|(copies, known)| {
+        let mut text = String::new();
         let method = method.clone().switch_copies(copies);
-        method.write(&mut entity.reader(), subset, |piece| form.push_str(piece)).map(|()| form)
+        let form = Form { method: &method, subset, out: |piece: &str| text.push_str(piece) };
+        write_known(&mut entity.reader(), known, vec![form]).map(|()| text)
     });
     assert_eq!(copied, made, "{document}");
-    copied
+    assert_eq!(known, made, "{document}");
+    known
+}
+
+/// Returns what of a document is canonical as it is written, however short; nothing, if it is not well-formed.
+fn canonical_runs<'a>(entity: &'a DocumentEntity<'a>) -> CanonicalRuns<'a> {
+    let (mut reader, mut find) = (entity.reader(), FindRuns::with_min_length(0));
+    loop {
+        match find.next(&mut reader, |_, _| false) {
+            Ok(Token::End) => return find.finish(&reader),
+            Ok(_) => {}
+            Err(_) => return CanonicalRuns::default(),
+        }
+    }
 }
 
 fn folder() -> PathBuf {

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use castile_mime::Packaging;
 use castile_soap::Version;
-use castile_xml::{Memory, Reader, StartTag};
+use castile_xml::c14n::{CanonicalRuns, FindRuns};
+use castile_xml::{Memory, Reader, StartTag, Token};
 
 use super::part::Part;
 use crate::included::Includes;
@@ -22,7 +23,7 @@ const MAX_HEADER_SIZE: usize = 256 << 10;
 
 /// The parts of an envelope, as byte ranges.
 #[derive(Debug)]
-pub(crate) struct Envelope {
+pub(crate) struct Envelope<'t> {
     pub(crate) version: Version,
     /// The prefix of the envelope, which is empty for a default namespace.
     pub(crate) prefix: String,
@@ -36,6 +37,8 @@ pub(crate) struct Envelope {
     pub(crate) is_fault: bool,
     /// The elements that stand for parts, if the message has MTOM.
     pub(crate) includes: Option<Includes>,
+    /// What is canonical as it is written.
+    pub(crate) canonical: CanonicalRuns<'t>,
 }
 
 #[derive(Debug)]
@@ -47,7 +50,7 @@ pub(crate) struct Block {
     pub(crate) range: Range<usize>,
 }
 
-struct Outline {
+struct Outline<'t> {
     limits: Limits,
     version: Option<Version>,
     prefix: String,
@@ -60,6 +63,7 @@ struct Outline {
     /// What the element at depth 2 is.
     current: Current,
     includes: Option<Includes>,
+    canonical: FindRuns<'t>,
 }
 
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
@@ -70,12 +74,12 @@ enum Current {
     Body,
 }
 
-impl Envelope {
+impl<'t> Envelope<'t> {
     /// Reads a message to its end, and indexes its ids. Elements `xop:Include` have a meaning only in MTOM.
     ///
     /// # Errors
     /// It is not an envelope, or has two bodies, or two elements have the same id.
-    pub(crate) fn read(text: &str, packaging: Option<Packaging>, limits: Limits) -> Result<(Self, Index), Error> {
+    pub(crate) fn read(text: &'t str, packaging: Option<Packaging>, limits: Limits) -> Result<(Self, Index), Error> {
         let mut reader = Reader::decoded(text, limits.document, &mut Memory::default())?;
         let includes = (packaging == Some(Packaging::Mtom)).then(Includes::default);
         let mut outline = Outline::new(limits, includes);
@@ -85,11 +89,14 @@ impl Envelope {
             let message = format!("a header that ends after more than {MAX_HEADER_SIZE} bytes, which is the limit");
             return Err(Error::new(ErrorKind::Limit, message).at(header.start));
         }
-        let Outline { version, prefix, id_prefixes, header, blocks, body, is_fault, includes, .. } = outline;
+        let Outline { version, prefix, id_prefixes, header, blocks, body, is_fault, includes, canonical, .. } = outline;
+        let canonical = canonical.finish(&reader);
         match (version, body) {
             (Some(version), Some(body)) => {
                 let is_fault = is_fault.unwrap_or_default();
-                Ok((Envelope { version, prefix, header, blocks, body, id_prefixes, is_fault, includes }, index))
+                let envelope =
+                    Envelope { version, prefix, header, blocks, body, id_prefixes, is_fault, includes, canonical };
+                Ok((envelope, index))
             }
             _ => Err(Error::new(ErrorKind::Malformed, "an envelope without a body")),
         }
@@ -138,7 +145,7 @@ impl Envelope {
     }
 }
 
-impl Outline {
+impl Outline<'_> {
     fn new(limits: Limits, includes: Option<Includes>) -> Self {
         Outline {
             limits,
@@ -151,11 +158,22 @@ impl Outline {
             is_fault: None,
             current: Current::Other,
             includes,
+            canonical: FindRuns::default(),
         }
     }
 }
 
-impl Visitor for Outline {
+impl<'t> Visitor<'t> for Outline<'t> {
+    fn next(&mut self, reader: &mut Reader<'t>) -> Result<Token<'t>, castile_xml::Error> {
+        match self.includes {
+            None => self.canonical.next(reader, |reader, token| {
+                reader.depth() <= 3 || matches!(token, Token::StartTag(tag) if tag.name.local() == "Signature")
+            }),
+            // What is around these elements is noted.
+            Some(_) => reader.next(),
+        }
+    }
+
     fn start(&mut self, reader: &Reader<'_>, tag: StartTag<'_>) -> Result<(), Error> {
         // Nothing is to be noted of most tags.
         if reader.is_plain() && reader.depth() > 3 && self.includes.is_none() {

@@ -12,7 +12,11 @@ use crate::limits::Limits;
 ///
 /// CXF declares such a prefix in the fault, and doesn't list it for exclusive canonicalization. Who changes the declaration can
 /// turn a code of another namespace into one of SOAP's, and do nothing else: any other code of a fault must be signed.
-pub(crate) fn code_prefix(text: &str, envelope: &Envelope, limits: Limits) -> Result<Option<(usize, String)>, Error> {
+pub(crate) fn code_prefix(
+    text: &str,
+    envelope: &Envelope<'_>,
+    limits: Limits,
+) -> Result<Option<(usize, String)>, Error> {
     if !envelope.is_fault {
         return Ok(None);
     }

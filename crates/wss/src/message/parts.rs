@@ -80,6 +80,11 @@ impl SentParts {
 }
 
 impl SentIncludes<'_> {
+    /// Returns the offset of the first element from this offset on.
+    pub(crate) fn next_from(&self, offset: usize) -> Option<usize> {
+        self.includes.next_from(offset)
+    }
+
     /// Returns the content of the part that the element at this offset stands for. `None` if it stands for none.
     ///
     /// # Errors

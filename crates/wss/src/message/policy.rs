@@ -299,7 +299,7 @@ impl Policy {
             algorithms: self.algorithms,
             limits: self.limits,
             now,
-            source: Source::Message(&text, self.limits.document),
+            source: Source::Message(&text, self.limits.document, Some(&envelope.canonical)),
             index: &index,
             scope: Scope::Message(tokens),
             allows_unsigned_prefixes,
@@ -544,7 +544,7 @@ impl Policy {
     }
 
     /// Returns the parts that must be signed, without the assertion and the attachments.
-    fn required<'r>(&self, envelope: &'r Envelope, header: &'r SecurityHeader) -> Vec<Required<'r>> {
+    fn required<'r>(&self, envelope: &'r Envelope<'_>, header: &'r SecurityHeader) -> Vec<Required<'r>> {
         let mut required: Vec<Required<'r>> = Vec::new();
         let timestamp = header.timestamp.iter();
         let timestamp = timestamp.map(|timestamp| Required::Element(&timestamp.range, "the time stamp".to_owned()));

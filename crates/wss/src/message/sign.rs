@@ -288,12 +288,12 @@ impl OutgoingSecurity {
             Some(_) => self.parts_with_ids(text, &envelope, &mut ids),
             None => Vec::new(),
         };
-        let (targets, edits): (Vec<String>, Vec<Vec<Edit>>) = signed.into_iter().unzip();
-        block.targets.extend(targets.into_iter().map(SignedPart::Element));
+        let (in_message, edits): (Vec<SignedPart>, Vec<Vec<Edit>>) =
+            signed.into_iter().map(|(id, edits)| (SignedPart::Element(id), edits)).unzip();
         let edits: Vec<Edit> = edits.into_iter().flatten().collect();
-        let unsigned = block.insert(text, &envelope, &edits, "");
+        let unsigned = || block.insert(text, &envelope, &edits, "").0;
         let Some(key) = &self.key else {
-            return Ok(SecuredMessage { message: unsigned.0, value: None });
+            return Ok(SecuredMessage { message: unsigned(), value: None });
         };
         let template = Template {
             prefix: "ds",
@@ -302,9 +302,20 @@ impl OutgoingSecurity {
             digest: self.digest,
             has_canonical_info: true,
         };
-        let includes = parts.includes(&unsigned.0, limits)?;
+        let mut targets = Vec::new();
+        if let Some((id, timestamp)) = block.signed_timestamp() {
+            targets.push(self.written(id, timestamp)?);
+        }
+        if !block.targets.is_empty() {
+            targets.extend(self.digests(&unsigned(), &block.targets, Elsewhere::default())?);
+        }
+        // The block makes no difference for what is outside it.
+        let with_ids = edited(text, edits.iter());
+        let includes = parts.includes(&with_ids, limits)?;
         let elsewhere = Elsewhere { includes: includes.as_ref(), known };
-        let mut targets = self.digests(&unsigned.0, &block.targets, elsewhere)?;
+        if !in_message.is_empty() {
+            targets.extend(self.digests(&with_ids, &in_message, elsewhere)?);
+        }
         if self.signed.contains(&Part::Attachments) {
             let of_body = includes.filter(|_| self.signed.contains(&Part::Body));
             targets.extend(parts.targets(of_body.as_ref(), self.digest, limits)?);
@@ -318,7 +329,7 @@ impl OutgoingSecurity {
                 let without_value = template.signature(&info, &[], &key_info, "");
                 let (document, at) = block.insert(text, &envelope, &edits, &without_value);
                 let signed_info = at + without_value.find(&info).unwrap_or_default();
-                let source = Source::Message(&document, limits.document);
+                let source = Source::Message(&document, limits.document, None);
                 signature_value(&**key, source, signed_info, template.canonicalization).await?
             }
         };
@@ -330,13 +341,14 @@ impl OutgoingSecurity {
     /// Writes what is in the header block before the signature.
     fn block(
         &self,
-        envelope: &Envelope,
+        envelope: &Envelope<'_>,
         assertion: Option<&SentAssertion>,
         ids: &mut Ids<'_>,
     ) -> Result<SecurityBlock, Error> {
         let now = (self.clock)();
         let mut content = String::new();
         let mut targets = Vec::new();
+        let mut timestamp = None;
         if let Some(lifetime) = self.lifetime {
             // Two equal messages of one millisecond would have equal signatures, and be taken for one that is sent again.
             let mut random = [0; 8];
@@ -345,11 +357,11 @@ impl OutgoingSecurity {
             let expires = now.checked_add(lifetime).unwrap_or(now);
             let _ = write!(
                 content,
-                "<wsu:Timestamp wsu:Id=\"{id}\"><wsu:Created>{}</wsu:Created><wsu:Expires>{}</wsu:Expires></wsu:Timestamp>",
+                "<wsu:Timestamp xmlns:wsu=\"{WSU}\" wsu:Id=\"{id}\"><wsu:Created>{}</wsu:Created><wsu:Expires>{}</wsu:Expires></wsu:Timestamp>",
                 in_milliseconds(now),
                 in_milliseconds(expires)
             );
-            targets.extend(self.signed.contains(&Part::Timestamp).then_some(SignedPart::Element(id)));
+            timestamp = self.signed.contains(&Part::Timestamp).then_some((id, content.len()));
         }
         if let Some(assertion) = assertion {
             content.push_str(&assertion.text);
@@ -397,7 +409,7 @@ impl OutgoingSecurity {
             start.push_str(" xmlns=\"\"");
         }
         start.push('>');
-        Ok(SecurityBlock { start, content, key_info, targets, header })
+        Ok(SecurityBlock { start, content, timestamp, key_info, targets, header })
     }
 
     /// Writes the reference to the certificate, and the token, if it is in the message.
@@ -447,7 +459,7 @@ impl OutgoingSecurity {
     }
 
     /// Returns the ids of the parts of the message that are signed, and the changes that give them ids.
-    fn parts_with_ids(&self, text: &str, envelope: &Envelope, ids: &mut Ids<'_>) -> Vec<(String, Vec<Edit>)> {
+    fn parts_with_ids(&self, text: &str, envelope: &Envelope<'_>, ids: &mut Ids<'_>) -> Vec<(String, Vec<Edit>)> {
         let mut ranges: Vec<&Range<usize>> = Vec::new();
         for part in &self.signed {
             ranges.extend(envelope.ranges(part).into_iter().map(|(range, _)| range));
@@ -467,6 +479,14 @@ impl OutgoingSecurity {
         named.collect()
     }
 
+    /// Computes the digest of an element that is written in canonical form.
+    fn written(&self, id: &str, element: &str) -> Result<Target<'static>, Error> {
+        let mut digest = crypto::digest(self.digest)?;
+        digest.update(element.as_bytes());
+        let transforms = vec![TransformText::new(EXCLUSIVE)];
+        Ok(Target { uri: format!("#{id}").into(), transforms, digest: digest.finish() })
+    }
+
     /// Computes the digests of elements. Prefixes that only values use are in the canonical forms, too.
     fn digests(
         &self,
@@ -474,7 +494,7 @@ impl OutgoingSecurity {
         parts: &[SignedPart],
         elsewhere: Elsewhere<'_>,
     ) -> Result<Vec<Target<'static>>, Error> {
-        let source = Source::Message(text, self.limits.document);
+        let source = Source::Message(text, self.limits.document, None);
         let mut ids: Vec<&str> = parts.iter().map(SignedPart::id).collect();
         ids.sort_unstable();
         ids.dedup();
@@ -509,8 +529,11 @@ impl OutgoingSecurity {
 struct SecurityBlock {
     start: String,
     content: String,
+    /// The id of the time stamp, if it is to be signed, and where it ends. The content begins with it.
+    timestamp: Option<(String, usize)>,
     /// The content of the signature's `KeyInfo`.
     key_info: String,
+    /// What else of the block is signed.
     targets: Vec<SignedPart>,
     /// The qualified name of a header of the envelope.
     header: String,
@@ -524,6 +547,12 @@ pub(super) struct SecuredMessage {
 }
 
 impl SecurityBlock {
+    /// Returns the time stamp with its id, if it is to be signed. It is written in canonical form.
+    fn signed_timestamp(&self) -> Option<(&str, &str)> {
+        let (id, end) = self.timestamp.as_ref()?;
+        Some((id, &self.content[..*end]))
+    }
+
     /// Adds what confirms the signature values of a request. A request without signatures is confirmed, too.
     fn confirm(&mut self, values: Option<&[Vec<u8>]>, ids: &mut Ids<'_>) {
         let Some(values) = values else { return };
@@ -536,7 +565,7 @@ impl SecurityBlock {
     }
 
     /// Inserts the block and the other changes into a message. Returns the offset of the signature, too.
-    fn insert(&self, text: &str, envelope: &Envelope, edits: &[Edit], signature: &str) -> (String, usize) {
+    fn insert(&self, text: &str, envelope: &Envelope<'_>, edits: &[Edit], signature: &str) -> (String, usize) {
         let SecurityBlock { start, content, header, .. } = self;
         let block = |before: &str, after: &str| {
             let before = format!("{before}{start}{content}");
@@ -556,21 +585,27 @@ impl SecurityBlock {
                 (at..at, block("", ""))
             }
         };
+        let before = edits.iter().filter(|edit| edit.range.start <= range.start);
+        let before = before.map(|edit| edit.text.len() - edit.range.len()).sum::<usize>();
+        let at = range.start + before + signature_in_edit;
         let place = Edit { range, text: inserted };
-        let mut all: Vec<&Edit> = edits.iter().chain([&place]).collect();
-        all.sort_by_key(|edit| edit.range.start);
-        let (mut out, mut copied, mut at) = (String::with_capacity(text.len() + place.text.len()), 0, 0);
-        for edit in all {
-            out.push_str(&text[copied..edit.range.start]);
-            if std::ptr::eq(edit, &raw const place) {
-                at = out.len() + signature_in_edit;
-            }
-            out.push_str(&edit.text);
-            copied = edit.range.end;
-        }
-        out.push_str(&text[copied..]);
-        (out, at)
+        (edited(text, edits.iter().chain([&place])), at)
     }
+}
+
+/// Returns a text with changes.
+fn edited<'e>(text: &str, edits: impl Iterator<Item = &'e Edit>) -> String {
+    let mut edits: Vec<&Edit> = edits.collect();
+    edits.sort_by_key(|edit| edit.range.start);
+    let added: usize = edits.iter().map(|edit| edit.text.len()).sum();
+    let (mut out, mut copied) = (String::with_capacity(text.len() + added), 0);
+    for edit in edits {
+        out.push_str(&text[copied..edit.range.start]);
+        out.push_str(&edit.text);
+        copied = edit.range.end;
+    }
+    out.push_str(&text[copied..]);
+    out
 }
 
 /// What is signed.
@@ -625,7 +660,7 @@ fn end_of_name(tag: &str) -> usize {
 }
 
 /// Returns a prefix that the message declares nowhere, or only for the namespace of ids.
-fn id_prefix(envelope: &Envelope) -> String {
+fn id_prefix(envelope: &Envelope<'_>) -> String {
     let is_free = |prefix: &String| envelope.id_prefixes.get(prefix).copied().unwrap_or(true);
     let mut prefixes = std::iter::once("wsu".to_owned()).chain((1..).map(|number| format!("wsu{number}")));
     prefixes.find(is_free).unwrap_or_default()

@@ -180,7 +180,7 @@ pub(super) fn attachment_parts<'s>(signatures: &'s [MessageSignature<'_>]) -> im
 /// Checks that nothing is signed elsewhere: it would be hidden from those who read the message, a signed header block for
 /// example.
 pub(super) fn check_places(
-    envelope: &Envelope,
+    envelope: &Envelope<'_>,
     header: &SecurityHeader,
     signatures: &[MessageSignature<'_>],
 ) -> Result<(), Error> {

@@ -1,7 +1,6 @@
 //! Writes signatures.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -64,64 +63,95 @@ impl Template<'_> {
         }
     }
 
-    /// Returns an element without content.
-    fn empty(&self, tag: &str, attributes: &str) -> String {
-        match self.has_canonical_info {
-            true => format!("<{tag} {attributes}></{tag}>"),
-            false => format!("<{tag} {attributes}/>"),
+    /// Writes a start tag with attributes.
+    fn start(&self, out: &mut String, local: &str, attributes: &[(&str, &str)]) {
+        out.push('<');
+        self.push_name(out, local);
+        push_attributes(out, attributes);
+        out.push('>');
+    }
+
+    fn end(&self, out: &mut String, local: &str) {
+        out.push_str("</");
+        self.push_name(out, local);
+        out.push('>');
+    }
+
+    /// Writes an element without content.
+    fn empty(&self, out: &mut String, local: &str, attributes: &[(&str, &str)]) {
+        if self.has_canonical_info {
+            self.start(out, local, attributes);
+            self.end(out, local);
+        } else {
+            out.push('<');
+            self.push_name(out, local);
+            push_attributes(out, attributes);
+            out.push_str("/>");
         }
     }
 
-    fn with_algorithm(&self, tag: &str, uri: &str, content: &str) -> String {
-        match content {
-            "" => self.empty(tag, &format!("Algorithm=\"{uri}\"")),
-            content => format!("<{tag} Algorithm=\"{uri}\">{content}</{tag}>"),
+    fn push_name(&self, out: &mut String, local: &str) {
+        if !self.prefix.is_empty() {
+            out.push_str(self.prefix);
+            out.push(':');
         }
+        out.push_str(local);
     }
 
     pub(crate) fn signed_info(&self, targets: &[Target<'_>]) -> String {
-        let tag = |local| self.tag(local);
-        let declaration = if self.has_canonical_info { self.declaration() } else { String::new() };
-        let mut info = format!(
-            "<{}{declaration}>{}{}",
-            tag("SignedInfo"),
-            self.with_algorithm(&tag("CanonicalizationMethod"), self.canonicalization.uri(), ""),
-            self.with_algorithm(&tag("SignatureMethod"), self.algorithm, ""),
-        );
-        for Target { uri, transforms, digest } in targets {
-            let _ = write!(info, "<{} URI=\"{}\">", tag("Reference"), escaped(uri));
-            if !transforms.is_empty() {
-                let _ = write!(info, "<{}>", tag("Transforms"));
-                for TransformText { uri, prefixes, token } in transforms {
-                    let list = match prefixes.as_str() {
-                        "" => String::new(),
-                        list => self.empty(
-                            "ec:InclusiveNamespaces",
-                            &format!("xmlns:ec=\"{EXCLUSIVE}\" PrefixList=\"{}\"", escaped(list)),
-                        ),
-                    };
-                    let content = match token {
-                        None => list,
-                        Some(canonicalization) => format!(
-                            "<wsse:TransformationParameters xmlns:wsse=\"{WSSE}\">{}</wsse:TransformationParameters>",
-                            self.with_algorithm(&tag("CanonicalizationMethod"), canonicalization, &list)
-                        ),
-                    };
-                    info.push_str(&self.with_algorithm(&tag("Transform"), uri, &content));
-                }
-                let _ = write!(info, "</{}>", tag("Transforms"));
-            }
-            let _ = write!(
-                info,
-                "{}<{value}>{}</{value}></{}>",
-                self.with_algorithm(&tag("DigestMethod"), self.digest.uri(), ""),
-                STANDARD.encode(digest),
-                tag("Reference"),
-                value = tag("DigestValue"),
-            );
+        let mut out = String::with_capacity(512 + 512 * targets.len());
+        out.push('<');
+        self.push_name(&mut out, "SignedInfo");
+        if self.has_canonical_info {
+            out.push_str(&self.declaration());
         }
-        let _ = write!(info, "</{}>", tag("SignedInfo"));
-        info
+        out.push('>');
+        self.empty(&mut out, "CanonicalizationMethod", &[("Algorithm", self.canonicalization.uri())]);
+        self.empty(&mut out, "SignatureMethod", &[("Algorithm", self.algorithm)]);
+        for Target { uri, transforms, digest } in targets {
+            self.start(&mut out, "Reference", &[("URI", &escaped(uri))]);
+            if !transforms.is_empty() {
+                self.start(&mut out, "Transforms", &[]);
+                for transform in transforms {
+                    self.transform(&mut out, transform);
+                }
+                self.end(&mut out, "Transforms");
+            }
+            self.empty(&mut out, "DigestMethod", &[("Algorithm", self.digest.uri())]);
+            self.start(&mut out, "DigestValue", &[]);
+            STANDARD.encode_string(digest, &mut out);
+            self.end(&mut out, "DigestValue");
+            self.end(&mut out, "Reference");
+        }
+        self.end(&mut out, "SignedInfo");
+        out
+    }
+
+    fn transform(&self, out: &mut String, TransformText { uri, prefixes, token }: &TransformText) {
+        match token {
+            None => self.with_prefixes(out, "Transform", uri, prefixes),
+            Some(canonicalization) => {
+                self.start(out, "Transform", &[("Algorithm", uri)]);
+                out.push_str("<wsse:TransformationParameters");
+                push_attributes(out, &[("xmlns:wsse", WSSE)]);
+                out.push('>');
+                self.with_prefixes(out, "CanonicalizationMethod", canonicalization, prefixes);
+                out.push_str("</wsse:TransformationParameters>");
+                self.end(out, "Transform");
+            }
+        }
+    }
+
+    /// Writes an element that names an algorithm, with its `PrefixList`, if that is not empty.
+    fn with_prefixes(&self, out: &mut String, local: &str, uri: &str, prefixes: &str) {
+        let attributes = [("Algorithm", uri)];
+        if prefixes.is_empty() {
+            return self.empty(out, local, &attributes);
+        }
+        self.start(out, local, &attributes);
+        let list = Template { prefix: "ec", ..*self };
+        list.empty(out, "InclusiveNamespaces", &[("xmlns:ec", EXCLUSIVE), ("PrefixList", &escaped(prefixes))]);
+        self.end(out, local);
     }
 
     /// Returns a `KeyInfo` with this content, or nothing without content.
@@ -152,6 +182,15 @@ impl Template<'_> {
             tag = self.tag("SignatureValue"),
             value = STANDARD.encode(value),
         )
+    }
+}
+
+/// Writes attributes, whose values are escaped already.
+fn push_attributes(out: &mut String, attributes: &[(&str, &str)]) {
+    for (name, value) in attributes {
+        for piece in [" ", name, "=\"", value, "\""] {
+            out.push_str(piece);
+        }
     }
 }
 

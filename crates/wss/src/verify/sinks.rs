@@ -51,8 +51,8 @@ impl Sink for Limited<'_> {
         self.left.get().is_none() || self.parts.is_some_and(|parts| parts.kept.get().is_none())
     }
 
-    fn replaces(&self, offset: usize) -> bool {
-        self.parts.is_some_and(|parts| parts.includes.number_at(offset).is_some())
+    fn next_replaced(&self, offset: usize) -> Option<usize> {
+        self.parts?.includes.next_from(offset)
     }
 
     fn replace(&mut self, offset: usize) {

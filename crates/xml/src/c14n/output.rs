@@ -8,6 +8,7 @@ use crate::token::{Raw, StartTag};
 use crate::{QName, Reader, XML_NAMESPACE, is_name_char, is_name_start_char, scan};
 
 use super::ancestors::{Ancestors, Inherited};
+use super::runs::Run;
 use super::{Method, Sink, Version};
 
 const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
@@ -123,6 +124,28 @@ impl<'m, O: Sink> Output<'m, O> {
             self.plain_prefix.push_str(prefix);
         }
         is_declared
+    }
+
+    /// Returns whether a run is in the form as it is in the document.
+    pub(super) fn is_verbatim(&mut self, reader: &Reader<'_>, run: &Run<'_>) -> bool {
+        let is_declared = |prefix: &&str| {
+            let name = reader.resolve(prefix).unwrap_or_default();
+            self.method.algorithm.version != Version::Exclusive10 || self.is_rendered(prefix, name)
+        };
+        self.method.copies
+            && self.out.next_replaced(run.range.start).is_none_or(|offset| offset >= run.range.end)
+            && run.prefixes.iter().all(is_declared)
+    }
+
+    /// Writes a run, which is [as in the document](Self::is_verbatim).
+    pub(super) fn run(&mut self, reader: &Reader<'_>, run: &Run<'_>) {
+        if self.verbatim.end != run.range.start {
+            self.pass_kept(reader);
+            self.verbatim.start = run.range.start;
+        }
+        self.verbatim.end = run.range.end;
+        self.element = run.last;
+        self.tail.clear();
     }
 
     /// Begins an element.
@@ -258,7 +281,7 @@ impl<'m, O: Sink> Output<'m, O> {
 
     /// Has the sink replace the element at this offset, if it does so. Returns whether it does.
     pub(super) fn replaces(&mut self, reader: &Reader<'_>, offset: usize) -> bool {
-        let is_replaced = self.out.replaces(offset);
+        let is_replaced = self.out.next_replaced(offset) == Some(offset);
         if is_replaced {
             self.pass_kept(reader);
             self.out.replace(offset);
@@ -277,23 +300,21 @@ impl<'m, O: Sink> Output<'m, O> {
         if !self.wants_omitted_prefixes() || !value.contains(':') && reader.is_at_end_tag() {
             return;
         }
+        let longest = reader.limits().name_length;
         let mut pieces = value.split(':').peekable();
         while let Some(piece) = pieces.next() {
-            let start = piece.trim_end_matches(is_name_char).len();
-            if start > 0 {
+            let name = name_at_end(piece, longest);
+            if name.len() < piece.len() {
                 self.tail.clear();
             }
-            // No prefix is longer than that, so that what is before it makes no difference.
-            let longest = reader.limits().name_length;
-            self.tail.push_str(end_of(&piece[start..], longest));
+            self.tail.push_str(name);
             if self.tail.len() > 2 * longest {
                 let before = self.tail.len() - end_of(&self.tail, longest).len();
                 self.tail.drain(..before);
             }
             if pieces.peek().is_some() {
                 let tail = std::mem::take(&mut self.tail);
-                // In `1-p:t` of an expression the name begins at `p`.
-                let prefix = tail.trim_start_matches(|c| !is_name_start_char(c));
+                let prefix = prefix_at_end(&tail);
                 if !prefix.is_empty() {
                     self.note_prefix(reader, prefix);
                 }
@@ -466,6 +487,25 @@ fn is_escaped_as(text: &str, mut written: &str) -> bool {
         None => false,
     };
     escaped(text).all(is_next) && written.is_empty()
+}
+
+/// Returns the end of a text that may be a part of a name. No prefix is longer than `longest`, so that what is before it makes no
+/// difference.
+fn name_at_end(text: &str, longest: usize) -> &str {
+    let start = text.trim_end_matches(is_name_char).len();
+    end_of(&text[start..], longest)
+}
+
+/// Returns the prefix at the end of what may be a part of a name. In `1-p:t` of an expression the name begins at `p`.
+fn prefix_at_end(name: &str) -> &str {
+    name.trim_start_matches(|c| !is_name_start_char(c))
+}
+
+/// Returns what may be the prefixes of names in a value.
+pub(super) fn prefixes_in(value: &str, longest: usize) -> impl Iterator<Item = &str> {
+    let (before, _) = value.rsplit_once(':').unwrap_or_default();
+    let prefixes = before.split(':').map(move |piece| prefix_at_end(name_at_end(piece, longest)));
+    prefixes.filter(|prefix| !prefix.is_empty())
 }
 
 /// Returns the end of a text, of this length or a little more.

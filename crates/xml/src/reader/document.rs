@@ -165,6 +165,11 @@ impl<'a> Reader<'a> {
         declaration.and_then(|declaration| declaration.default.as_deref()).unwrap_or_default()
     }
 
+    /// Whether the document has a document type declaration, which may declare entities.
+    pub(crate) fn has_doctype(&self) -> bool {
+        self.document.is_some()
+    }
+
     /// Whether replacement text is being read.
     pub(super) fn is_in_entity(&self) -> bool {
         self.document.as_ref().is_some_and(|document| !document.entities.is_empty())

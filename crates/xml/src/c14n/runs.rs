@@ -1,0 +1,189 @@
+//! Finds long parts of a document that are canonical as they are written there, while the document is read for another reason.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr2, memchr3_iter};
+
+use crate::token::{StartTag, Token};
+use crate::{Error, QName, Reader};
+
+use super::output::prefixes_in;
+
+/// The least length of a part, in bytes. Shorter ones gain little.
+const MIN_LENGTH: usize = 256;
+/// Maximum number of prefixes of the tags in a part.
+const MAX_PREFIXES: usize = 4;
+
+/// Parts of a document that consist of whole elements and the text between them, and that are canonical as they are written. They have
+/// no attributes, no declarations, and no values that use prefixes in scope. A writer of canonical forms need not read them
+/// ([`write_known`](super::write_known)).
+#[derive(Debug, Default)]
+pub struct CanonicalRuns<'a> {
+    document: &'a str,
+    /// In document order.
+    runs: Vec<Run<'a>>,
+}
+
+/// One of the parts.
+#[derive(Debug)]
+pub(super) struct Run<'a> {
+    pub(super) range: Range<usize>,
+    /// The prefixes of its tags. The empty one stands for none.
+    pub(super) prefixes: Vec<&'a str>,
+    /// The offset of its last start tag.
+    pub(super) last: usize,
+}
+
+impl<'a> CanonicalRuns<'a> {
+    /// Returns the parts from this offset on, if they are parts of the document of a reader.
+    pub(super) fn of(&self, reader: &Reader<'_>) -> &[Run<'a>] {
+        // In a document with entities, an offset may stand for several places.
+        match std::ptr::eq(self.document, reader.input()) && !reader.has_doctype() {
+            true => &self.runs,
+            false => &[],
+        }
+    }
+}
+
+/// Finds the [`CanonicalRuns`] of a document while it is read from its beginning.
+#[derive(Debug)]
+pub struct FindRuns<'a> {
+    found: Vec<Run<'a>>,
+    run: Option<Current<'a>>,
+    min_length: usize,
+}
+
+/// A run that has begun.
+#[derive(Debug)]
+struct Current<'a> {
+    start: usize,
+    /// The end of its last complete element.
+    end: usize,
+    /// How many elements are around it.
+    depth: usize,
+    /// The prefix of the last start tag.
+    prefix: &'a str,
+    prefixes: Vec<&'a str>,
+    /// The offset of the last start tag, and of the last one before `end`.
+    last: usize,
+    last_complete: usize,
+}
+
+impl Default for FindRuns<'_> {
+    fn default() -> Self {
+        FindRuns::with_min_length(MIN_LENGTH)
+    }
+}
+
+impl<'a> FindRuns<'a> {
+    /// Finds runs of at least this length, in bytes. It is for tests.
+    pub fn with_min_length(min_length: usize) -> Self {
+        FindRuns { found: Vec::new(), run: None, min_length }
+    }
+
+    /// Reads on to a token that is not inside a run, or that is to be shown. A start tag that is shown is in no run.
+    ///
+    /// # Errors
+    /// The errors of [`Reader::next`].
+    #[inline]
+    pub fn next(
+        &mut self,
+        reader: &mut Reader<'a>,
+        is_shown: impl Fn(&Reader<'a>, &Token<'a>) -> bool,
+    ) -> Result<Token<'a>, Error> {
+        loop {
+            let begins = reader.offset();
+            let token = reader.next()?;
+            let is_shown = is_shown(reader, &token);
+            let length = reader.offset() - begins;
+            match &token {
+                Token::StartTag(tag)
+                    if reader.is_plain() && length == tag.name.as_str().len() + "<>".len() && !is_shown =>
+                {
+                    match &mut self.run {
+                        Some(run) if run.prefix == tag.name.prefix() => run.last = tag.offset,
+                        _ => self.begin_or_add_prefix(reader, *tag),
+                    }
+                }
+                Token::EndTag(name) => match &self.run {
+                    Some(run) if reader.depth() > run.depth && length == name.as_str().len() + "</>".len() => {}
+                    _ => self.end_run_or_child(reader, *name, begins, length),
+                },
+                // It is as written in the document.
+                Token::Text(Cow::Borrowed(text)) if memchr2(b'>', b':', text.as_bytes()).is_none() => {}
+                Token::Text(text) => {
+                    let written = &reader.input()[begins..reader.offset()];
+                    if !is_canonical(written) || uses_prefix(reader, text) {
+                        self.break_off();
+                    }
+                }
+                _ => self.break_off(),
+            }
+            if is_shown || self.run.is_none() {
+                return Ok(token);
+            }
+        }
+    }
+
+    fn begin_or_add_prefix(&mut self, reader: &Reader<'a>, tag: StartTag<'a>) {
+        let prefix = tag.name.prefix();
+        if self.run.as_ref().is_some_and(|run| !run.prefixes.contains(&prefix) && run.prefixes.len() == MAX_PREFIXES) {
+            self.break_off();
+        }
+        let run = self.run.get_or_insert_with(|| Current {
+            start: tag.offset,
+            end: tag.offset,
+            depth: reader.depth() - 1,
+            prefix,
+            prefixes: Vec::new(),
+            last: tag.offset,
+            last_complete: tag.offset,
+        });
+        if !run.prefixes.contains(&prefix) {
+            run.prefixes.push(prefix);
+        }
+        (run.prefix, run.last) = (prefix, tag.offset);
+    }
+
+    fn end_run_or_child(&mut self, reader: &Reader<'a>, name: QName<'a>, begins: usize, length: usize) {
+        let Some(run) = &mut self.run else { return };
+        let depth = reader.depth();
+        if depth < run.depth {
+            // The end of the parent.
+            (run.end, run.last_complete) = (begins, run.last);
+            self.break_off();
+        } else if length != name.as_str().len() + "</>".len() {
+            self.break_off();
+        } else {
+            (run.end, run.last_complete) = (reader.offset(), run.last);
+        }
+    }
+
+    /// Ends the run with its last complete element.
+    fn break_off(&mut self) {
+        let Some(Current { start, end, prefixes, last_complete: last, .. }) = self.run.take() else { return };
+        if end > start && end - start >= self.min_length {
+            self.found.push(Run { range: start..end, prefixes, last });
+        }
+    }
+
+    /// Returns what was found in the document of a reader, after its last token.
+    pub fn finish(mut self, reader: &Reader<'a>) -> CanonicalRuns<'a> {
+        self.break_off();
+        CanonicalRuns { document: reader.input(), runs: self.found }
+    }
+}
+
+/// Returns whether a text is in canonical form as it is written in a document: only what has to be escaped is, and as it has to be.
+fn is_canonical(written: &str) -> bool {
+    let is_escape = |at| ["&amp;", "&lt;", "&gt;", "&#xD;"].iter().any(|escape| written[at..].starts_with(escape));
+    // A CDATA section begins with `<`.
+    !written.starts_with('<') && memchr3_iter(b'&', b'>', b'\r', written.as_bytes()).all(is_escape)
+}
+
+/// Returns whether a value seems to use a prefix that is in scope.
+fn uses_prefix(reader: &Reader<'_>, value: &str) -> bool {
+    let is_bound = |prefix| reader.resolve(prefix).is_some_and(|name| !name.is_empty());
+    value.contains(':') && prefixes_in(value, reader.limits().name_length).any(is_bound)
+}

@@ -452,7 +452,7 @@ fn raw_xml_values_can_be_read_and_made() {
     let value = wildcards::Value { anything: vec!["12".into()], ..wildcards::Value::default() };
     assert_eq!(value.anything[0].read::<i32>().unwrap(), 12);
     let error = any.read::<i32>().unwrap_err();
-    assert_eq!(error.message(), "an attribute \"size\", which <*> does not have");
+    assert_eq!(error.message(), "an attribute \"id\", which <*> does not have");
 }
 
 #[test]

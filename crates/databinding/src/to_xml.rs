@@ -68,7 +68,7 @@ pub trait ToXml {
             self.content(out);
             out.tag(end);
         } else {
-            out.raw("/>");
+            out.end_empty(end);
         }
     }
 }
@@ -289,9 +289,9 @@ impl Encoder {
         if T::HAS_NAMES {
             return self.attribute_with_names(name, value);
         }
-        self.raw(" ");
-        self.raw(name);
-        self.raw("=\"");
+        self.tag(" ");
+        self.tag(name);
+        self.tag("=\"");
         self.attribute_value(value);
     }
 
@@ -305,14 +305,14 @@ impl Encoder {
             let text = self.out.split_off(start);
             for byte in text {
                 match byte {
-                    b'"' => self.raw("&quot;"),
-                    b'\t' => self.raw("&#9;"),
-                    b'\n' => self.raw("&#10;"),
+                    b'"' => self.tag("&quot;"),
+                    b'\t' => self.tag("&#x9;"),
+                    b'\n' => self.tag("&#xA;"),
                     byte => self.out.push(byte),
                 }
             }
         }
-        self.raw("\"");
+        self.tag("\"");
     }
 
     /// Writes an attribute if there is a value.

@@ -256,6 +256,7 @@ impl Maker {
             type_name,
             table: self.attribute_table(of),
             attributes,
+            written: of.attributes_as_written().into_iter().map(|(number, _)| number).collect(),
             has_others: of.any_attributes.is_some(),
             children: leak(children),
             content,

@@ -18,7 +18,7 @@ use crate::{Contract, Options};
 
 /// The program that made a plan. Change the number whenever plans are serialized differently, or whenever a contract
 /// gives a different plan.
-const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/8");
+const BY: &str = concat!("castile-plan ", env!("CARGO_PKG_VERSION"), "/9");
 
 /// Maximum size of a stored plan. In memory, values take many times their size in a file.
 const MAX_BYTES: usize = 16 << 20;

@@ -87,6 +87,8 @@ pub(crate) struct Struct {
     pub(crate) table: &'static Attributes,
     /// The declared attributes, in the order of the table.
     pub(crate) attributes: Vec<Attribute>,
+    /// The order in which they are written.
+    pub(crate) written: Vec<usize>,
     /// Whether other attributes are allowed.
     pub(crate) has_others: bool,
     /// The possible children, for a lenient decoder.

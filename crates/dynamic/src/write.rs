@@ -98,7 +98,7 @@ impl ToXml for Value {
             self.content(out);
             out.tag(end);
         } else {
-            out.raw("/>");
+            out.end_empty(end);
         }
     }
 }
@@ -121,9 +121,10 @@ impl ToXml for Node {
 
 impl StructValue {
     fn attributes(&self, out: &mut Encoder) {
-        for (attribute, value) in self.of.attributes.iter().zip(&self.attributes) {
+        for &number in &self.of.written {
+            let (attribute, value) = (&self.of.attributes[number], &self.attributes[number]);
             match (attribute.presence, value) {
-                (Presence::Fixed { written, .. }, _) => out.raw(written),
+                (Presence::Fixed { written, .. }, _) => out.tag(written),
                 (_, Some(value)) => simple::write_attribute(attribute.tag, value, out),
                 (_, None) => {}
             }

@@ -20,6 +20,11 @@ pub(crate) struct IdAttributes {
     pub(crate) everywhere: Vec<String>,
 }
 
+/// Returns whether an attribute may be an id of an element.
+pub(crate) fn may_be_id(attribute: &Attribute<'_>) -> bool {
+    matches!(attribute.name.local(), "Id" | "id" | "ID" | "AssertionID")
+}
+
 impl IdAttributes {
     fn is_id(&self, namespace: &str, local: &str, attribute: &Attribute<'_>) -> bool {
         let name = attribute.name.local();
@@ -51,7 +56,7 @@ pub(crate) struct Index {
 
 /// Sees the tags of a document while it is indexed.
 pub(crate) trait Visitor<'t> {
-    /// Reads the next token. It may pass over elements that have neither attributes nor declarations, and that are not signatures.
+    /// Reads the next token. It may pass over elements that have no ids and declare nothing, and that are not signatures.
     ///
     /// # Errors
     /// The document is not well-formed.

@@ -24,6 +24,7 @@ mod ancestors;
 mod output;
 mod runs;
 mod uri;
+mod written;
 
 use std::ops::Range;
 
@@ -37,6 +38,8 @@ use runs::Run;
 
 #[doc(hidden)]
 pub use runs::{CanonicalRuns, FindRuns};
+#[doc(hidden)]
+pub use written::is_canonical_content;
 
 /// A canonicalization algorithm. Each has a URI, by which signatures name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -108,8 +108,8 @@ fn push_rest(out: &mut Vec<u8>, text: &str, from: usize, attribute: bool) -> Res
             '&' => b"&amp;",
             '\r' => b"&#xD;",
             '"' if attribute => b"&quot;",
-            '\n' if attribute => b"&#10;",
-            '\t' if attribute => b"&#9;",
+            '\n' if attribute => b"&#xA;",
+            '\t' if attribute => b"&#x9;",
             _ if is_char(c) => continue,
             _ => {
                 out.extend_from_slice(&text.as_bytes()[copied..at]);
@@ -163,7 +163,7 @@ mod tests {
     fn attribute_values_keep_their_white_space() {
         let mut out = Vec::new();
         push_attribute(&mut out, "a\"b\n\t\r 'c'<").unwrap();
-        assert_eq!(out, b"a&quot;b&#10;&#9;&#xD; 'c'&lt;");
+        assert_eq!(out, b"a&quot;b&#xA;&#x9;&#xD; 'c'&lt;");
     }
 
     #[test]

@@ -36,7 +36,7 @@ use scope::Scope;
 /// writer.text("a & b")?;
 /// writer.end()?;
 /// writer.end()?;
-/// let document = r#"<o:order xmlns:o="urn:orders" note="2 &lt; 3&#10;"><o:line>a &amp; b</o:line></o:order>"#;
+/// let document = r#"<o:order xmlns:o="urn:orders" note="2 &lt; 3&#xA;"><o:line>a &amp; b</o:line></o:order>"#;
 /// assert_eq!(writer.finish()?, document.as_bytes());
 /// # Ok::<(), castile_xml::Error>(())
 /// ```

@@ -29,6 +29,16 @@ pub struct Struct {
     pub made: Made,
 }
 
+impl Struct {
+    /// Returns the attributes with their numbers, in the order in which they are written: that of canonical XML (§2.2), so that a
+    /// signature need not change it.
+    pub fn attributes_as_written(&self) -> Vec<(usize, &Attribute)> {
+        let mut attributes: Vec<_> = self.attributes.iter().enumerate().collect();
+        attributes.sort_by_key(|(_, attribute)| (&attribute.namespace, &attribute.name));
+        attributes
+    }
+}
+
 /// How a program can create a struct without naming all fields.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(Deserialize, Serialize))]

@@ -10,7 +10,7 @@ use castile_xml::{Memory, Reader, StartTag, Token};
 
 use super::part::Part;
 use crate::included::Includes;
-use crate::index::{IdAttributes, Index, Visitor};
+use crate::index::{IdAttributes, Index, Visitor, may_be_id};
 use crate::limits::Limits;
 use crate::uris::{WSA, WSA_2004, WSU};
 use crate::{Error, ErrorKind};
@@ -167,7 +167,9 @@ impl<'t> Visitor<'t> for Outline<'t> {
     fn next(&mut self, reader: &mut Reader<'t>) -> Result<Token<'t>, castile_xml::Error> {
         match self.includes {
             None => self.canonical.next(reader, |reader, token| {
-                reader.depth() <= 3 || matches!(token, Token::StartTag(tag) if tag.name.local() == "Signature")
+                reader.depth() <= 3
+                    || matches!(token, Token::StartTag(tag) if tag.name.local() == "Signature"
+                        || reader.attributes().any(|attribute| may_be_id(&attribute)))
             }),
             // What is around these elements is noted.
             Some(_) => reader.next(),

@@ -11,7 +11,7 @@ use super::ancestors::{Ancestors, Inherited};
 use super::runs::Run;
 use super::{Method, Sink, Version};
 
-const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
+pub(super) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// Of a tag, no more than this is kept at a time, in bytes: many forms may be written, and a tag may be as long as the document.
 const PIECE: usize = 4 << 10;
 /// Text of the document is passed on before it is longer than this, in bytes, plus one token.

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr2, memchr3_iter};
+use memchr::memchr2;
 
-use crate::token::{StartTag, Token};
+use crate::token::{Attribute, StartTag, Token};
 use crate::{Error, QName, Reader};
 
-use super::output::prefixes_in;
+use super::output::{XSI_NAMESPACE, prefixes_in};
+use super::written::{canonical_tag, is_canonical_text};
 
 /// The least length of a part, in bytes. Shorter ones gain little.
 const MIN_LENGTH: usize = 256;
@@ -16,7 +17,7 @@ const MIN_LENGTH: usize = 256;
 const MAX_PREFIXES: usize = 4;
 
 /// Parts of a document that consist of whole elements and the text between them, and that are canonical as they are written. They have
-/// no attributes, no declarations, and no values that use prefixes in scope. A writer of canonical forms need not read them
+/// no declarations, and no values that use prefixes in scope. A writer of canonical forms need not read them
 /// ([`write_known`](super::write_known)).
 #[derive(Debug, Default)]
 pub struct CanonicalRuns<'a> {
@@ -98,12 +99,19 @@ impl<'a> FindRuns<'a> {
             let is_shown = is_shown(reader, &token);
             let length = reader.offset() - begins;
             match &token {
-                Token::StartTag(tag)
-                    if reader.is_plain() && length == tag.name.as_str().len() + "<>".len() && !is_shown =>
-                {
+                // No run has the root element, whose end would be that of the document.
+                Token::StartTag(_) if is_shown || reader.depth() == 1 => self.break_off(),
+                Token::StartTag(tag) if reader.is_plain() && length == tag.name.as_str().len() + "<>".len() => {
                     match &mut self.run {
                         Some(run) if run.prefix == tag.name.prefix() => run.last = tag.offset,
-                        _ => self.begin_or_add_prefix(reader, *tag),
+                        _ => self.start_tag(reader, *tag),
+                    }
+                }
+                Token::StartTag(tag) if has_canonical_attributes(reader, begins) => {
+                    self.start_tag(reader, *tag);
+                    for attribute in reader.attributes().filter(|attribute| !attribute.name.prefix().is_empty()) {
+                        let prefix = &reader.input()[attribute.offset..][..attribute.name.prefix().len()];
+                        self.add_prefix(reader, *tag, prefix);
                     }
                 }
                 Token::EndTag(name) => match &self.run {
@@ -114,7 +122,9 @@ impl<'a> FindRuns<'a> {
                 Token::Text(Cow::Borrowed(text)) if memchr2(b'>', b':', text.as_bytes()).is_none() => {}
                 Token::Text(text) => {
                     let written = &reader.input()[begins..reader.offset()];
-                    if !is_canonical(written) || uses_prefix(reader, text) {
+                    // A CDATA section begins with `<`.
+                    let is_canonical = !written.starts_with('<') && is_canonical_text(written.as_bytes());
+                    if !is_canonical || uses_prefix(reader, text) {
                         self.break_off();
                     }
                 }
@@ -126,24 +136,32 @@ impl<'a> FindRuns<'a> {
         }
     }
 
-    fn begin_or_add_prefix(&mut self, reader: &Reader<'a>, tag: StartTag<'a>) {
+    fn start_tag(&mut self, reader: &Reader<'a>, tag: StartTag<'a>) {
         let prefix = tag.name.prefix();
-        if self.run.as_ref().is_some_and(|run| !run.prefixes.contains(&prefix) && run.prefixes.len() == MAX_PREFIXES) {
+        self.add_prefix(reader, tag, prefix);
+        if let Some(run) = &mut self.run {
+            (run.prefix, run.last) = (prefix, tag.offset);
+        }
+    }
+
+    /// Adds a prefix of a start tag, which begins a run if there is none, or if that would have too many prefixes.
+    fn add_prefix(&mut self, reader: &Reader<'a>, tag: StartTag<'a>, prefix: &'a str) {
+        let is_too_much = |run: &Current<'_>| !run.prefixes.contains(&prefix) && run.prefixes.len() == MAX_PREFIXES;
+        if self.run.as_ref().is_some_and(is_too_much) {
             self.break_off();
         }
         let run = self.run.get_or_insert_with(|| Current {
             start: tag.offset,
             end: tag.offset,
             depth: reader.depth() - 1,
-            prefix,
-            prefixes: Vec::new(),
+            prefix: tag.name.prefix(),
+            prefixes: vec![tag.name.prefix()],
             last: tag.offset,
             last_complete: tag.offset,
         });
         if !run.prefixes.contains(&prefix) {
             run.prefixes.push(prefix);
         }
-        (run.prefix, run.last) = (prefix, tag.offset);
     }
 
     fn end_run_or_child(&mut self, reader: &Reader<'a>, name: QName<'a>, begins: usize, length: usize) {
@@ -175,11 +193,14 @@ impl<'a> FindRuns<'a> {
     }
 }
 
-/// Returns whether a text is in canonical form as it is written in a document: only what has to be escaped is, and as it has to be.
-fn is_canonical(written: &str) -> bool {
-    let is_escape = |at| ["&amp;", "&lt;", "&gt;", "&#xD;"].iter().any(|escape| written[at..].starts_with(escape));
-    // A CDATA section begins with `<`.
-    !written.starts_with('<') && memchr3_iter(b'&', b'>', b'\r', written.as_bytes()).all(is_escape)
+/// Returns whether the start tag that was read last, and that begins at this offset, is canonical as it is written and declares nothing,
+/// and whether its attributes use no prefixes in their values.
+fn has_canonical_attributes(reader: &Reader<'_>, begins: usize) -> bool {
+    let written = &reader.input().as_bytes()[begins..reader.offset()];
+    // A value of `xsi:type` without a prefix means the default namespace.
+    let is_type = |attribute: &Attribute<'_>| attribute.namespace == XSI_NAMESPACE && attribute.name.local() == "type";
+    canonical_tag(written) == Some(written.len())
+        && !reader.attributes().any(|attribute| is_type(&attribute) || uses_prefix(reader, attribute.value))
 }
 
 /// Returns whether a value seems to use a prefix that is in scope.

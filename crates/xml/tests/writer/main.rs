@@ -205,7 +205,7 @@ fn markup_characters_are_escaped() {
         w.comment("")
     };
     let expected = "<?xml version=\"1.0\" encoding=\"UTF-8\"?><!-- - --><?p?>\
-        <a b=\"&lt;&gt;&amp;&quot;'&#9;&#xD;&#10; ]]&gt;\" c=\"\">]]&gt;&#xD;\n&amp;&lt;\t<b/><?p x ? > ?></a><!---->";
+        <a b=\"&lt;&gt;&amp;&quot;'&#x9;&#xD;&#xA; ]]&gt;\" c=\"\">]]&gt;&#xD;\n&amp;&lt;\t<b/><?p x ? > ?></a><!---->";
     assert_eq!(written(&Prefixes::default(), write).as_deref(), Ok(expected));
 }
 

@@ -10,7 +10,7 @@ use castile_plan::plan::{
 use crate::render::{Context, base, literal};
 
 pub(super) fn write_attributes(plan: &Struct, context: Context<'_>) -> Option<TokenStream> {
-    let attributes = plan.attributes.iter().enumerate().map(|(number, attribute)| {
+    let attributes = plan.attributes_as_written().into_iter().map(|(number, attribute)| {
         let Attribute { ident, tag, namespace, .. } = attribute;
         // An attribute without a prefix is in no namespace, regardless of the namespace of the tags.
         if context.own.is_some() && !namespace.is_empty() {
@@ -39,7 +39,7 @@ pub(super) fn write_attributes(plan: &Struct, context: Context<'_>) -> Option<To
                 let _ = castile_xml::escape::push_attribute(&mut text, value);
                 text.push(b'"');
                 let text = String::from_utf8_lossy(&text).into_owned();
-                quote! { out.raw(#text); }
+                quote! { out.tag(#text); }
             }
         }
     });

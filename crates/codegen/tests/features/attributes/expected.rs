@@ -97,11 +97,11 @@ impl ComplexType for Item {
     }
 
     fn write_attributes(&self, out: &mut Encoder) {
-        out.optional_attribute("text", &self.text);
-        out.attribute("size", &self.size);
-        out.raw(" unit=\"cm\"");
-        out.raw(" kind=\"a&amp;b\"");
         out.attribute("id", &self.id_attribute);
+        out.tag(" kind=\"a&amp;b\"");
+        out.attribute("size", &self.size);
+        out.optional_attribute("text", &self.text);
+        out.tag(" unit=\"cm\"");
         out.optional_attribute("ns1:version", &self.version);
     }
 
@@ -155,10 +155,10 @@ impl ComplexType for Less {
     }
 
     fn write_attributes(&self, out: &mut Encoder) {
-        out.attribute("size", &self.size);
-        out.raw(" unit=\"cm\"");
-        out.raw(" kind=\"a&amp;b\"");
         out.attribute("id", &self.id);
+        out.tag(" kind=\"a&amp;b\"");
+        out.attribute("size", &self.size);
+        out.tag(" unit=\"cm\"");
         out.optional_attribute("ns1:version", &self.version);
     }
 

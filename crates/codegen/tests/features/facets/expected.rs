@@ -509,8 +509,8 @@ impl ComplexType for Marks {
 
     fn write_attributes(&self, out: &mut Encoder) {
         out.attribute("code", &self.code);
-        out.attribute("grade", &self.grade);
         out.optional_attribute("color", &self.color);
+        out.attribute("grade", &self.grade);
     }
 
     fn write(&self, _: &mut Encoder) {}

@@ -191,9 +191,9 @@ impl ComplexType for Item {
     }
 
     fn write_attributes(&self, out: &mut Encoder) {
-        out.attribute("id", &self.id);
         out.optional_attribute("code", &self.code);
-        out.raw(" unit=\"cm\"");
+        out.attribute("id", &self.id);
+        out.tag(" unit=\"cm\"");
     }
 
     fn write(&self, out: &mut Encoder) {

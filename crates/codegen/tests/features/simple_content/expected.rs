@@ -69,7 +69,7 @@ impl FromXml for Plain {
 impl ToXml for Plain {
     const HAS_ATTRIBUTES: bool = true;
     fn attributes(&self, out: &mut Encoder) {
-        out.raw(" currency=\"EUR\"");
+        out.tag(" currency=\"EUR\"");
         out.optional_attribute("value", &self.value_attribute);
     }
 

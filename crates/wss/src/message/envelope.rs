@@ -166,10 +166,9 @@ impl Outline<'_> {
 impl<'t> Visitor<'t> for Outline<'t> {
     fn next(&mut self, reader: &mut Reader<'t>) -> Result<Token<'t>, castile_xml::Error> {
         match self.includes {
-            None => self.canonical.next(reader, |reader, token| {
-                reader.depth() <= 3
-                    || matches!(token, Token::StartTag(tag) if tag.name.local() == "Signature"
-                        || reader.attributes().any(|attribute| may_be_id(&attribute)))
+            None => self.canonical.next(reader, |reader, tag| {
+                let may_have_id = || !reader.is_plain() && reader.attributes().any(|attribute| may_be_id(&attribute));
+                reader.depth() <= 3 || tag.name.local() == "Signature" || may_have_id()
             }),
             // What is around these elements is noted.
             Some(_) => reader.next(),

@@ -83,7 +83,7 @@ impl<'a> FindRuns<'a> {
         FindRuns { found: Vec::new(), run: None, min_length }
     }
 
-    /// Reads on to a token that is not inside a run, or that is to be shown. A start tag that is shown is in no run.
+    /// Reads on to a token that is not inside a run. A start tag that is to be shown is in no run.
     ///
     /// # Errors
     /// The errors of [`Reader::next`].
@@ -91,48 +91,76 @@ impl<'a> FindRuns<'a> {
     pub fn next(
         &mut self,
         reader: &mut Reader<'a>,
-        is_shown: impl Fn(&Reader<'a>, &Token<'a>) -> bool,
+        is_shown: impl Fn(&Reader<'a>, StartTag<'a>) -> bool,
     ) -> Result<Token<'a>, Error> {
         loop {
             let begins = reader.offset();
-            let token = reader.next()?;
-            let is_shown = is_shown(reader, &token);
-            let length = reader.offset() - begins;
-            match &token {
-                // No run has the root element, whose end would be that of the document.
-                Token::StartTag(_) if is_shown || reader.depth() == 1 => self.break_off(),
-                Token::StartTag(tag) if reader.is_plain() && length == tag.name.as_str().len() + "<>".len() => {
-                    match &mut self.run {
-                        Some(run) if run.prefix == tag.name.prefix() => run.last = tag.offset,
-                        _ => self.start_tag(reader, *tag),
-                    }
-                }
-                Token::StartTag(tag) if has_canonical_attributes(reader, begins) => {
-                    self.start_tag(reader, *tag);
-                    for attribute in reader.attributes().filter(|attribute| !attribute.name.prefix().is_empty()) {
-                        let prefix = &reader.input()[attribute.offset..][..attribute.name.prefix().len()];
-                        self.add_prefix(reader, *tag, prefix);
-                    }
-                }
-                Token::EndTag(name) => match &self.run {
-                    Some(run) if reader.depth() > run.depth && length == name.as_str().len() + "</>".len() => {}
-                    _ => self.end_run_or_child(reader, *name, begins, length),
-                },
-                // It is as written in the document.
-                Token::Text(Cow::Borrowed(text)) if memchr2(b'>', b':', text.as_bytes()).is_none() => {}
-                Token::Text(text) => {
-                    let written = &reader.input()[begins..reader.offset()];
-                    // A CDATA section begins with `<`.
-                    let is_canonical = !written.starts_with('<') && is_canonical_text(written.as_bytes());
-                    if !is_canonical || uses_prefix(reader, text) {
+            match reader.next()? {
+                Token::StartTag(tag) => {
+                    let length = reader.offset() - begins;
+                    let is_plain = reader.is_plain() && length == tag.name.as_str().len() + "<>".len();
+                    // No run has the root element, whose end would be that of the document.
+                    if reader.depth() == 1 || is_shown(reader, tag) {
                         self.break_off();
+                    } else if is_plain {
+                        match &mut self.run {
+                            Some(run) if run.prefix == tag.name.prefix() => run.last = tag.offset,
+                            _ => self.start_tag(reader, tag),
+                        }
+                        continue;
+                    } else {
+                        self.start_tag_with_attributes(reader, tag, begins);
+                    }
+                    if self.run.is_none() {
+                        return Ok(Token::StartTag(tag));
                     }
                 }
-                _ => self.break_off(),
+                Token::EndTag(name) => {
+                    let length = reader.offset() - begins;
+                    match &self.run {
+                        Some(run) if reader.depth() > run.depth && length == name.as_str().len() + "</>".len() => {}
+                        _ => self.end_run_or_child(reader, name, begins, length),
+                    }
+                    if self.run.is_none() {
+                        return Ok(Token::EndTag(name));
+                    }
+                }
+                Token::Text(text) => {
+                    // A text that was not changed is as written in the document.
+                    let is_plain =
+                        matches!(&text, Cow::Borrowed(text) if memchr2(b'>', b':', text.as_bytes()).is_none());
+                    if !is_plain {
+                        self.text(reader, &text, begins);
+                    }
+                    if self.run.is_none() {
+                        return Ok(Token::Text(text));
+                    }
+                }
+                token => {
+                    self.break_off();
+                    return Ok(token);
+                }
             }
-            if is_shown || self.run.is_none() {
-                return Ok(token);
-            }
+        }
+    }
+
+    fn text(&mut self, reader: &Reader<'a>, text: &str, begins: usize) {
+        let written = &reader.input()[begins..reader.offset()];
+        // A CDATA section begins with `<`.
+        let is_canonical = !written.starts_with('<') && is_canonical_text(written.as_bytes());
+        if !is_canonical || uses_prefix(reader, text) {
+            self.break_off();
+        }
+    }
+
+    fn start_tag_with_attributes(&mut self, reader: &Reader<'a>, tag: StartTag<'a>, begins: usize) {
+        if !has_canonical_attributes(reader, begins) {
+            return self.break_off();
+        }
+        self.start_tag(reader, tag);
+        for attribute in reader.attributes().filter(|attribute| !attribute.name.prefix().is_empty()) {
+            let prefix = &reader.input()[attribute.offset..][..attribute.name.prefix().len()];
+            self.add_prefix(reader, tag, prefix);
         }
     }
 

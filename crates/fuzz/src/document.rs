@@ -168,16 +168,23 @@ fn check_canonical_forms(text: &str, limits: Limits) {
     }
 }
 
-/// Returns what of a document is canonical as it is written; nothing, if it is not well-formed.
+/// Returns what of a document is canonical as it is written; nothing, if it is not well-formed. Whether it is doesn't depend on what is
+/// passed over.
 fn canonical_runs<'a>(entity: &'a DocumentEntity<'a>) -> CanonicalRuns<'a> {
     let (mut reader, mut find) = (entity.reader(), FindRuns::with_min_length(0));
-    loop {
-        match find.next(&mut reader, |_, _| false) {
-            Ok(Token::End) => return find.finish(&reader),
-            Ok(_) => {}
-            Err(_) => return CanonicalRuns::default(),
-        }
+    let passed_over = read_all(|| find.next(&mut reader, |_, _| false));
+    let mut plain = entity.reader();
+    let read = read_all(|| plain.next());
+    assert_eq!(passed_over, read, "{}", shown(reader.input().as_bytes()));
+    match passed_over {
+        Ok(()) => find.finish(&reader),
+        Err(_) => CanonicalRuns::default(),
     }
+}
+
+fn read_all<'a>(mut next: impl FnMut() -> Result<Token<'a>, Error>) -> Result<(), Error> {
+    while next()? != Token::End {}
+    Ok(())
 }
 
 fn enter(element: tree::Element<'_>, events: &mut Vec<Event>) {

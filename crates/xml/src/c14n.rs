@@ -21,6 +21,7 @@
 //! an error, because its content is a part of the canonical form.
 
 mod ancestors;
+mod leaves;
 mod output;
 mod runs;
 mod uri;

@@ -8,6 +8,7 @@ use memchr::memchr2;
 use crate::token::{Attribute, StartTag, Token};
 use crate::{Error, QName, Reader};
 
+use super::leaves::Leaves;
 use super::output::{XSI_NAMESPACE, prefixes_in};
 use super::written::{canonical_tag, is_canonical_text};
 
@@ -69,6 +70,9 @@ struct Current<'a> {
     /// The offset of the last start tag, and of the last one before `end`.
     last: usize,
     last_complete: usize,
+    /// Whether the last start tag has no attributes, and nothing but text was read after it.
+    is_leaf: bool,
+    leaves: Leaves,
 }
 
 impl Default for FindRuns<'_> {
@@ -94,6 +98,7 @@ impl<'a> FindRuns<'a> {
         is_shown: impl Fn(&Reader<'a>, StartTag<'a>) -> bool,
     ) -> Result<Token<'a>, Error> {
         loop {
+            self.leaves(reader);
             let begins = reader.offset();
             match reader.next()? {
                 Token::StartTag(tag) => {
@@ -104,7 +109,9 @@ impl<'a> FindRuns<'a> {
                         self.break_off();
                     } else if is_plain {
                         match &mut self.run {
-                            Some(run) if run.prefix == tag.name.prefix() => run.last = tag.offset,
+                            Some(run) if run.prefix == tag.name.prefix() => {
+                                (run.last, run.is_leaf) = (tag.offset, true);
+                            }
                             _ => self.start_tag(reader, tag),
                         }
                         continue;
@@ -117,8 +124,12 @@ impl<'a> FindRuns<'a> {
                 }
                 Token::EndTag(name) => {
                     let length = reader.offset() - begins;
-                    match &self.run {
-                        Some(run) if reader.depth() > run.depth && length == name.as_str().len() + "</>".len() => {}
+                    match &mut self.run {
+                        Some(run) if reader.depth() > run.depth && length == name.as_str().len() + "</>".len() => {
+                            if std::mem::take(&mut run.is_leaf) {
+                                run.leaves.add(reader, run.last, length - 1);
+                            }
+                        }
                         _ => self.end_run_or_child(reader, name, begins, length),
                     }
                     if self.run.is_none() {
@@ -126,10 +137,9 @@ impl<'a> FindRuns<'a> {
                     }
                 }
                 Token::Text(text) => {
-                    // A text that was not changed is as written in the document.
-                    let is_plain =
-                        matches!(&text, Cow::Borrowed(text) if memchr2(b'>', b':', text.as_bytes()).is_none());
-                    if !is_plain {
+                    // It is not in a CDATA section, and nothing in it was replaced.
+                    let is_verbatim = matches!(&text, Cow::Borrowed(text) if text.len() == reader.offset() - begins);
+                    if !is_verbatim || memchr2(b'>', b':', text.as_bytes()).is_some() {
                         self.text(reader, &text, begins);
                     }
                     if self.run.is_none() {
@@ -140,6 +150,20 @@ impl<'a> FindRuns<'a> {
                     self.break_off();
                     return Ok(token);
                 }
+            }
+        }
+    }
+
+    /// Has the reader consume elements that are in the run, as far as they are known.
+    #[inline]
+    fn leaves(&mut self, reader: &mut Reader<'a>) {
+        let Some(run) = &mut self.run else { return };
+        let mut at = reader.position();
+        while run.leaves.consume(reader) {
+            run.last = at;
+            at = reader.position();
+            if reader.depth() == run.depth {
+                (run.end, run.last_complete) = (at, run.last);
             }
         }
     }
@@ -168,7 +192,7 @@ impl<'a> FindRuns<'a> {
         let prefix = tag.name.prefix();
         self.add_prefix(reader, tag, prefix);
         if let Some(run) = &mut self.run {
-            (run.prefix, run.last) = (prefix, tag.offset);
+            (run.prefix, run.last, run.is_leaf) = (prefix, tag.offset, false);
         }
     }
 
@@ -186,6 +210,8 @@ impl<'a> FindRuns<'a> {
             prefixes: vec![tag.name.prefix()],
             last: tag.offset,
             last_complete: tag.offset,
+            is_leaf: false,
+            leaves: Leaves::default(),
         });
         if !run.prefixes.contains(&prefix) {
             run.prefixes.push(prefix);
@@ -202,6 +228,7 @@ impl<'a> FindRuns<'a> {
         } else if length != name.as_str().len() + "</>".len() {
             self.break_off();
         } else {
+            run.is_leaf = false;
             (run.end, run.last_complete) = (reader.offset(), run.last);
         }
     }

@@ -27,8 +27,12 @@ pub fn is_canonical_content(mut content: &[u8]) -> bool {
 
 /// Returns whether a text is in canonical form.
 pub(super) fn is_canonical_text(text: &[u8]) -> bool {
-    let is_escape = |at: usize| OF_TEXT.iter().any(|escape| text[at..].starts_with(escape));
-    memchr3_iter(b'&', b'>', b'\r', text).all(is_escape)
+    memchr3_iter(b'&', b'>', b'\r', text).all(|at| text_escape(&text[at..]).is_some())
+}
+
+/// Returns the length of the escape at the beginning of a text, if canonical text has it.
+pub(super) fn text_escape(text: &[u8]) -> Option<usize> {
+    OF_TEXT.iter().find(|escape| text.starts_with(escape)).map(|escape| escape.len())
 }
 
 /// Returns the length of the tag at the beginning of `content`, if it is in canonical form.

@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
 
     /// Goes to the end of a tag.
     #[inline]
-    pub(super) fn consume_to(&mut self, end: usize) {
+    pub(crate) fn consume_to(&mut self, end: usize) {
         self.at = end;
         self.tag_end = end;
     }

@@ -75,7 +75,8 @@ pub fn signatures(input: &[u8]) {
     }
     if let Ok(message) = vouched {
         let assertion = message.assertion().expect("an assertion, which the policy requires");
-        assert!(explanation.assertions.contains(assertion), "accepted, but not explained: {}", shown(input));
+        let mut explained = explanation.security.iter().flat_map(|security| &security.assertions);
+        assert!(explained.any(|explained| explained == assertion), "accepted, but not explained: {}", shown(input));
         let assertion = without_places(assertion.clone());
         assert!(ASSERTIONS.contains(&assertion), "nobody issued this: {assertion:?} in {}", shown(input));
         if let Some(accepted) = message.accepted_signature() {

@@ -5,16 +5,20 @@ use std::ops::Range;
 use std::time::SystemTime;
 
 use castile_datatypes::DateTime;
-use castile_xml::{DocumentEntity, decode};
+use castile_mime::{ContentId, Packaging};
+use castile_soap::Received;
+use castile_xml::{Charset, DocumentEntity, decode};
 
 use crate::algorithm::Algorithms;
 use crate::assertion::Assertion;
 use crate::certificate::Certificate;
+use crate::included::PartsInside;
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
-use crate::message::{Outline, is_envelope};
+use crate::message::{Outline, StoredParts, is_envelope};
 use crate::signature::Signature;
 use crate::trust::{Signer, Trust};
+use crate::verify::explain::Explained;
 use crate::verify::{Scope, Source, Verification, VerifiedContent};
 use crate::{DigestAlgorithm, Error, SignatureAlgorithm};
 
@@ -24,14 +28,12 @@ use crate::{DigestAlgorithm, Error, SignatureAlgorithm};
 pub struct Explanation {
     /// The text, converted to UTF-8. Byte ranges are those of this text.
     pub text: String,
-    /// The parts of the message: the body, the header blocks, the children of `Security`. Empty for a document.
+    /// The parts of the message: the body, the header blocks, the children of each `Security`. Empty for a document.
     pub parts: Vec<ExplainedPart>,
-    /// When the message was made, and when it expires, if it has a time stamp.
-    pub times: Option<(Option<DateTime>, Option<DateTime>)>,
-    /// What the assertions in `Security` say, whoever made them.
-    pub assertions: Vec<Assertion>,
-    /// Why `Security` can't be read. There are no signatures then.
-    pub problem: Option<Error>,
+    /// The attachments, in the order of the package.
+    pub attachments: Vec<ExplainedAttachment>,
+    /// The `Security` header blocks, in document order. A message may have one for each role.
+    pub security: Vec<ExplainedSecurity>,
     /// The signatures, in document order, also those in assertions. Those that can't be read are errors.
     pub signatures: Vec<Result<ExplainedSignature, Error>>,
 }
@@ -46,6 +48,32 @@ pub struct ExplainedPart {
     pub range: Range<usize>,
     /// The numbers of the signatures that refer to it, counted from 0, whether they are valid or not.
     pub signed_by: Vec<usize>,
+}
+
+/// An attachment of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ExplainedAttachment {
+    /// Its Content-ID, without which no signature can refer to it.
+    pub id: Option<ContentId>,
+    /// The numbers of the signatures that refer to it, or to content with an `xop:Include` that stands for it.
+    pub signed_by: Vec<usize>,
+}
+
+/// A header block `Security`.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ExplainedSecurity {
+    /// The role that it is for, a URI. `None` if it has none, which is the ultimate receiver.
+    pub role: Option<String>,
+    /// Its byte range.
+    pub range: Range<usize>,
+    /// When the message was made, and when it expires, if there is a time stamp.
+    pub times: Option<(Option<DateTime>, Option<DateTime>)>,
+    /// What the assertions in it say, whoever made them.
+    pub assertions: Vec<Assertion>,
+    /// What is wrong with it. If it can't be read, its signatures are not explained.
+    pub problem: Option<Error>,
 }
 
 /// A signature.
@@ -90,73 +118,155 @@ pub struct ExplainedReference {
 pub struct ExplainedContent {
     /// Where it is.
     pub place: VerifiedContent,
-    /// The canonical form, which is what is digested. `None` for content outside the document.
+    /// The canonical form, which is what is digested. `None` for content outside the document, and for attachments.
     pub canonical: Option<String>,
     /// The digest of it.
     pub computed: Vec<u8>,
     /// The first prefix that a value uses and whose declaration is not in the canonical form.
     pub unsigned_prefix: Option<String>,
+    /// The attachments that `xop:Include` elements in it stand for. Their text is in the canonical form.
+    pub included: Vec<ContentId>,
 }
 
 /// Maximum length of all canonical forms that are explained, in bytes. They are kept.
 const MAX_CANONICAL: usize = 64 << 20;
 
-/// Explains the signatures of a message or a document, as far as they can be read. Certificates are checked at `time`.
+/// Explains the signatures of a message without attachments, or of a document, as far as they can be read. Certificates are checked
+/// at `time`.
 ///
 /// # Errors
 /// The text is not well-formed, or a limit is exceeded.
 pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Explanation, Error> {
-    let limits = Limits { content: MAX_CANONICAL, ..Limits::default() };
-    let text = decode(document, None)?;
-    let entity = DocumentEntity::new(&text, limits.document)?;
-    let source = Source::Document(&entity);
-    // Everything that can be computed is, whatever an endpoint would accept.
-    let algorithms = Algorithms::default().with_legacy();
-    let verification = |index, scope, fault_prefix| Verification {
-        algorithms,
-        limits,
-        now: time,
-        source,
-        index,
-        scope,
-        allows_unsigned_prefixes: false,
-        fault_prefix,
-        parts: None,
-    };
-    // All canonical forms are kept, so that all signatures share one limit.
-    let left = Cell::new(Some(limits.content));
-    let signatures: Vec<Result<ExplainedSignature, Error>>;
-    let (mut parts, mut times, mut assertions, mut problem) = (Vec::new(), None, Vec::new(), None);
-    match is_envelope(&mut entity.reader())? {
-        true => {
-            let outline = Outline::of(&text, limits)?;
-            let verification = verification(&outline.index, Scope::Message(&outline.tokens), outline.fault_prefix);
-            let explained = outline
-                .signatures
-                .iter()
-                .map(|(signature, range)| Ok(verification.explain(range, signature, trust, &left)));
-            signatures = explained.collect();
-            (parts, times, assertions, problem) = (outline.parts, outline.times, outline.assertions, outline.problem);
-        }
-        false => {
+    let draft = Draft::of(document, None, None, trust, time)?;
+    Ok(draft.finish(Vec::new()))
+}
+
+/// Explains the signatures of a message with its attachments, as [`explain`] does. All attachments are [stored](Attachments::spool),
+/// whoever signed them, and can be read afterwards.
+///
+/// # Errors
+/// The message is not well-formed, its attachments can't be read or stored, or a limit is exceeded.
+pub async fn explain_message(message: &mut Received, trust: &Trust, time: SystemTime) -> Result<Explanation, Error> {
+    let Received { message, charset, packaging, attachments, .. } = message;
+    let mut draft = Draft::of(message, *charset, *packaging, trust, time)?;
+    let parts = StoredParts::of(attachments).await?;
+    draft.complete(&parts).await;
+    Ok(draft.finish(parts.ids()))
+}
+
+/// An explanation of which the content of attachments may be missing.
+struct Draft {
+    text: String,
+    parts: Vec<(String, Range<usize>)>,
+    security: Vec<ExplainedSecurity>,
+    signatures: Vec<Result<Explained, Error>>,
+    /// How many bytes of canonical forms there may still be.
+    left: Option<usize>,
+}
+
+impl Draft {
+    fn of(
+        document: &[u8],
+        charset: Option<Charset>,
+        packaging: Option<Packaging>,
+        trust: &Trust,
+        time: SystemTime,
+    ) -> Result<Self, Error> {
+        let limits = Limits { content: MAX_CANONICAL, ..Limits::default() };
+        let text = decode(document, charset)?;
+        let entity = DocumentEntity::new(&text, limits.document)?;
+        let verification = |index, scope, fault_prefix, parts| Verification {
+            // Everything that can be computed is, whatever an endpoint would accept.
+            algorithms: Algorithms::default().with_legacy(),
+            limits,
+            now: time,
+            source: Source::Document(&entity),
+            index,
+            scope,
+            allows_unsigned_prefixes: false,
+            fault_prefix,
+            parts,
+        };
+        // All canonical forms are kept, so that all signatures share one limit.
+        let left = Cell::new(Some(limits.content));
+        let mut signatures = Vec::new();
+        let (mut parts, mut security) = (Vec::new(), Vec::new());
+        if is_envelope(&mut entity.reader())? {
+            let outline = Outline::of(&text, packaging, limits)?;
+            let kept = limits.document.message_size;
+            for block in &outline.security {
+                let included =
+                    outline.includes.as_ref().map(|includes| PartsInside { includes, kept: Cell::new(Some(kept)) });
+                let scope = Scope::Message(&block.tokens);
+                let verification = verification(&outline.index, scope, outline.fault_prefix.clone(), included);
+                let explained = block.signatures.iter();
+                signatures.extend(
+                    explained.map(|(signature, range)| Ok(verification.explain(range, signature, trust, &left))),
+                );
+            }
+            security = outline.security.into_iter().map(|block| block.explained).collect();
+            parts = outline.parts;
+        } else {
             let rules = IdAttributes { everywhere: vec!["Id".to_owned(), "ID".to_owned()] };
             let index = Index::of(&mut entity.reader(), &rules, limits)?;
-            let verification = verification(&index, Scope::Document(&[]), None);
-            let explained = index.signatures.iter().map(|range| {
+            let verification = verification(&index, Scope::Document(&[]), None, None);
+            signatures.extend(index.signatures.iter().map(|range| {
                 let signature = Signature::find(&mut entity.reader(), range.start, limits)?;
                 Ok(verification.explain(range, &signature, trust, &left))
-            });
-            signatures = explained.collect();
+            }));
+        }
+        drop(entity);
+        Ok(Draft { text: text.into_owned(), parts, security, signatures, left: left.get() })
+    }
+
+    /// Adds the content that is in the parts of the package.
+    async fn complete(&mut self, parts: &StoredParts<'_>) {
+        let mut left = (self.left.unwrap_or_default(), Limits::default().content);
+        for (signature, open) in self.signatures.iter_mut().flatten() {
+            for (number, content) in std::mem::take(open) {
+                if let Some(reference) = signature.references.get_mut(number) {
+                    let content = parts.content(content, reference.algorithm, &mut left).await;
+                    reference.content = content.map_err(|error| error.at(reference.offset));
+                }
+            }
         }
     }
-    let parts = parts.into_iter().map(|(name, range)| {
-        let refers = |signature: &Result<ExplainedSignature, Error>| {
-            let Ok(signature) = signature else { return false };
-            let contents = signature.references.iter().filter_map(|reference| reference.content.as_ref().ok());
-            contents.into_iter().any(|content| content.place.covers(&range))
+
+    fn finish(self, attachments: Vec<Option<ContentId>>) -> Explanation {
+        let Draft { text, parts, security, signatures, left: _ } = self;
+        let signatures: Vec<_> = signatures.into_iter().map(|explained| Ok(explained?.0)).collect();
+        let signed_by = |is_it: &dyn Fn(&ExplainedContent) -> bool| {
+            let refers = |signature: &Result<ExplainedSignature, Error>| {
+                let references = signature.iter().flat_map(|signature| &signature.references);
+                references.filter_map(|reference| reference.content.as_ref().ok()).any(is_it)
+            };
+            let numbers = signatures.iter().enumerate().filter(|(_, signature)| refers(signature));
+            numbers.map(|(number, _)| number).collect()
         };
-        let numbers = signatures.iter().enumerate().filter(|(_, signature)| refers(signature));
-        ExplainedPart { signed_by: numbers.map(|(number, _)| number).collect(), name, range }
-    });
-    Ok(Explanation { parts: parts.collect(), times, assertions, problem, signatures, text: text.into_owned() })
+        let parts = parts.into_iter().map(|(name, range)| {
+            let signed_by = signed_by(&|content| content.place.covers(&range));
+            ExplainedPart { name, range, signed_by }
+        });
+        let parts = parts.collect();
+        let attachments = attachments.into_iter().map(|id| {
+            let signed_by = signed_by(&|content| id.as_ref().is_some_and(|id| content.covers_attachment(id)));
+            ExplainedAttachment { id, signed_by }
+        });
+        let attachments = attachments.collect();
+        Explanation { text, parts, attachments, security, signatures }
+    }
+}
+
+impl ExplainedSecurity {
+    /// Returns whether the element with this byte range is in it.
+    pub fn contains(&self, range: &Range<usize>) -> bool {
+        self.range.start < range.start && range.end < self.range.end
+    }
+}
+
+impl ExplainedContent {
+    fn covers_attachment(&self, id: &ContentId) -> bool {
+        matches!(&self.place, VerifiedContent::Attachment { id: signed, .. } if signed == id)
+            || self.included.contains(id)
+    }
 }

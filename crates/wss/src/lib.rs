@@ -32,7 +32,10 @@ pub use algorithm::{Algorithms, DigestAlgorithm, SignatureAlgorithm};
 pub use certificate::Certificate;
 pub use crypto::SigningKey;
 pub use error::{Error, ErrorKind};
-pub use explain::{ExplainedContent, ExplainedPart, ExplainedReference, ExplainedSignature, Explanation, explain};
+pub use explain::{
+    ExplainedAttachment, ExplainedContent, ExplainedPart, ExplainedReference, ExplainedSecurity, ExplainedSignature,
+    Explanation, explain, explain_message,
+};
 pub use key::{Curve, PrivateKey, PublicKey, Secret};
 pub use limits::Limits;
 pub use revocation::RevocationList;

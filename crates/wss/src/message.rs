@@ -40,6 +40,7 @@ mod policy;
 mod replay;
 mod sign;
 mod signed;
+mod stored;
 mod username;
 
 pub use crate::assertion::{
@@ -55,4 +56,5 @@ pub(crate) use parts::SentIncludes;
 pub use policy::{Policy, VerifiedMessage};
 pub use replay::{Remembered, ReplayCache, ReplayMemory};
 pub use sign::{CertificateForm, OutgoingSecurity};
+pub(crate) use stored::StoredParts;
 pub use username::{PasswordForm, Passwords, UsernameToken};

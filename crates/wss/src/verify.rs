@@ -1,6 +1,6 @@
 //! Verifies signatures over the bytes that are read afterwards.
 
-mod explain;
+pub(crate) mod explain;
 mod sinks;
 
 use std::cell::Cell;

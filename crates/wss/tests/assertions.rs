@@ -871,8 +871,9 @@ fn explanations_name_assertions() {
     let message = secured(&sending(SenderVouches, &assertion(Saml20, SenderVouches)));
     let trust = GATEWAY.trust().with_certificate(STS.certificate.clone());
     let explained = explain(message.as_bytes(), &trust, now()).unwrap();
-    assert!(explained.problem.is_none(), "{explained:?}");
-    let [assertion] = explained.assertions.as_slice() else { panic!("{explained:?}") };
+    let [security] = explained.security.as_slice() else { panic!("{explained:?}") };
+    assert!(security.problem.is_none(), "{explained:?}");
+    let [assertion] = security.assertions.as_slice() else { panic!("{explained:?}") };
     assert_eq!((assertion.issuer.as_str(), assertion.subject.name.as_deref()), ("urn:sts", Some("ann@example.org")));
     assert_eq!(assertion.confirmation_methods, [SenderVouches]);
     // Its signature, and that of the message, which covers it.

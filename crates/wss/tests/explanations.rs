@@ -3,9 +3,14 @@
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use castile_mime::{Attachments, ContentId, Packaging, Part as Attached};
+use castile_soap::Received;
 use castile_wss::document::DocumentSigner;
 use castile_wss::message::{OutgoingSecurity, Part};
-use castile_wss::{Certificate, ErrorKind, PrivateKey, Secret, Signer, Trust, VerifiedContent, explain};
+use castile_wss::{
+    Certificate, ErrorKind, Explanation, PrivateKey, Secret, Signer, Trust, VerifiedContent, explain, explain_message,
+};
+use castile_xml::Charset;
 use futures_util::FutureExt;
 use rcgen::{CertificateParams, KeyPair};
 
@@ -17,6 +22,187 @@ fn now() -> SystemTime {
 
 fn secured(security: &OutgoingSecurity) -> String {
     String::from_utf8(security.secure(ORDER.as_bytes()).now_or_never().unwrap().unwrap()).unwrap()
+}
+
+/// What is wrong with each `Security`.
+fn problems(explained: &Explanation) -> Vec<Option<ErrorKind>> {
+    explained.security.iter().map(|security| security.problem.as_ref().map(|problem| problem.kind())).collect()
+}
+
+/// An attachment: its Content-ID, its media type and its content.
+type File = (&'static str, &'static str, &'static [u8]);
+
+const PHOTO: File = ("photo@b", "image/png", b"\x89PNG\r\n\x1a\n\0\xff");
+const NOTE: File = ("note@b", "text/plain", b"It rains.\n");
+const LIST: File = ("list@b", "application/xml", b"<list><item n='1'/></list>");
+
+fn attached(files: &[File]) -> Vec<Attached> {
+    let attached = files.iter().map(|(id, media_type, content)| {
+        Attached::new(ContentId::parse(id).unwrap(), media_type, content.to_vec().into()).unwrap()
+    });
+    attached.collect()
+}
+
+fn signing() -> OutgoingSecurity {
+    OutgoingSecurity::new().with_timestamp().with_clock(now).with_signature(Secret::new(*b"s"))
+}
+
+/// Explains a message as it arrives.
+fn received(message: &str, packaging: Packaging, files: &[File]) -> Explanation {
+    let mut received = Received::from(bytes::Bytes::from(message.to_owned()));
+    received.packaging = Some(packaging);
+    received.attachments = Attachments::of(attached(files)).unwrap();
+    let trust = Trust::new().with_secret("s", Secret::new(*b"s"));
+    let explained = explain_message(&mut received, &trust, now()).now_or_never().unwrap().unwrap();
+    // They are still there for those who read the message.
+    let still_there = received.attachments.collect(1 << 20).now_or_never().unwrap().unwrap();
+    assert_eq!(still_there.len(), files.len());
+    explained
+}
+
+/// What each reference of the first signature leads to: whether it is right, or why there is nothing.
+fn outcomes(explained: &Explanation) -> Vec<(&str, Result<bool, ErrorKind>)> {
+    let Some(Ok(signature)) = explained.signatures.first() else { panic!("{explained:?}") };
+    assert_eq!(signature.value, Ok(()));
+    let outcomes = signature.references.iter().map(|reference| {
+        let content = reference.content.as_ref().map_err(|error| error.kind());
+        let outcome = content.map(|content| content.computed == reference.stated);
+        (reference.uri.split('-').next().unwrap(), outcome)
+    });
+    outcomes.collect()
+}
+
+/// Which signatures refer to each attachment.
+fn signed_attachments(explained: &Explanation) -> Vec<(&str, &[usize])> {
+    let attachments = explained.attachments.iter();
+    attachments.map(|one| (one.id.as_ref().unwrap().as_str(), one.signed_by.as_slice())).collect()
+}
+
+#[test]
+fn attachments_are_right_changed_or_missing() {
+    let security = signing();
+    let sent = security.secure_with_attachments(ORDER.as_bytes(), &attached(&[PHOTO, NOTE, LIST]));
+    let message = String::from_utf8(sent.now_or_never().unwrap().unwrap()).unwrap();
+    let explain = |files: &[File]| received(&message, Packaging::Attachments, files);
+
+    let explained = explain(&[LIST, PHOTO, NOTE]);
+    let right = [("#body", true), ("#time", true), ("#block", true), ("cid:photo@b", true), ("cid:note@b", true)];
+    let mut right: Vec<_> = right.into_iter().chain([("cid:list@b", true)]).map(|(uri, is)| (uri, Ok(is))).collect();
+    let mut found = outcomes(&explained);
+    right.sort_by_key(|(uri, _)| *uri);
+    found.sort_by_key(|(uri, _)| *uri);
+    assert_eq!(found, right);
+    assert_eq!(signed_attachments(&explained), [("list@b", &[0][..]), ("photo@b", &[0]), ("note@b", &[0])]);
+    let Ok(signature) = &explained.signatures[0] else { panic!("{explained:?}") };
+    let exact: Vec<bool> = signature
+        .references
+        .iter()
+        .filter_map(|reference| match reference.content.as_ref().unwrap().place {
+            VerifiedContent::Attachment { is_exact, .. } => Some(is_exact),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(exact, [true, false, false]);
+
+    // One is changed, one is missing, one can't be made canonical, and one was not signed.
+    let explained = explain(&[
+        (PHOTO.0, PHOTO.1, b"\x89PNG\r\n\x1a\n\0\xfe"),
+        (LIST.0, LIST.1, b"<list>"),
+        ("other@b", "image/png", b"new"),
+    ]);
+    let found: Vec<_> = outcomes(&explained).into_iter().filter(|(uri, _)| uri.starts_with("cid:")).collect();
+    let expected = [
+        ("cid:photo@b", Ok(false)),
+        ("cid:note@b", Err(ErrorKind::Reference)),
+        ("cid:list@b", Err(ErrorKind::Malformed)),
+    ];
+    assert_eq!(found, expected);
+    assert_eq!(signed_attachments(&explained), [("photo@b", &[0][..]), ("list@b", &[]), ("other@b", &[])]);
+
+    // Without its package.
+    let trust = Trust::new().with_secret("s", Secret::new(*b"s"));
+    let explained = castile_wss::explain(message.as_bytes(), &trust, now()).unwrap();
+    assert!(outcomes(&explained).contains(&("cid:photo@b", Err(ErrorKind::Reference))));
+    assert_eq!(explained.attachments, []);
+}
+
+#[test]
+fn parts_that_stand_in_the_body_are_in_its_canonical_form() {
+    const WITH_PARTS: &str = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><a><xop:Include xmlns:xop='http://www.w3.org/2004/08/xop/include' href='cid:photo@b'/></a><b>then</b><c><xop:Include xmlns:xop='http://www.w3.org/2004/08/xop/include' href='cid:note@b'/></c></s:Body></s:Envelope>";
+    let security = signing();
+    let sent = security.secure_mtom(WITH_PARTS.as_bytes(), &attached(&[PHOTO, NOTE, LIST]));
+    let message = String::from_utf8(sent.now_or_never().unwrap().unwrap()).unwrap();
+    let explain = |message: &str, files: &[File]| received(message, Packaging::Mtom, files);
+
+    let explained = explain(&message, &[PHOTO, NOTE, LIST]);
+    assert!(outcomes(&explained).iter().all(|(_, outcome)| *outcome == Ok(true)), "{explained:?}");
+    assert_eq!(signed_attachments(&explained), [("photo@b", &[0][..]), ("note@b", &[0]), ("list@b", &[0])]);
+    let body = |explained: &Explanation| {
+        let Ok(signature) = &explained.signatures[0] else { panic!("{explained:?}") };
+        signature.references.iter().find(|reference| reference.uri.starts_with("#body")).unwrap().content.clone()
+    };
+    let content = body(&explained).unwrap();
+    let text = content.canonical.unwrap();
+    assert!(text.ends_with("<a>iVBORw0KGgoA/w==</a><b>then</b><c>SXQgcmFpbnMuCg==</c></s:Body>"), "{text}");
+    assert_eq!(content.included.len(), 2);
+
+    // A part is changed, or missing; or nothing says what it stands for.
+    let explained = explain(&message, &[PHOTO, (NOTE.0, NOTE.1, b"It snows.\n"), LIST]);
+    assert!(outcomes(&explained).contains(&("#body", Ok(false))), "{explained:?}");
+    let explained = explain(&message, &[PHOTO, LIST]);
+    assert!(outcomes(&explained).contains(&("#body", Err(ErrorKind::Reference))), "{explained:?}");
+    let explained = explain(&message.replace("href='cid:photo@b'", "href='photo'"), &[PHOTO, NOTE, LIST]);
+    assert!(outcomes(&explained).contains(&("#body", Err(ErrorKind::Malformed))), "{explained:?}");
+    // Where elements have no meaning, the body is what it looks like.
+    let explained = received(&message, Packaging::Attachments, &[PHOTO, NOTE, LIST]);
+    assert!(outcomes(&explained).contains(&("#body", Ok(false))), "{explained:?}");
+}
+
+/// The media type tells the encoding.
+#[test]
+fn a_received_message_has_the_encoding_of_its_media_type() {
+    let message = secured(&signing()).replace("Tea", "Té");
+    let latin: Vec<u8> = message.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+    let mut received = Received::from(bytes::Bytes::from(latin));
+    let explain = |received: &mut Received| explain_message(received, &Trust::new(), now()).now_or_never().unwrap();
+    assert_eq!(explain(&mut received).unwrap_err().kind(), ErrorKind::Malformed);
+    received.charset = Charset::of_label("iso-8859-1");
+    assert!(explain(&mut received).unwrap().text.contains("Té"));
+}
+
+#[test]
+fn each_role_has_a_security() {
+    let gateway = OutgoingSecurity::new()
+        .with_clock(now)
+        .with_signed([Part::Body])
+        .with_signature(Secret::new(*b"gate"))
+        .with_role("urn:gateway");
+    let message = signing().secure(ORDER.as_bytes()).now_or_never().unwrap().unwrap();
+    let message = String::from_utf8(gateway.secure(&message).now_or_never().unwrap().unwrap()).unwrap();
+    let trust = Trust::new().with_secret("s", Secret::new(*b"s"));
+    let explained = explain(message.as_bytes(), &trust, now()).unwrap();
+    let roles: Vec<_> = explained.security.iter().map(|one| (one.role.as_deref(), one.times.is_some())).collect();
+    let mut sorted = roles.clone();
+    sorted.sort_unstable();
+    assert_eq!(sorted, [(None, true), (Some("urn:gateway"), false)]);
+    // Each has its own signature, and both sign the body.
+    let body = explained.parts.iter().find(|part| part.name == "Body").unwrap();
+    assert_eq!((explained.signatures.len(), body.signed_by.len()), (2, 2));
+    for (signature, (role, _)) in explained.signatures.iter().zip(roles) {
+        let signature = signature.as_ref().unwrap();
+        // The secret of the gateway is another one.
+        assert_eq!(signature.value.is_ok(), role.is_none());
+        let security = explained.security.iter().find(|security| security.role.as_deref() == role).unwrap();
+        assert!(security.contains(&signature.range));
+    }
+    assert_eq!(problems(&explained), [None, None]);
+    // Two for one role are one too many, however the role is written.
+    for role in ["", "http://schemas.xmlsoap.org/soap/actor/next"] {
+        let twice = message.replace("urn:gateway", role);
+        let mut problems = problems(&explain(twice.as_bytes(), &trust, now()).unwrap());
+        problems.sort_unstable_by_key(Option::is_some);
+        assert_eq!(problems, [None, Some(ErrorKind::Malformed)], "{role}");
+    }
 }
 
 #[test]
@@ -35,7 +221,8 @@ fn parts_of_messages_are_signed_or_not() {
     let parts: Vec<(&str, &[usize])> =
         explained.parts.iter().map(|part| (part.name.as_str(), part.signed_by.as_slice())).collect();
     assert_eq!(parts, [("Body", &[0][..]), ("To", &[]), ("Timestamp", &[0]), ("BinarySecurityToken", &[])]);
-    let (created, expires) = explained.times.unwrap();
+    let [security] = explained.security.as_slice() else { panic!("{explained:?}") };
+    let (created, expires) = security.times.unwrap();
     assert_eq!(created.unwrap().to_string(), "2027-01-15T08:00:00Z");
     assert_eq!(expires.unwrap().to_string(), "2027-01-15T08:05:00Z");
     let [Ok(signature)] = explained.signatures.as_slice() else { panic!("{explained:?}") };
@@ -79,10 +266,10 @@ fn what_can_not_be_read_is_said() {
     let message = secured(&security);
     let encrypted = message.replace("<ds:Signature ", "<x:EncryptedKey xmlns:x='urn:x'/><ds:Signature ");
     let explained = explain(encrypted.as_bytes(), &Trust::new(), now()).unwrap();
-    assert_eq!(explained.problem.unwrap().kind(), ErrorKind::Unsupported);
+    assert_eq!(problems(&explained), [Some(ErrorKind::Unsupported)]);
     assert_eq!(explained.signatures.len(), 0);
     let explained = explain(ORDER.as_bytes(), &Trust::new(), now()).unwrap();
-    assert!(explained.problem.is_none() && explained.signatures.is_empty() && explained.parts.len() == 2);
+    assert!(explained.security.is_empty() && explained.signatures.is_empty() && explained.parts.len() == 2);
     // Each signature of a document for itself.
     let signed = DocumentSigner::new(Secret::new(*b"s")).sign(b"<a><b/></a>").now_or_never().unwrap().unwrap();
     let signed = String::from_utf8(signed)

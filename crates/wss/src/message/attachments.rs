@@ -124,6 +124,38 @@ pub(super) fn digest(
     Ok(digest.1)
 }
 
+/// Returns the digest of an attachment that is stored, and whether its bytes are what is digested. `left` is how many bytes of canonical
+/// content there may still be.
+pub(super) async fn digest_stored(
+    attachments: &Attachments,
+    (id, content_type): (&ContentId, Option<&str>),
+    algorithm: DigestAlgorithm,
+    rules: ContentRules,
+    left: &mut usize,
+) -> Result<(Vec<u8>, bool), Error> {
+    let mut digester = Digester::new(content_type, &[algorithm], *left)?;
+    let is_document = matches!(digester.form, ContentForm::Document { .. });
+    let (mut document, most) = (Vec::new(), rules.limits.document.message_size);
+    let see = |data: &[u8]| match is_document {
+        true if data.len() > most - document.len() => {
+            Err(Error::new(ErrorKind::Limit, format!("XML of more than {most} bytes, which is the limit")))
+        }
+        true => {
+            document.extend_from_slice(data);
+            Ok(())
+        }
+        false => digester.push(data),
+    };
+    attachments.show(id, see).await?;
+    if is_document {
+        digester.push_document(&document, rules)?;
+    }
+    *left = digester.left;
+    let Digested { mut digests, is_exact } = digester.finish();
+    let digest = digests.pop().ok_or_else(|| Error::new(ErrorKind::Crypto, "no digest was computed"))?;
+    Ok((digest.1, is_exact))
+}
+
 /// Computes the digests of attachments while they are stored.
 struct Digests<'s> {
     signed: &'s SignedAttachments,

@@ -67,22 +67,13 @@ impl MessageSecurity for ClientSecurity {
                     false => Ok(()),
                 };
             };
-            let Received { message, charset, packaging, attachments, required_includes, .. } = answer;
-            let checked = match policy.check(message, *charset, *packaging, None) {
-                Ok(checked) => policy.finish(checked, Some(attachments), None).await,
-                Err(error) => Err(error),
-            };
-            let checked = checked.and_then(|answer| match self.is_confirmed {
-                true => answer.check_confirmed(signatures).map(|()| answer),
-                false => Ok(answer),
+            let verified = policy.verify_received(answer).await;
+            let verified = verified.and_then(|verified| match self.is_confirmed {
+                true => verified.check_confirmed(signatures),
+                false => Ok(()),
             });
-            let error = match checked {
-                Ok(verified) => {
-                    *required_includes = verified.included().to_vec();
-                    return Ok(());
-                }
-                Err(error) => error,
-            };
+            let Err(error) = verified else { return Ok(()) };
+            let Received { message, charset, .. } = answer;
             let is_unsigned = matches!(error.kind(), ErrorKind::Unsecured | ErrorKind::Unsigned);
             Err(match is_unsigned && policy.is_fault(message, *charset) {
                 true => Error::of_unsecured_fault(format!("the answer is a fault that anybody may have made: {error}")),

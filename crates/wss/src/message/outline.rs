@@ -2,15 +2,16 @@
 
 use std::ops::Range;
 
-use castile_datatypes::DateTime;
+use castile_mime::Packaging;
 use castile_soap::Version;
 use castile_xml::{Reader, Token};
 
-use super::envelope::Envelope;
+use super::envelope::{Block, Envelope};
 use super::fault::code_prefix;
 use super::header::SecurityHeader;
 use crate::Error;
-use crate::assertion::Assertion;
+use crate::explain::ExplainedSecurity;
+use crate::included::Includes;
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::signature::Signature;
@@ -22,61 +23,88 @@ pub(crate) struct Outline {
     pub(crate) index: Index,
     /// The local names of elements, with their byte ranges.
     pub(crate) parts: Vec<(String, Range<usize>)>,
-    /// When it was made, and when it expires.
-    pub(crate) times: Option<(Option<DateTime>, Option<DateTime>)>,
-    /// The signatures, also those in assertions, in document order.
-    pub(crate) signatures: Vec<(Signature, Range<usize>)>,
-    pub(crate) tokens: Tokens,
-    /// What the assertions say.
-    pub(crate) assertions: Vec<Assertion>,
+    /// The `Security` header blocks.
+    pub(crate) security: Vec<SecurityOutline>,
     /// The prefix of the code of a fault, with the offset of its element, if that need not be signed.
     pub(crate) fault_prefix: Option<(usize, String)>,
-    /// Why there are no signatures.
-    pub(crate) problem: Option<Error>,
+    /// The elements that stand for parts, if the message has MTOM.
+    pub(crate) includes: Option<Includes>,
+}
+
+/// A `Security`.
+pub(crate) struct SecurityOutline {
+    pub(crate) explained: ExplainedSecurity,
+    /// The signatures, also those in assertions.
+    pub(crate) signatures: Vec<(Signature, Range<usize>)>,
+    pub(crate) tokens: Tokens,
 }
 
 impl Outline {
-    /// Reads the parts of an envelope.
+    /// Reads the parts of an envelope. Elements `xop:Include` have a meaning only in MTOM.
     ///
     /// # Errors
     /// It is not well-formed, or not an envelope with a body.
-    pub(crate) fn of(text: &str, limits: Limits) -> Result<Self, Error> {
-        let (envelope, index) = Envelope::read(text, None, limits)?;
+    pub(crate) fn of(text: &str, packaging: Option<Packaging>, limits: Limits) -> Result<Self, Error> {
+        let (mut envelope, index) = Envelope::read(text, packaging, limits)?;
         let mut parts = vec![("Body".to_owned(), envelope.body.clone())];
-        parts.extend(envelope.blocks.iter().map(|block| (block.local.clone(), block.range.clone())));
-        let mut outline = Outline {
-            index,
-            parts,
+        let is_security = |block: &&Block| block.namespace == WSSE && block.local == "Security";
+        let others = envelope.blocks.iter().filter(|block| !is_security(block));
+        parts.extend(others.map(|block| (block.local.clone(), block.range.clone())));
+        let mut security: Vec<SecurityOutline> = Vec::new();
+        for block in envelope.blocks.iter().filter(is_security) {
+            let mut outline = SecurityOutline::of(text, block, &index, &mut parts, limits);
+            let is_other = |role: &&str| !envelope.version.is_role_of_recipient(role);
+            if let Err(error) = envelope.security(WSSE, block.role.as_deref().filter(is_other))
+                && error.offset() == Some(block.range.start)
+            {
+                outline.explained.problem.get_or_insert(error);
+            }
+            security.push(outline);
+        }
+        let fault_prefix = code_prefix(text, &envelope, limits)?;
+        Ok(Outline { index, parts, security, fault_prefix, includes: envelope.includes.take() })
+    }
+}
+
+impl SecurityOutline {
+    /// Reads a block. Adds its children to `parts`.
+    fn of(
+        text: &str,
+        block: &Block,
+        index: &Index,
+        parts: &mut Vec<(String, Range<usize>)>,
+        limits: Limits,
+    ) -> SecurityOutline {
+        let explained = ExplainedSecurity {
+            role: block.role.clone(),
+            range: block.range.clone(),
             times: None,
-            signatures: Vec::new(),
-            tokens: Tokens::default(),
             assertions: Vec::new(),
-            fault_prefix: code_prefix(text, &envelope, limits)?,
             problem: None,
         };
-        let block = envelope.blocks.iter().find(|block| block.namespace == WSSE && block.local == "Security");
-        let Some(block) = block else { return Ok(outline) };
-        outline.parts.retain(|(_, range)| *range != block.range);
-        match SecurityHeader::read(text, block, limits) {
-            Ok(mut header) => {
-                outline.times = header.timestamp.as_ref().map(|timestamp| (timestamp.created, timestamp.expires));
-                match header.resolve_tokens(&outline.index) {
-                    Ok(tokens) => outline.tokens = tokens,
-                    Err(error) => outline.problem = Some(error),
-                }
-                let named =
-                    header.children.iter().filter(|range| !header.signatures.iter().any(|(_, of)| of == *range));
-                outline.parts.extend(named.map(|range| (name_of(&text[range.clone()]), range.clone())));
-                outline.signatures = header.signatures;
-                for received in header.assertions {
-                    outline.signatures.extend(received.signature);
-                    outline.assertions.push(received.assertion);
-                }
-                outline.signatures.sort_by_key(|(_, range)| range.start);
+        let mut outline = SecurityOutline { explained, signatures: Vec::new(), tokens: Tokens::default() };
+        let SecurityOutline { explained, signatures, tokens } = &mut outline;
+        let mut header = match SecurityHeader::read(text, block, limits) {
+            Ok(header) => header,
+            Err(error) => {
+                explained.problem = Some(error);
+                return outline;
             }
-            Err(error) => outline.problem = Some(error),
+        };
+        explained.times = header.timestamp.as_ref().map(|timestamp| (timestamp.created, timestamp.expires));
+        match header.resolve_tokens(index) {
+            Ok(found) => *tokens = found,
+            Err(error) => explained.problem = Some(error),
         }
-        Ok(outline)
+        let named = header.children.iter().filter(|range| !header.signatures.iter().any(|(_, of)| of == *range));
+        parts.extend(named.map(|range| (name_of(&text[range.clone()]), range.clone())));
+        *signatures = header.signatures;
+        for received in header.assertions {
+            signatures.extend(received.signature);
+            explained.assertions.push(received.assertion);
+        }
+        signatures.sort_by_key(|(_, range)| range.start);
+        outline
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use castile_budget::Reservation;
 use castile_datatypes::DateTime;
 use castile_mime::{Attachments, ContentId, Packaging};
-use castile_soap::Offloading;
+use castile_soap::{Offloading, Received};
 use castile_xml::{Charset, decode};
 
 use super::assertions::{AssertionPolicy, MAX_ONE_TIME};
@@ -270,6 +270,19 @@ impl Policy {
     pub async fn verify_mtom(&self, message: &[u8], attachments: &mut Attachments) -> Result<VerifiedMessage, Error> {
         let checked = self.check(message, None, Some(Packaging::Mtom), None)?;
         self.finish(checked, Some(attachments), None).await
+    }
+
+    /// Verifies a received message with its attachments, however it is packaged, in the encoding of its media type. If a signature covers
+    /// an `xop:Include`, all of them are [required](Received::required_includes) to be read as binary values.
+    ///
+    /// # Errors
+    /// Those of [`verify_with_attachments`](Self::verify_with_attachments).
+    pub async fn verify_received(&self, received: &mut Received) -> Result<VerifiedMessage, Error> {
+        let Received { message, charset, packaging, attachments, required_includes, .. } = received;
+        let checked = self.check(message, *charset, *packaging, None)?;
+        let verified = self.finish(checked, Some(attachments), None).await?;
+        *required_includes = verified.included().to_vec();
+        Ok(verified)
     }
 
     /// Checks what takes only work: times and signatures, but not attachments. `charset` is that of the media type, if there is one.

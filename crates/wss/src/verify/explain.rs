@@ -3,11 +3,31 @@
 use std::cell::Cell;
 use std::ops::Range;
 
-use super::{DigestSink, Resolved, Verification};
+use castile_mime::ContentId;
+
+use super::{DigestSink, Resolved, Target, Verification, VerifiedContent};
 use crate::explain::{ExplainedContent, ExplainedReference, ExplainedSignature};
+use crate::included::PartsInside;
 use crate::signature::{Reference, Signature};
 use crate::trust::Trust;
 use crate::{Error, ErrorKind};
+
+/// Content that parts of the package belong to, which are still to be read.
+pub(crate) enum OpenContent {
+    Attachment(ContentId),
+    /// Content with `xop:Include` elements.
+    Included {
+        place: VerifiedContent,
+        /// The canonical text before the first part.
+        start: String,
+        /// The parts, each with the canonical text after it.
+        parts: Vec<(ContentId, String)>,
+        unsigned_prefix: Option<String>,
+    },
+}
+
+/// A signature that is explained, and the content that is still open, with the numbers of its references.
+pub(crate) type Explained = (ExplainedSignature, Vec<(usize, OpenContent)>);
 
 impl Verification<'_> {
     /// Explains a signature. Nothing of it is accepted by that. `left` is how many bytes of content there may still be.
@@ -17,7 +37,7 @@ impl Verification<'_> {
         signature: &Signature,
         trust: &Trust,
         left: &Cell<Option<usize>>,
-    ) -> ExplainedSignature {
+    ) -> Explained {
         // Whether the value is right can be told for any key that the signature brings with it.
         let anyone = trust.clone().with_anyone();
         let signed_info = self.signed_info(signature);
@@ -26,31 +46,24 @@ impl Verification<'_> {
             (Err(error), _) => Err(error),
             (_, Err(error)) => Err(error.clone()),
         };
-        ExplainedSignature {
+        let (references, open) = self.explain_references(signature, range, left);
+        let explained = ExplainedSignature {
             range: range.clone(),
             algorithm: signature.algorithm,
             signer: self.key(signature, trust).map(|(_, signer)| signer),
             claimed: signature.certificate().cloned(),
             value,
             signed_info: signed_info.map(|text| String::from_utf8_lossy(&text).into_owned()),
-            references: self.explain_references(signature, range, left),
-        }
+            references,
+        };
+        (explained, open)
     }
 
-    /// Only the message is read, without its attachments.
-    fn resolve_inside(
-        &self,
-        reference: &Reference,
-        range: &Range<usize>,
-        left: &Cell<Option<usize>>,
-    ) -> Result<Resolved, Error> {
-        match self.attachment(reference)? {
-            None => self.resolve(reference, range, left),
-            Some(_) => {
-                let message = "it is an attachment, and only the message was given";
-                Err(Error::new(ErrorKind::Reference, message).at(reference.offset))
-            }
-        }
+    fn target(&self, reference: &Reference, range: &Range<usize>, left: &Cell<Option<usize>>) -> Result<Target, Error> {
+        Ok(match self.attachment(reference)? {
+            Some(id) => Target::Attachment(id),
+            None => Target::Content(self.resolve(reference, range, left)?),
+        })
     }
 
     /// All content is digested in one pass over the document, as when a signature is verified.
@@ -59,32 +72,67 @@ impl Verification<'_> {
         signature: &Signature,
         range: &Range<usize>,
         left: &Cell<Option<usize>>,
-    ) -> Vec<ExplainedReference> {
-        let mut resolved: Vec<_> =
-            signature.references.iter().map(|reference| self.resolve_inside(reference, range, left)).collect();
-        for resolved in resolved.iter_mut().flatten().filter(|resolved| resolved.subset.is_some()) {
-            resolved.sink.shown = Some(Vec::new());
-        }
-        let digested = self.digest_inside(resolved.iter_mut().flatten(), left);
-        let explained = signature.references.iter().zip(resolved).map(|(reference, resolved)| {
-            let content = resolved.and_then(|resolved| {
+    ) -> (Vec<ExplainedReference>, Vec<(usize, OpenContent)>) {
+        let mut targets: Vec<_> =
+            signature.references.iter().map(|reference| self.target(reference, range, left)).collect();
+        let contents = targets.iter_mut().flatten().filter_map(|target| match target {
+            Target::Content(resolved) => {
+                resolved.sink.shown = resolved.subset.is_some().then(Vec::new);
+                Some(resolved)
+            }
+            Target::Attachment(_) => None,
+        });
+        let digested = self.digest_inside(contents, left);
+        let (mut explained, mut open) = (Vec::new(), Vec::new());
+        for (number, (reference, target)) in signature.references.iter().zip(targets).enumerate() {
+            let content = target.and_then(|target| {
                 digested.clone()?;
-                let DigestSink { digest, shown, omitted, .. } = resolved.sink;
-                Ok(ExplainedContent {
-                    place: resolved.content,
-                    canonical: shown.map(|text| String::from_utf8_lossy(&text).into_owned()),
-                    computed: digest.finish(),
-                    unsigned_prefix: omitted.map(|(prefix, _)| prefix),
-                })
+                self.content(target)
             });
-            ExplainedReference {
+            let content = match content {
+                Ok(Content::Complete(content)) => Ok(content),
+                Ok(Content::Open(content)) => {
+                    open.push((number, content));
+                    let message = "it is an attachment, and only the message was given";
+                    Err(Error::new(ErrorKind::Reference, message).at(reference.offset))
+                }
+                Err(error) => Err(error),
+            };
+            explained.push(ExplainedReference {
                 uri: reference.uri.clone().unwrap_or_default(),
                 offset: reference.offset,
                 algorithm: reference.algorithm,
                 stated: reference.digest.clone(),
                 content,
-            }
-        });
-        explained.collect()
+            });
+        }
+        (explained, open)
     }
+
+    /// Returns the content that a reference leads to, which is digested as far as it is there.
+    fn content(&self, target: Target) -> Result<Content, Error> {
+        let Resolved { sink, content: place, .. } = match target {
+            Target::Content(resolved) => resolved,
+            Target::Attachment(id) => return Ok(Content::Open(OpenContent::Attachment(id))),
+        };
+        let DigestSink { digest, shown, omitted, gaps, .. } = sink;
+        let mut canonical = shown.map(|text| String::from_utf8_lossy(&text).into_owned());
+        let unsigned_prefix = omitted.map(|(prefix, _)| prefix);
+        if let (false, Some(PartsInside { includes, .. }), Some(text)) = (gaps.is_empty(), &self.parts, &mut canonical)
+        {
+            let parts = includes.parts(gaps)?;
+            let behind: usize = parts.iter().map(|(_, text)| text.len()).sum();
+            text.truncate(text.len().saturating_sub(behind));
+            let start = std::mem::take(text);
+            return Ok(Content::Open(OpenContent::Included { place, start, parts, unsigned_prefix }));
+        }
+        let computed = digest.finish();
+        Ok(Content::Complete(ExplainedContent { place, canonical, computed, unsigned_prefix, included: Vec::new() }))
+    }
+}
+
+/// Content that a reference leads to.
+enum Content {
+    Complete(ExplainedContent),
+    Open(OpenContent),
 }

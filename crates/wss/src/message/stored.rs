@@ -1,0 +1,123 @@
+//! The parts of a package, to explain the signatures of its message.
+
+use std::collections::BTreeMap;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use castile_mime::{Attachments, ContentId, PartHead, SpoolVisitor};
+use castile_xml::excerpt;
+
+use super::attachments::{ContentRules, digest_stored};
+use crate::explain::ExplainedContent;
+use crate::limits::Limits;
+use crate::verify::VerifiedContent;
+use crate::verify::explain::OpenContent;
+use crate::{DigestAlgorithm, Error, ErrorKind, crypto};
+
+/// The attachments of a message, which are stored.
+pub(crate) struct StoredParts<'a> {
+    attachments: &'a Attachments,
+    heads: Heads,
+}
+
+/// How many bytes there may still be: of canonical forms, and of attachments.
+pub(crate) type Left = (usize, usize);
+
+impl<'a> StoredParts<'a> {
+    /// Stores all attachments.
+    ///
+    /// # Errors
+    /// The package is not valid, or too large.
+    pub(crate) async fn of(attachments: &'a mut Attachments) -> Result<Self, Error> {
+        let mut heads = Heads::default();
+        attachments.spool(&mut heads).await?;
+        Ok(StoredParts { attachments, heads })
+    }
+
+    /// Returns the Content-IDs of all of them.
+    pub(crate) fn ids(&self) -> Vec<Option<ContentId>> {
+        self.heads.ids.clone()
+    }
+
+    /// Returns content that is in attachments, with its digest.
+    ///
+    /// # Errors
+    /// An attachment is not there, or can't be made canonical.
+    pub(crate) async fn content(
+        &self,
+        content: OpenContent,
+        algorithm: DigestAlgorithm,
+        (canonical, attached): &mut Left,
+    ) -> Result<ExplainedContent, Error> {
+        match content {
+            OpenContent::Attachment(id) => {
+                let Some(content_type) = self.heads.types.get(&id) else { return Err(missing(&id)) };
+                let rules = ContentRules { limits: Limits::default(), allows_unsigned_prefixes: false };
+                let digest =
+                    digest_stored(self.attachments, (&id, content_type.as_deref()), algorithm, rules, attached);
+                let (computed, is_exact) = digest.await?;
+                let place = VerifiedContent::Attachment { id, is_exact };
+                Ok(ExplainedContent { place, canonical: None, computed, unsigned_prefix: None, included: Vec::new() })
+            }
+            OpenContent::Included { place, start, parts, unsigned_prefix } => {
+                let mut text = start;
+                let mut included = Vec::new();
+                for (id, behind) in parts {
+                    let mut content = Vec::new();
+                    let see = |data: &[u8]| {
+                        *canonical = canonical.checked_sub(data.len().div_ceil(3) * 4).ok_or_else(|| {
+                            Error::new(
+                                ErrorKind::Limit,
+                                "with its parts, it is longer than the limit of what is explained",
+                            )
+                        })?;
+                        content.extend_from_slice(data);
+                        Ok::<(), Error>(())
+                    };
+                    if !self.attachments.show(&id, see).await? {
+                        return Err(missing(&id));
+                    }
+                    STANDARD.encode_string(&content, &mut text);
+                    text.push_str(&behind);
+                    included.push(id);
+                }
+                let mut digest = crypto::digest(algorithm)?;
+                digest.update(text.as_bytes());
+                included.sort_unstable();
+                included.dedup();
+                let computed = digest.finish();
+                Ok(ExplainedContent { place, canonical: Some(text), computed, unsigned_prefix, included })
+            }
+        }
+    }
+}
+
+fn missing(id: &ContentId) -> Error {
+    let message = format!("no attachment has the Content-ID \"{}\"", excerpt(id.as_str(), 60));
+    Error::new(ErrorKind::Reference, message)
+}
+
+/// What is known of attachments before their content is read.
+#[derive(Default)]
+struct Heads {
+    ids: Vec<Option<ContentId>>,
+    types: BTreeMap<ContentId, Option<String>>,
+}
+
+impl SpoolVisitor for Heads {
+    type Error = Error;
+
+    fn begin(&mut self, head: &PartHead) -> Result<(), Error> {
+        self.ids.push(head.content_id().cloned());
+        self.types.extend(head.content_id().map(|id| (id.clone(), head.content_type().map(str::to_owned))));
+        Ok(())
+    }
+
+    fn data(&mut self, _: &[u8]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    async fn end(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+}

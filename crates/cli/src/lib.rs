@@ -28,6 +28,8 @@ mod measurement;
 #[cfg(test)]
 mod mutations;
 mod outcome;
+#[cfg(feature = "contracts")]
+mod package;
 mod peers;
 mod process;
 mod quakes;

@@ -140,6 +140,7 @@ const EXAMPLES: [(&str, &[&str]); 19] = [
         "sec",
         &[
             "castile sec explain message.xml --ca ca.pem",
+            "castile sec explain message.mime --cert partner.pem",
             "castile sec explain message.xml --canonical '#body-1'",
             "castile sec explain message.xml --expected '#body-1=sent.txt'",
         ],

@@ -883,3 +883,64 @@ fn warnings_about_messages_are_in_the_results() {
     let warning = results["warnings"][0].as_str().unwrap();
     assert!(warning.starts_with("--soap-header: not a valid header block: session/name: "), "{warning}");
 }
+
+/// A mock whose answers are signed.
+struct Mock(std::process::Child, String);
+
+impl Mock {
+    fn start(contract: &str, arguments: &[&str]) -> Self {
+        use std::io::{BufRead, BufReader};
+        let mut child = Command::new(env!("CARGO_BIN_EXE_castile"))
+            .current_dir(files().join("../mock"))
+            .args(["mock", contract, "--addr", "127.0.0.1:0", "--wss-ca", "keys/ca.pem"])
+            .args(["--wss-key", "keys/key.pem", "--wss-cert", "keys/cert.pem"])
+            .args(arguments)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let line = lines.find(|line| line.as_ref().unwrap().ends_with("?wsdl")).unwrap().unwrap();
+        Mock(child, line.trim_end_matches("?wsdl").to_owned())
+    }
+
+    /// Sends requests that are signed, whose answers have to be.
+    fn load(&self, contract: &str, operation: &str, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_castile"))
+            .current_dir(files().join("../mock"))
+            .args(["load", contract, "--operation", operation, "--url", &self.1, "--requests", "4", "--users", "1"])
+            .args(["--check-one-in", "1", "--wss-key", "keys/key.pem", "--wss-cert", "keys/cert.pem"])
+            .args(["--wss-trust", "keys/cert.pem"])
+            .args(arguments)
+            .output()
+            .unwrap()
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// Signatures over attachments, and answers that confirm requests, were once not checked.
+#[test]
+fn signed_answers_are_checked_with_their_attachments() {
+    let photos = Mock::start("photos.wsdl", &["--data", "photos"]);
+    let right = photos.load("photos.wsdl", "Show", &["--message", "../load/show.xml"]);
+    assert_eq!(right.status.code(), Some(0), "{}", told(&right));
+    let unconfirmed = photos.load("photos.wsdl", "Show", &["--message", "../load/show.xml", "--wss-confirm"]);
+    assert_eq!(unconfirmed.status.code(), Some(3), "{}", told(&unconfirmed));
+    assert!(told(&unconfirmed).contains("it has no <SignatureConfirmation>"), "{}", told(&unconfirmed));
+    drop(photos);
+    let partly = Mock::start("photos.wsdl", &["--data", "photos", "--wss-sign", "body", "--wss-sign", "timestamp"]);
+    let wrong = partly.load("photos.wsdl", "Show", &["--message", "../load/show.xml"]);
+    assert_eq!(wrong.status.code(), Some(3), "{}", told(&wrong));
+    assert!(told(&wrong).contains("the attachment \"photo=1@photos\" is not signed"), "{}", told(&wrong));
+    drop(partly);
+    let confirming = Mock::start("orders.wsdl", &["--wss-confirm"]);
+    for arguments in [&["--wss-confirm"][..], &[]] {
+        let confirmed = confirming.load("orders.wsdl", "Price", arguments);
+        assert_eq!(confirmed.status.code(), Some(0), "{}", told(&confirmed));
+    }
+}

@@ -296,13 +296,13 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
         is_valid: arguments.expect_valid,
         expressions: expressions.collect::<Result<_, _>>()?,
         extracts,
-        policy: arguments.answer_security.policy_of_many(&arguments.security)?,
     };
     if judge.is_valid {
         judge::can_be_valid(&service)?;
     }
-    let security = arguments.security.read(arguments.dry_run)?;
+    let security = arguments.security.of_users(&arguments.answer_security, arguments.dry_run)?;
     let mut mix = Mix::new(service, messages, headers, feed, arguments.feed_per == FeedPer::Round, values, judge);
+    mix.secures_requests = arguments.security.is_given();
     mix.security = security;
     Ok(mix)
 }
@@ -352,7 +352,7 @@ fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
         let Request { headers, body } = request;
         out!("POST {url}\n{}", visible_lines(&headers.replace('\r', "")));
         match written {
-            Ok(()) if mix.security.is_some() => out!("{}\n", visible_lines(&Redaction::new().redact(&body))),
+            Ok(()) if mix.secures_requests => out!("{}\n", visible_lines(&Redaction::new().redact(&body))),
             Ok(()) => out!("{}\n", visible_lines(&String::from_utf8_lossy(&body))),
             Err(NoRequest::Failed(why)) => out!("({})\n", visible(&why)),
             Err(NoRequest::Done) => bail!("the feed has no row for the first round"),

@@ -171,6 +171,9 @@ fn security(arguments: &Arguments, is_verbose: bool) -> anyhow::Result<Option<Se
     if let Some(replies) = replies {
         layer = layer.with_reply_security(replies);
     }
+    if reply_security.confirms() {
+        layer = layer.with_signature_confirmation();
+    }
     if is_verbose {
         // The sender is not told why.
         layer = layer.on_refusal(|error| note!("refused: {}", visible(&error.to_string())));

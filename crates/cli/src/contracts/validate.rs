@@ -11,6 +11,7 @@ use std::time::SystemTime;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context, bail};
+use bytes::Bytes;
 use castile_wsdl::Severity;
 use castile_wss::message::Policy;
 use castile_xml::visible;
@@ -19,6 +20,7 @@ use castile_xsd::{Location, Sources};
 use serde::Serialize;
 
 use crate::contracts::{problems, source};
+use crate::package::StoredMessage;
 use crate::signatures::messages::{self, Incoming};
 use crate::{errors, outcome, output};
 use contract::{Contract, Expectation};
@@ -194,35 +196,45 @@ impl Judge {
         file: &Path,
         content_type: Option<&str>,
     ) -> anyhow::Result<Judged> {
-        let mut package = match Package::read(bytes(file)?, content_type) {
-            Ok(package) => package,
+        let stored = match StoredMessage::of(bytes(file)?, content_type) {
+            Ok(stored) => stored,
             Err(error) => return Ok(unreadable("MIME", &error)),
+        };
+        let insecure = self.policy.as_ref().and_then(|policy| insecure(policy, &stored));
+        let mut package = match Package::read(&stored) {
+            Ok(package) => package,
+            Err(error) => return Ok(unreadable("MIME", &error.into())),
         };
         let text = match castile_xml::decode(&package.root, package.charset) {
             Ok(text) => text.into_owned(),
             Err(error) => return Ok(unreadable("well-formed", &error.into())),
         };
-        let insecure = self.policy.as_ref().and_then(|policy| insecure(policy, &package, &text));
-        package.root = Vec::new();
+        package.root = Bytes::new();
+        drop(stored);
         let message::Found { kind, operation, version, mut problems } =
             message::judge(&self.contract, validator, asked, &text, &package)?;
-        problems.extend(insecure);
+        problems.extend(insecure.map(|(message, offset)| problem(&text, message, offset)));
         Ok(Judged { text, kind, operation, version, problems })
     }
 }
 
-/// Returns why a message doesn't fulfil a policy.
-fn insecure(policy: &Policy, package: &Package, text: &str) -> Option<Problem> {
-    let (message, offset) = if package.is_package && text.contains(message::XOP) {
-        ("the security of a message with MTOM can't be checked".to_owned(), 0)
-    } else {
-        let error = messages::verify(policy, &package.root, package.charset).err()?;
-        (error.message().to_owned(), error.offset().unwrap_or(0).min(text.len()))
+/// Returns why a message with its attachments doesn't fulfil a policy, and the offset in its text.
+fn insecure(policy: &Policy, stored: &StoredMessage) -> Option<(String, usize)> {
+    let mut received = match stored.received() {
+        Ok(received) => received,
+        Err(error) => return Some((format!("its security can't be checked: {error}"), 0)),
     };
+    let error = messages::verify(policy, &mut received).err()?;
+    Some((error.message().to_owned(), error.offset().unwrap_or(0)))
+}
+
+/// Returns the problem of a message that doesn't fulfil a policy.
+fn problem(text: &str, message: String, offset: usize) -> Problem {
+    let offset = offset.min(text.len());
     let castile_xml::Location { line, column, path, .. } =
         castile_xml::Location::of(text.as_bytes(), offset, message::limits(), None);
     let whole = |number| u32::try_from(number).unwrap_or(u32::MAX);
-    Some(Problem { rule: "WS-Security", path, line: whole(line), column: whole(column), offset, message })
+    Problem { rule: "WS-Security", path, line: whole(line), column: whole(column), offset, message }
 }
 
 /// The result for a message whose text can't be read.

@@ -6,15 +6,17 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::{anyhow, bail};
+use anyhow::{Context, anyhow, bail};
 use castile_wss::message::Assertion;
 use castile_wss::{
-    Algorithms, Certificate, ExplainedReference, ExplainedSignature, Explanation, Signer, VerifiedContent,
+    Algorithms, Certificate, ExplainedPart, ExplainedReference, ExplainedSecurity, ExplainedSignature, Explanation,
+    Signer, VerifiedContent,
 };
 use castile_xml::{Limits, Location, excerpt, visible};
 
 use super::verify::TrustArguments;
 use super::{read, shown_signer};
+use crate::package::{StoredMessage, at_once};
 use crate::{errors, outcome, output};
 
 const RIGHT: Style = AnsiColor::Green.on_default().bold();
@@ -34,11 +36,16 @@ enum Command {
 }
 
 /// Explain the signatures of a message or a document: what is signed by whom, what isn't, and what differs
+///
+/// A message may be a package with its attachments.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// The message or document; `-` is standard input
+    /// The message or document, or a MIME package of an envelope and its attachments; `-` is standard input
     #[arg(value_name = "MESSAGE")]
     message: PathBuf,
+    /// The Content-Type of a message whose file doesn't begin with one
+    #[arg(long, value_name = "TYPE")]
+    content_type: Option<String>,
     #[command(flatten)]
     trust: TrustArguments,
     /// Check times and certificates at this time, such as 2026-11-29T12:00:00Z, and not now
@@ -76,9 +83,13 @@ pub(crate) fn run(security: &Security) -> ExitCode {
 }
 
 fn answer(arguments: &Arguments, time: SystemTime) -> anyhow::Result<Answer> {
-    let Arguments { message, trust, canonical: wanted, expected, .. } = arguments;
-    let explanation = castile_wss::explain(&read(message)?, &trust.read()?, time)
-        .map_err(|error| anyhow!("{} can't be explained: {error}", message.display()))?;
+    let Arguments { message, content_type, trust, canonical: wanted, expected, .. } = arguments;
+    let stored = StoredMessage::of(read(message)?, content_type.as_deref());
+    let unexplained = || format!("{} can't be explained", message.display());
+    let mut received = stored.and_then(|stored| Ok(stored.received()?)).with_context(unexplained)?;
+    let trust = trust.read()?;
+    let explanation = castile_wss::explain_message(&mut received, &trust, time);
+    let explanation = at_once(explanation).with_context(unexplained)?;
     if let Some(uri) = wanted {
         return Ok(Answer::Canonical(canonical(&explanation, uri)?));
     }
@@ -92,7 +103,8 @@ fn answer(arguments: &Arguments, time: SystemTime) -> anyhow::Result<Answer> {
 /// Prints the explanation, and returns the exit code.
 fn print(explanation: &Explanation, time: SystemTime) -> u8 {
     print_message(explanation, time);
-    let mut is_right = explanation.problem.is_none() && !explanation.signatures.is_empty();
+    let mut is_right = !explanation.signatures.is_empty();
+    is_right &= explanation.security.iter().all(|security| security.problem.is_none());
     for (number, signature) in explanation.signatures.iter().enumerate() {
         is_right &= match signature {
             Ok(signature) => print_signature(explanation, number + 1, signature),
@@ -111,7 +123,10 @@ fn canonical(explanation: &Explanation, uri: &str) -> anyhow::Result<String> {
     for reference in explanation.signatures.iter().flatten().flat_map(|signature| &signature.references) {
         if reference.uri == uri {
             let content = reference.content.as_ref().map_err(|error| anyhow!("{error}"))?;
-            return content.canonical.clone().ok_or_else(|| anyhow!("{uri} is outside the document"));
+            return content
+                .canonical
+                .clone()
+                .ok_or_else(|| anyhow!("{uri} is not an element of the message or document"));
         }
         known.push(format!("\"{}\"", excerpt(&reference.uri, 60)));
     }
@@ -139,45 +154,72 @@ fn compare(ours: &str, theirs: &[u8]) -> u8 {
 }
 
 fn print_message(explanation: &Explanation, time: SystemTime) {
-    let Explanation { parts, times, assertions, problem, signatures, .. } = explanation;
+    let Explanation { parts, attachments, security, signatures, .. } = explanation;
     let kind = if parts.is_empty() { "a document" } else { "a message" };
     out!("{kind} with {}", errors::counted(signatures.len(), "signature"));
-    if let Some((created, expires)) = times {
-        let now = humantime::format_rfc3339_seconds(time);
-        let created = created.map_or_else(|| "at an unknown time".to_owned(), |time| time.to_string());
-        let expires = expires.map_or_else(|| "never".to_owned(), |time| time.to_string());
-        out!("  made {created}, expires {expires}; it is {now}");
+    let inside = |part: &ExplainedPart| security.iter().position(|security| security.contains(&part.range));
+    for part in parts.iter().filter(|part| inside(part).is_none()) {
+        out!("  {:20} {}", visible(&part.name), signed_by(&part.signed_by));
     }
-    if let Some(problem) = problem {
-        out!("  Security can't be read: {}", wrong(&problem.to_string()));
+    for (number, attachment) in attachments.iter().enumerate() {
+        let name = match &attachment.id {
+            Some(id) => format!("attachment {}", excerpt(id.as_str(), 60)),
+            None => format!("attachment {} without a Content-ID", number + 1),
+        };
+        out!("  {name:20} {}", signed_by(&attachment.signed_by));
     }
-    for part in parts {
-        let by: Vec<String> = part.signed_by.iter().map(|number| (number + 1).to_string()).collect();
-        match by.is_empty() {
-            true => out!("  {:20} not signed", visible(&part.name)),
-            false => out!("  {:20} signed by signature {}", visible(&part.name), by.join(" and ")),
+    for (number, one) in security.iter().enumerate() {
+        out!("  Security for {}", receiver(one));
+        if let Some((created, expires)) = one.times {
+            let now = humantime::format_rfc3339_seconds(time);
+            let created = created.map_or_else(|| "at an unknown time".to_owned(), |time| time.to_string());
+            let expires = expires.map_or_else(|| "never".to_owned(), |time| time.to_string());
+            out!("    made {created}, expires {expires}; it is {now}");
         }
-        if let Some(assertion) = assertions.iter().find(|assertion| assertion.range == part.range) {
-            print_assertion(assertion);
+        if let Some(problem) = &one.problem {
+            out!("    {}", wrong(&problem.to_string()));
         }
+        for part in parts.iter().filter(|part| inside(part) == Some(number)) {
+            out!("    {:20} {}", visible(&part.name), signed_by(&part.signed_by));
+            if let Some(assertion) = one.assertions.iter().find(|assertion| assertion.range == part.range) {
+                print_assertion(assertion);
+            }
+        }
+    }
+}
+
+/// Returns by which signatures something is signed.
+fn signed_by(signatures: &[usize]) -> String {
+    let by: Vec<String> = signatures.iter().map(|number| (number + 1).to_string()).collect();
+    match by.is_empty() {
+        true => "not signed".to_owned(),
+        false => format!("signed by signature {}", by.join(" and ")),
+    }
+}
+
+/// Returns for whom a header block is.
+fn receiver(security: &ExplainedSecurity) -> String {
+    match &security.role {
+        Some(role) => format!("the role {}", excerpt(role, 200)),
+        None => "the ultimate receiver".to_owned(),
     }
 }
 
 /// Prints what an assertion claims.
 fn print_assertion(assertion: &Assertion) {
     let subject = assertion.subject.name.as_deref().unwrap_or("somebody");
-    out!("    {} of {}, about {}", assertion.version, excerpt(&assertion.issuer, 200), excerpt(subject, 200));
+    out!("      {} of {}, about {}", assertion.version, excerpt(&assertion.issuer, 200), excerpt(subject, 200));
     let shown = |moment: Option<String>| moment.unwrap_or_else(|| "an unknown time".to_owned());
     let begins = shown(assertion.not_before.map(|moment| moment.to_string()));
     let ends = shown(assertion.not_on_or_after.map(|moment| moment.to_string()));
-    out!("    valid from {begins} until {ends}");
+    out!("      valid from {begins} until {ends}");
     for audiences in &assertion.audiences {
-        out!("    for {}", excerpt(&audiences.join(" or "), 200));
+        out!("      for {}", excerpt(&audiences.join(" or "), 200));
     }
     let methods: Vec<&str> = assertion.confirmation_methods.iter().map(|method| method.name()).collect();
     match methods.is_empty() {
-        true => out!("    its subject can't be confirmed"),
-        false => out!("    its subject is confirmed by {}", methods.join(" or ")),
+        true => out!("      its subject can't be confirmed"),
+        false => out!("      its subject is confirmed by {}", methods.join(" or ")),
     }
 }
 
@@ -188,7 +230,12 @@ fn print_signature(explanation: &Explanation, number: usize, signature: &Explain
         true => String::new(),
         false => format!(", {}", wrong("weak")),
     };
-    out!("\nsignature {number} ({location}): {}{weak}", signature.algorithm);
+    let mut of = String::new();
+    if let [_, _, ..] = explanation.security.as_slice() {
+        let security = explanation.security.iter().find(|security| security.contains(&signature.range));
+        of = security.map(|security| format!(", for {}", receiver(security))).unwrap_or_default();
+    }
+    out!("\nsignature {number} ({location}){of}: {}{weak}", signature.algorithm);
     if let Some(certificate) = &signature.claimed {
         out!("  certificate  {}", described(certificate));
     }
@@ -239,8 +286,17 @@ fn print_reference(explanation: &Explanation, reference: &ExplainedReference) ->
         _ => String::new(),
     };
     let mut is_right = content.computed == reference.stated;
-    let length =
+    let mut length =
         content.canonical.as_ref().map_or_else(String::new, |text| format!(", {} bytes when canonical", text.len()));
+    if !content.included.is_empty() {
+        let ids: Vec<String> = content.included.iter().map(|id| excerpt(id.as_str(), 60)).collect();
+        let _ = write!(
+            length,
+            ", with {} {}",
+            if ids.len() == 1 { "the attachment" } else { "the attachments" },
+            ids.join(", ")
+        );
+    }
     match is_right {
         true => out!("  {uri}{element}{length}: {RIGHT}right{RIGHT:#}, {}{weak}", reference.algorithm),
         false => {

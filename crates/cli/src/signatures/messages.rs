@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use anyhow::{anyhow, bail};
+use castile_soap::{MessageSecurity, Received, SecuredRequest, Written};
 use castile_wss::message::{
     CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, UsernameToken,
 };
 use castile_wss::{PrivateKey, Secret, Trust};
-use castile_xml::Charset;
-use futures_util::FutureExt;
 
 use super::{certificates, read};
+use crate::package::at_once;
 use crate::{login, quantity};
 
 /// What is added to messages that are sent. Secrets are in files or typed at a prompt, because other users of the machine can see command
@@ -46,6 +46,9 @@ pub(crate) struct Outgoing {
     /// first five, if the message has them]
     #[arg(long, value_name = "PART", value_parser = part, requires = "wss_key")]
     wss_sign: Vec<Part>,
+    /// Answers confirm the signature of their request (SignatureConfirmation), so that nobody can exchange them
+    #[arg(long, requires = "wss_key")]
+    wss_confirm: bool,
     /// How far the clock of the other side is ahead of ours, such as 90s, or -2h if it is behind
     #[arg(long, value_name = "TIME", value_parser = offset, allow_hyphen_values = true)]
     wss_clock: Option<Offset>,
@@ -186,17 +189,38 @@ impl Outgoing {
         Ok(())
     }
 
+    /// Returns whether answers confirm the signatures of their requests.
+    pub(crate) fn confirms(&self) -> bool {
+        self.wss_confirm
+    }
+
     /// Returns the security of a client, if any option is given.
     pub(crate) fn of_client(&self, answers: &Incoming, is_dry: bool) -> anyhow::Result<Option<ClientSecurity>> {
-        let policy = answers.policy(self.wss_clock)?;
-        self.expect_use_of_clock(policy.is_some())?;
-        Ok(match (self.read(is_dry)?, policy) {
-            (None, None) => None,
-            (Some(requests), None) => Some(ClientSecurity::new(requests)),
-            (requests, Some(policy)) => {
-                Some(ClientSecurity::new(requests.unwrap_or_default()).with_answer_policy(policy))
-            }
-        })
+        self.client(answers.policy(self.wss_clock)?, is_dry)
+    }
+
+    /// Returns the security of the users of a load, if any option is given. Answers are not remembered, because their number has no
+    /// limit.
+    pub(crate) fn of_users(&self, answers: &Incoming, is_dry: bool) -> anyhow::Result<Option<ClientSecurity>> {
+        self.client(answers.policy(self.wss_clock)?.map(Policy::without_replay_cache), is_dry)
+    }
+
+    fn client(&self, answers: Option<Policy>, is_dry: bool) -> anyhow::Result<Option<ClientSecurity>> {
+        self.expect_use_of_clock(answers.is_some())?;
+        if self.wss_confirm && answers.is_none() {
+            bail!(
+                "found --wss-confirm, expected --wss-trust or --wss-ca, too: answers that confirm a request are signed"
+            );
+        }
+        let requests = self.read(is_dry)?;
+        if requests.is_none() && answers.is_none() {
+            return Ok(None);
+        }
+        let mut security = ClientSecurity::new(requests.unwrap_or_default());
+        if let Some(policy) = answers {
+            security = security.with_answer_policy(policy);
+        }
+        Ok(Some(if self.wss_confirm { security.with_signature_confirmation() } else { security }))
     }
 
     /// Returns what requests to a server must have, if any option is given.
@@ -240,13 +264,6 @@ impl Incoming {
         }))
     }
 
-    /// Returns what the answers of a load must have, if any option is given. They are not remembered, because their number has no limit.
-    pub(crate) fn policy_of_many(&self, requests: &Outgoing) -> anyhow::Result<Option<Policy>> {
-        let policy = self.policy(requests.wss_clock)?;
-        requests.expect_use_of_clock(policy.is_some())?;
-        Ok(policy.map(Policy::without_replay_cache))
-    }
-
     /// Returns what messages in files must have, at a time, if any option is given. Files may be read again.
     pub(crate) fn policy_at(&self, time: Option<SystemTime>) -> anyhow::Result<Option<Policy>> {
         let policy = self.policy(None)?.map(Policy::without_replay_cache);
@@ -257,16 +274,23 @@ impl Incoming {
     }
 }
 
-/// Verifies a message by a policy that asks nobody else: no passwords are checked, and nothing is remembered. `charset` is that of
-/// its media type.
-pub(crate) fn verify(policy: &Policy, message: &[u8], charset: Option<Charset>) -> Result<(), castile_wss::Error> {
-    let verified = policy.verify_in(message, charset).now_or_never();
-    verified.unwrap_or_else(|| unreachable!("signatures are checked at once")).map(drop)
+/// Verifies a message, whose package is in memory, by a policy that asks nobody else: no passwords are checked.
+pub(crate) fn verify(policy: &Policy, message: &mut Received) -> Result<(), castile_wss::Error> {
+    at_once(policy.verify_received(message)).map(drop)
+}
+
+/// Checks the security of an answer, whose package is in memory. `signatures` are those of the request.
+pub(crate) fn verify_answer(
+    security: &ClientSecurity,
+    answer: &mut Received,
+    signatures: &[Vec<u8>],
+) -> Result<(), castile_soap::Error> {
+    at_once(security.verify(answer, signatures))
 }
 
 /// Secures a message with keys from files.
-pub(crate) fn secure(security: &OutgoingSecurity, message: &[u8]) -> Result<Vec<u8>, castile_wss::Error> {
-    security.secure(message).now_or_never().unwrap_or_else(|| unreachable!("keys in files are always ready"))
+pub(crate) fn secure(security: &ClientSecurity, message: Vec<u8>) -> Result<SecuredRequest, castile_soap::Error> {
+    at_once(security.secure(&Written::new(message)))
 }
 
 /// Reads the names and passwords of users.

@@ -3,11 +3,12 @@
 use std::borrow::Cow;
 use std::cell::RefCell;
 
+use bytes::Bytes;
 use castile_load::HttpResponse;
 use castile_mime as mime;
-use castile_soap::{Envelope, Version};
+use castile_soap::{Envelope, Received, Version};
 use castile_wsdl::Definitions;
-use castile_wss::message::Policy;
+use castile_wss::message::ClientSecurity;
 use castile_xml::{CachedReader, Charset, Limits, Memory, Token};
 use castile_xsd::ExpandedName;
 use castile_xsd::validate::{Chosen, Problem, Validator};
@@ -16,6 +17,7 @@ use super::service::{Operation, Service};
 use crate::contracts::envelope;
 use crate::contracts::expression::{Expression, Tree};
 use crate::contracts::shape::Shape;
+use crate::package;
 use crate::signatures::messages;
 
 /// The maximum number of quoted bytes of an answer that isn't a SOAP message.
@@ -37,8 +39,6 @@ pub(super) struct Judge {
     pub(super) expressions: Vec<Expression>,
     /// The values to extract from answers.
     pub(super) extracts: Vec<Extract>,
-    /// The security that answers must have; checked for a sample.
-    pub(super) policy: Option<Policy>,
 }
 
 /// Whether a fault is expected.
@@ -67,13 +67,14 @@ thread_local! {
 }
 
 impl Judge {
-    /// Checks an answer to the operation with this number. With `in_full`, also makes the checks for a sample. Extracted values are stored
-    /// in `values`.
+    /// Checks an answer to the operation with this number. With `in_full`, also makes the checks for a sample, such as that of its
+    /// security, for a request with these signatures. Extracted values are stored in `values`.
     pub(super) fn judge(
         &self,
         (number, operation): (usize, &Operation),
         response: &HttpResponse<'_>,
         in_full: bool,
+        security: Option<(&ClientSecurity, &[Vec<u8>])>,
         values: &mut [Option<String>],
         memory: &mut Memory,
     ) -> Result<(), String> {
@@ -86,8 +87,8 @@ impl Judge {
         let text = castile_xml::decode(&message, charset).map_err(|error| error.to_string())?;
         let mut reader = CachedReader::decoded(&text, Limits::default(), memory).map_err(|error| error.to_string())?;
         let is_fault = read_to_payload(&mut reader)?;
-        if in_full && let Some(policy) = &self.policy {
-            check_security(policy, response, &message, charset)?;
+        if in_full && let Some((security, signatures)) = security {
+            check_security(security, signatures, response, charset)?;
         }
         self.fault(is_fault, &message, charset)?;
         if in_full {
@@ -188,18 +189,22 @@ impl Judge {
     }
 }
 
-/// Checks that an answer fulfils a policy. A signature of the reference to a part doesn't cover the part.
+/// Checks the security of an answer, with its attachments.
 fn check_security(
-    policy: &Policy,
+    security: &ClientSecurity,
+    signatures: &[Vec<u8>],
     response: &HttpResponse<'_>,
-    message: &[u8],
     charset: Option<Charset>,
 ) -> Result<(), String> {
-    if response.header("content-type").is_some_and(|kind| kind.to_ascii_lowercase().contains("application/xop+xml")) {
-        return Err("the security of an answer with MTOM can't be checked".to_owned());
-    }
-    messages::verify(policy, message, charset)
-        .map_err(|error| format!("the answer doesn't have the security that is required: {error}"))
+    let body = Bytes::copy_from_slice(response.body);
+    let mut answer = match package_type(response) {
+        Some(content_type) => {
+            let related = mime::Related::parse(content_type);
+            related.and_then(|related| package::received(&related, body)).map_err(|error| error.to_string())?
+        }
+        None => Received { charset, ..Received::from(body) },
+    };
+    messages::verify_answer(security, &mut answer, signatures).map_err(|error| error.to_string())
 }
 
 /// Checks that the schema defines the answers of all operations.
@@ -290,13 +295,13 @@ fn fault(message: &[u8], charset: Option<Charset>) -> Option<String> {
 
 /// Returns the envelope: the whole body, or the root part of a package (RFC 2387 §3.2).
 fn root_part<'a>(response: &HttpResponse<'a>) -> Result<Cow<'a, [u8]>, String> {
-    let Some(content_type) = response.header("content-type").filter(|value| is_package(value)) else {
+    let Some(content_type) = package_type(response) else {
         return Ok(Cow::Borrowed(response.body));
     };
     let read = || -> Result<Vec<u8>, mime::Error> {
         let related = mime::Related::parse(content_type)?;
         let mut parser = mime::Parser::new(related.boundary(), mime::Limits::default());
-        parser.feed(bytes::Bytes::copy_from_slice(response.body));
+        parser.feed(Bytes::copy_from_slice(response.body));
         parser.finish();
         let (mut is_root, mut root) = (false, Vec::new());
         while let Some(event) = parser.next()? {
@@ -315,9 +320,12 @@ fn root_part<'a>(response: &HttpResponse<'a>) -> Result<Cow<'a, [u8]>, String> {
     read().map(Cow::Owned).map_err(|error| error.to_string())
 }
 
-fn is_package(content_type: &str) -> bool {
-    let essence = content_type.split(';').next().unwrap_or_default().trim();
-    essence.eq_ignore_ascii_case("multipart/related")
+/// Returns the Content-Type of an answer that is a package.
+fn package_type<'r>(response: &'r HttpResponse<'_>) -> Option<&'r str> {
+    response.header("content-type").filter(|content_type| {
+        let essence = content_type.split(';').next().unwrap_or_default().trim();
+        essence.eq_ignore_ascii_case("multipart/related")
+    })
 }
 
 fn charset(content_type: &str) -> Option<Charset> {

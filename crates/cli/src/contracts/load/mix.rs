@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use anyhow::{Context, bail};
-use castile_wss::message::OutgoingSecurity;
+use castile_wss::message::ClientSecurity;
 use castile_xml::tree::{Document, Position};
 use castile_xsd::validate::Problem;
 
@@ -33,8 +33,10 @@ pub(super) struct Mix {
     pub(super) row_per_round: bool,
     /// The names of extracted values.
     pub(super) values: Vec<String>,
-    /// What is added to each request.
-    pub(super) security: Option<OutgoingSecurity>,
+    /// What is added to requests, and what answers must have.
+    pub(super) security: Option<ClientSecurity>,
+    /// Whether anything is added to requests.
+    pub(super) secures_requests: bool,
     pub(super) judge: Judge,
 }
 
@@ -99,6 +101,7 @@ impl Mix {
             row_per_round,
             values,
             security: None,
+            secures_requests: false,
             judge,
         }
     }

@@ -19,6 +19,8 @@ pub(super) struct UserScript {
     values: Vec<Option<String>>,
     memory: Memory,
     sent: u64,
+    /// The signatures of the last request.
+    signatures: Vec<Vec<u8>>,
 }
 
 impl UserScript {
@@ -30,6 +32,7 @@ impl UserScript {
             values: vec![None; mix.values.len()],
             memory: Memory::default(),
             sent: 0,
+            signatures: Vec::new(),
         }
     }
 
@@ -68,10 +71,11 @@ impl Script for UserScript {
                 request.headers.push_str(&String::from_utf8_lossy(&lines));
             }
         }
-        if let Some(security) = &mix.security {
-            let secured = messages::secure(security, &request.body);
-            request.body =
-                secured.map_err(|error| NoRequest::Failed(format!("the request can't be secured: {error}")))?;
+        if let (true, Some(security)) = (mix.secures_requests, &mix.security) {
+            let secured = messages::secure(security, std::mem::take(&mut request.body));
+            let secured = secured.map_err(|error| NoRequest::Failed(error.to_string()))?;
+            request.body = secured.message;
+            self.signatures = secured.signatures;
         }
         self.sent = request.body.len() as u64;
         Ok(())
@@ -80,8 +84,9 @@ impl Script for UserScript {
     fn judge(&mut self, number: usize, response: &HttpResponse<'_>, in_full: bool) -> Result<Answer, String> {
         let number = self.mix.round[number];
         let operation = &self.mix.service.operations[number];
-        let Self { values, memory, .. } = self;
-        self.mix.judge.judge((number, operation), response, in_full, values, memory).map_err(|wrong| {
+        let Self { values, memory, signatures, .. } = self;
+        let security = self.mix.security.as_ref().map(|security| (security, &**signatures));
+        self.mix.judge.judge((number, operation), response, in_full, security, values, memory).map_err(|wrong| {
             match &*self.mix.service.operations {
                 [_] => wrong,
                 _ => format!("{}: {wrong}", operation.name),

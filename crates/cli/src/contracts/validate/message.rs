@@ -16,7 +16,7 @@ use super::package::Package;
 use crate::contracts::envelope;
 use crate::contracts::shape::Shape;
 
-pub(super) const XOP: &str = "http://www.w3.org/2004/08/xop/include";
+const XOP: &str = "http://www.w3.org/2004/08/xop/include";
 /// The number of validators: the walk, the schema of envelopes twice, the contract's schemas, and the reader of SOAP encoding.
 const VALIDATORS: usize = 5;
 /// The maximum number of expected names that are reported.

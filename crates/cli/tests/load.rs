@@ -923,7 +923,7 @@ impl Drop for Mock {
     }
 }
 
-/// Signatures over attachments, and answers that confirm requests, were once not checked.
+/// Signatures over attachments, and answers that confirm requests, were once not checked, and no assertions were sent.
 #[test]
 fn signed_answers_are_checked_with_their_attachments() {
     let photos = Mock::start("photos.wsdl", &["--data", "photos"]);
@@ -938,6 +938,13 @@ fn signed_answers_are_checked_with_their_attachments() {
     assert_eq!(wrong.status.code(), Some(3), "{}", told(&wrong));
     assert!(told(&wrong).contains("the attachment \"photo=1@photos\" is not signed"), "{}", told(&wrong));
     drop(partly);
+    let issuer = ["--wss-issuer", "https://sts.example/?tenant=tea=keys/sts.pem", "--wss-audience", "urn:orders"];
+    let asserted = Mock::start("orders.wsdl", &issuer);
+    let right = asserted.load("orders.wsdl", "Price", &["--wss-assertion", "keys/holder-of-key.xml"]);
+    assert_eq!(right.status.code(), Some(0), "{}", told(&right));
+    let wrong = asserted.load("orders.wsdl", "Price", &[]);
+    assert_eq!(wrong.status.code(), Some(3), "{}", told(&wrong));
+    drop(asserted);
     let confirming = Mock::start("orders.wsdl", &["--wss-confirm"]);
     for arguments in [&["--wss-confirm"][..], &[]] {
         let confirmed = confirming.load("orders.wsdl", "Price", arguments);

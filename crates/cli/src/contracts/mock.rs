@@ -163,7 +163,9 @@ fn security(arguments: &Arguments, is_verbose: bool) -> anyhow::Result<Option<Se
     let replies = reply_security.read(false)?;
     let Some(policy) = reply_security.of_requests(request_security, users)? else {
         if replies.is_some() {
-            bail!("replies are secured only if requests are: expected --wss-trust, --wss-ca or --wss-users, too");
+            bail!(
+                "replies are secured only if requests are: expected --wss-trust, --wss-ca, --wss-issuer or --wss-users, too"
+            );
         }
         return Ok(None);
     };

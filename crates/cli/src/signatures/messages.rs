@@ -7,9 +7,11 @@ use std::time::{Duration, SystemTime};
 use anyhow::{anyhow, bail};
 use castile_soap::{MessageSecurity, Received, SecuredRequest, Written};
 use castile_wss::message::{
-    CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, UsernameToken,
+    AssertionPolicy, CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, Remembered,
+    ReplayCache, UsernameToken,
 };
 use castile_wss::{PrivateKey, Secret, Trust};
+use futures_util::future::{BoxFuture, ready};
 
 use super::{certificates, read};
 use crate::package::at_once;
@@ -42,10 +44,13 @@ pub(crate) struct Outgoing {
     /// How the signature says which certificate it was made with
     #[arg(long, value_name = "FORM", value_enum, default_value_t, requires = "wss_cert")]
     wss_cert_form: Form,
-    /// A part to sign: body, timestamp, user, addressing, attachments, or {NAMESPACE}NAME for a header block; may be repeated [default: the
-    /// first five, if the message has them]
+    /// A part to sign: body, timestamp, user, assertion, addressing, attachments, or {NAMESPACE}NAME for a header block; may be repeated
+    /// [default: the first six, if the message has them]
     #[arg(long, value_name = "PART", value_parser = part, requires = "wss_key")]
     wss_sign: Vec<Part>,
+    /// Send the SAML assertion in this file. With --wss-key and without --wss-cert, the key is that of its subject
+    #[arg(long, value_name = "FILE")]
+    wss_assertion: Option<PathBuf>,
     /// Answers confirm the signature of their request (SignatureConfirmation), so that nobody can exchange them
     #[arg(long, requires = "wss_key")]
     wss_confirm: bool,
@@ -65,6 +70,15 @@ pub(crate) struct Incoming {
     /// Require messages that are received to be signed with a certificate that was issued with one of these, as PEM; may be repeated
     #[arg(long, value_name = "FILE")]
     wss_ca: Vec<PathBuf>,
+    /// Require a SAML assertion by this issuer, with the certificate that it signs with, as PEM; may be repeated
+    #[arg(long, value_name = "NAME=FILE")]
+    wss_issuer: Vec<String>,
+    /// A name of the receiver; assertions for others are refused; may be repeated
+    #[arg(long, value_name = "NAME", requires = "wss_issuer")]
+    wss_audience: Vec<String>,
+    /// Also accept assertions whose subject signed nothing (bearer)
+    #[arg(long, requires = "wss_issuer")]
+    wss_bearer: bool,
 }
 
 /// Whom a server lets in.
@@ -123,19 +137,20 @@ fn part(text: &str) -> Result<Part, String> {
         ("body", _) => Ok(Part::Body),
         ("timestamp", _) => Ok(Part::Timestamp),
         ("user", _) => Ok(Part::Username),
+        ("assertion", _) => Ok(Part::Assertion),
         ("addressing", _) => Ok(Part::Addressing),
         ("attachments", _) => Ok(Part::Attachments),
         (_, Some((namespace, local))) if !local.is_empty() => {
             Ok(Part::Header { namespace: namespace.to_owned(), local: local.to_owned() })
         }
-        _ => Err("expected body, timestamp, user, addressing, attachments or {NAMESPACE}NAME".to_owned()),
+        _ => Err("expected body, timestamp, user, assertion, addressing, attachments or {NAMESPACE}NAME".to_owned()),
     }
 }
 
 impl Outgoing {
     /// Returns whether anything is added.
     pub(crate) fn is_given(&self) -> bool {
-        self.wss_timestamp || self.wss_user.is_some() || self.wss_key.is_some()
+        self.wss_timestamp || self.wss_user.is_some() || self.wss_key.is_some() || self.wss_assertion.is_some()
     }
 
     /// Reads the keys and the password. A dry run, which sends nothing, asks for no password.
@@ -144,8 +159,8 @@ impl Outgoing {
             return Ok(None);
         }
         let mut security = OutgoingSecurity::new();
-        // Whoever checks a signature wants to know how old it is.
-        if self.wss_timestamp || self.wss_key.is_some() {
+        // Whoever checks a signature or an assertion wants to know how old the message is.
+        if self.wss_timestamp || self.wss_key.is_some() || self.wss_assertion.is_some() {
             security = security.with_timestamp();
         }
         if let Some(name) = &self.wss_user {
@@ -171,6 +186,13 @@ impl Outgoing {
                 Form::KeyIdentifier => CertificateForm::KeyIdentifier,
                 Form::Thumbprint => CertificateForm::Thumbprint,
             });
+        }
+        if let Some(path) = &self.wss_assertion {
+            security = security.with_assertion(read(path)?);
+            // A sender with a certificate of its own vouches for the subject.
+            if self.wss_key.is_some() && self.wss_cert.is_none() {
+                security = security.with_key_of_subject();
+            }
         }
         if !self.wss_sign.is_empty() {
             security = security.with_signed(self.wss_sign.iter().cloned());
@@ -202,7 +224,7 @@ impl Outgoing {
     /// Returns the security of the users of a load, if any option is given. Answers are not remembered, because their number has no
     /// limit.
     pub(crate) fn of_users(&self, answers: &Incoming, is_dry: bool) -> anyhow::Result<Option<ClientSecurity>> {
-        self.client(answers.policy(self.wss_clock)?.map(Policy::without_replay_cache), is_dry)
+        self.client(answers.policy(self.wss_clock)?.map(unremembered), is_dry)
     }
 
     fn client(&self, answers: Option<Policy>, is_dry: bool) -> anyhow::Result<Option<ClientSecurity>> {
@@ -242,7 +264,28 @@ impl Outgoing {
 impl Incoming {
     /// Returns whether anything is required.
     pub(crate) fn is_given(&self) -> bool {
+        self.has_trust() || !self.wss_issuer.is_empty()
+    }
+
+    fn has_trust(&self) -> bool {
         !(self.wss_trust.is_empty() && self.wss_ca.is_empty())
+    }
+
+    /// Returns which assertions are accepted, without those that a sender vouches for.
+    fn assertions(&self) -> anyhow::Result<AssertionPolicy> {
+        let mut issuers: BTreeMap<&str, Trust> = BTreeMap::new();
+        for given in &self.wss_issuer {
+            // A name may be a URL with an equals sign.
+            let Some((name, path)) = given.rsplit_once('=') else {
+                bail!("found --wss-issuer {given}, expected NAME=FILE");
+            };
+            let trust = issuers.remove(name).unwrap_or_default();
+            issuers.insert(name, certificates(path.as_ref())?.into_iter().fold(trust, Trust::with_certificate));
+        }
+        let policy = AssertionPolicy::new();
+        let policy = issuers.into_iter().fold(policy, |policy, (name, trust)| policy.with_issuer(name, trust));
+        let policy = self.wss_audience.iter().fold(policy, AssertionPolicy::with_audience);
+        Ok(if self.wss_bearer { policy.with_bearer() } else { policy })
     }
 
     /// Returns what received messages must have, if any option is given.
@@ -257,7 +300,15 @@ impl Incoming {
         for path in &self.wss_ca {
             trust = certificates(path)?.into_iter().fold(trust, Trust::with_authority);
         }
-        let policy = Policy::signed_by(trust);
+        let policy = match (self.has_trust(), self.wss_issuer.is_empty()) {
+            (_, true) => Policy::signed_by(trust),
+            (false, false) => Policy::asserted_by(self.assertions()?),
+            // Those who are trusted to sign may vouch for others.
+            (true, false) => {
+                let assertions = self.assertions()?.with_sender_vouches(trust.clone());
+                Policy::signed_by(trust).with_assertions(assertions)
+            }
+        };
         Ok(Some(match clock {
             Some(offset) => policy.with_clock(move || offset.now()),
             None => policy,
@@ -266,11 +317,26 @@ impl Incoming {
 
     /// Returns what messages in files must have, at a time, if any option is given. Files may be read again.
     pub(crate) fn policy_at(&self, time: Option<SystemTime>) -> anyhow::Result<Option<Policy>> {
-        let policy = self.policy(None)?.map(Policy::without_replay_cache);
+        let policy = self.policy(None)?.map(unremembered);
         Ok(policy.map(|policy| match time {
             Some(time) => policy.with_clock(move || time),
             None => policy,
         }))
+    }
+}
+
+/// Returns a policy that accepts messages again, and assertions for one use.
+fn unremembered(policy: Policy) -> Policy {
+    policy.with_replay_cache(Unremembered)
+}
+
+/// Remembers nothing.
+#[derive(Debug)]
+struct Unremembered;
+
+impl ReplayCache for Unremembered {
+    fn remember(&self, _: [u8; 32], _: SystemTime, _: SystemTime) -> BoxFuture<'_, Remembered> {
+        Box::pin(ready(Remembered::New))
     }
 }
 
@@ -326,6 +392,7 @@ mod tests {
         let block = Part::Header { namespace: "urn:a".to_owned(), local: "b".to_owned() };
         assert_eq!(part("{urn:a}b"), Ok(block));
         assert_eq!(part("attachments"), Ok(Part::Attachments));
+        assert_eq!(part("assertion"), Ok(Part::Assertion));
         assert!(part("{urn:a}").is_err());
         assert!(part("b").is_err());
     }

@@ -36,7 +36,11 @@ static SIGNED: LazyLock<HashSet<Vec<String>>> = LazyLock::new(|| {
 /// What the assertions of the seeds say.
 static ASSERTIONS: LazyLock<Vec<Assertion>> = LazyLock::new(|| {
     let explanations = seeds("signatures").into_iter().filter_map(|seed| explained(&seed));
-    let assertions: Vec<_> = explanations.flat_map(|explanation| explanation.assertions).map(without_places).collect();
+    let assertions: Vec<_> = explanations
+        .flat_map(|explanation| explanation.security)
+        .flat_map(|security| security.assertions)
+        .map(without_places)
+        .collect();
     assert!(assertions.len() > 2, "{} assertions are too few", assertions.len());
     assertions
 });

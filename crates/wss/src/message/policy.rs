@@ -20,7 +20,7 @@ use super::fault::code_prefix;
 use super::header::{SecurityHeader, Timestamp};
 use super::memory::Reserved;
 use super::part::Part;
-use super::replay::{Remembered, ReplayCache, ReplayMemory};
+use super::replay::{ReplayCache, ReplayMemory, remember};
 use super::signed::{
     MessageSignature, Required, Signers, assertion_part, attachment_parts, check_places, check_signed,
 };
@@ -589,34 +589,6 @@ fn named_by(mut signatures: Vec<VerifiedSignature>, subject: Option<(usize, &Str
         subject.clone_from(id);
     }
     signatures
-}
-
-/// Remembers what identifies a message, or an assertion.
-async fn remember(
-    replays: &dyn ReplayCache,
-    identities: &[[u8; 32]],
-    age: Duration,
-    now: SystemTime,
-) -> Result<(), Error> {
-    if identities.is_empty() {
-        return Ok(());
-    }
-    let Some(until) = now.checked_add(age) else {
-        return Err(Error::new(ErrorKind::Limit, "a message that would have to be remembered for ever"));
-    };
-    for identity in identities {
-        match replays.remember(*identity, until, now).await {
-            Remembered::New => {}
-            Remembered::Known => {
-                return Err(Error::new(ErrorKind::Replayed, "the message, or its assertion, was received before"));
-            }
-            Remembered::Full => {
-                let message = "the message can't be remembered: the replay cache is full or not available";
-                return Err(Error::new(ErrorKind::Limit, message));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn sha256(bytes: &[u8]) -> Result<[u8; 32], Error> {

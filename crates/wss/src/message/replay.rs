@@ -3,9 +3,11 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use futures_util::future::{BoxFuture, ready};
+
+use crate::{Error, ErrorKind};
 
 /// Remembers which messages were received, until they expire. Several servers of one service can share one.
 pub trait ReplayCache: fmt::Debug + Send + Sync {
@@ -81,6 +83,34 @@ impl ReplayCache for ReplayMemory {
     fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered> {
         Box::pin(ready(self.remember_now(message, until, now)))
     }
+}
+
+/// Remembers what identifies a message, or an assertion.
+pub(super) async fn remember(
+    replays: &dyn ReplayCache,
+    identities: &[[u8; 32]],
+    age: Duration,
+    now: SystemTime,
+) -> Result<(), Error> {
+    if identities.is_empty() {
+        return Ok(());
+    }
+    let Some(until) = now.checked_add(age) else {
+        return Err(Error::new(ErrorKind::Limit, "a message that would have to be remembered for ever"));
+    };
+    for identity in identities {
+        match replays.remember(*identity, until, now).await {
+            Remembered::New => {}
+            Remembered::Known => {
+                return Err(Error::new(ErrorKind::Replayed, "the message, or its assertion, was received before"));
+            }
+            Remembered::Full => {
+                let message = "the message can't be remembered: the replay cache is full or not available";
+                return Err(Error::new(ErrorKind::Limit, message));
+            }
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use crate::{Reader, scan};
 use super::written::text_escape;
 
 /// How many different elements are remembered.
-const MAX_TAGS: usize = 8;
+const TAGS: usize = 8;
 /// Up to this length, a text is searched byte by byte.
 const SHORT: usize = 32;
 
@@ -17,7 +17,7 @@ const SHORT: usize = 32;
 /// are still in scope.
 #[derive(Debug, Default)]
 pub(super) struct Leaves {
-    tags: [Tag; MAX_TAGS],
+    tags: [Tag; TAGS],
     count: usize,
     /// The number of the tag that is likely to be next.
     next: usize,
@@ -33,7 +33,7 @@ struct Tag {
 impl Leaves {
     /// Remembers an element without children, by the place of its start tag.
     pub(super) fn add(&mut self, reader: &Reader<'_>, at: usize, length: usize) {
-        if self.count < MAX_TAGS && self.number_of(reader, at).is_none() {
+        if self.count < TAGS && self.number_of(reader, at).is_none() {
             self.tags[self.count] = Tag { at, length };
             self.count += 1;
         }

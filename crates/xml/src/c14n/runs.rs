@@ -13,9 +13,9 @@ use super::output::{XSI_NAMESPACE, prefixes_in};
 use super::written::{canonical_tag, is_canonical_text};
 
 /// The least length of a part, in bytes. Shorter ones gain little.
-const MIN_LENGTH: usize = 256;
+const WORTHWHILE: usize = 256;
 /// Maximum number of prefixes of the tags in a part.
-const MAX_PREFIXES: usize = 4;
+const PREFIXES: usize = 4;
 
 /// Parts of a document that consist of whole elements and the text between them, and that are canonical as they are written. They have
 /// no declarations, and no values that use prefixes in scope. A writer of canonical forms need not read them
@@ -77,7 +77,7 @@ struct Current<'a> {
 
 impl Default for FindRuns<'_> {
     fn default() -> Self {
-        FindRuns::with_min_length(MIN_LENGTH)
+        FindRuns::with_min_length(WORTHWHILE)
     }
 }
 
@@ -198,7 +198,7 @@ impl<'a> FindRuns<'a> {
 
     /// Adds a prefix of a start tag, which begins a run if there is none, or if that would have too many prefixes.
     fn add_prefix(&mut self, reader: &Reader<'a>, tag: StartTag<'a>, prefix: &'a str) {
-        let is_too_much = |run: &Current<'_>| !run.prefixes.contains(&prefix) && run.prefixes.len() == MAX_PREFIXES;
+        let is_too_much = |run: &Current<'_>| !run.prefixes.contains(&prefix) && run.prefixes.len() == PREFIXES;
         if self.run.as_ref().is_some_and(is_too_much) {
             self.break_off();
         }

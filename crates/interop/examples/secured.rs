@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! secured serve FOLDER           prints `listening on http://ADDRESS` and serves until it is killed
-//! secured call FOLDER SCENARIO,… URL
+//! secured call FOLDER SCENARIO,… URL [NOTE]
 //!                                calls a service, and prints a line for each case
 //! ```
 //!
@@ -99,8 +99,9 @@ async fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["serve", folder] => serve(&Store(folder.into())).await,
-        ["call", folder, scenarios, url] => call(&Store(folder.into()), scenarios, url).await,
-        _ => bail!("usage: secured serve FOLDER | call FOLDER SCENARIO,… URL"),
+        ["call", folder, scenarios, url] => call(&Store(folder.into()), scenarios, url, NOTE).await,
+        ["call", folder, scenarios, url, note] => call(&Store(folder.into()), scenarios, url, note).await,
+        _ => bail!("usage: secured serve FOLDER | call FOLDER SCENARIO,… URL [NOTE]"),
     }
 }
 
@@ -140,14 +141,14 @@ impl Orders for Shop {
     }
 }
 
-async fn call(store: &Store, scenarios: &str, url: &str) -> anyhow::Result<()> {
+async fn call(store: &Store, scenarios: &str, url: &str, note: &str) -> anyhow::Result<()> {
     for name in scenarios.split(',') {
         let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
         let scenario = scenario.with_context(|| format!("there is no scenario {name}"))?;
         for (version, soap) in VERSIONS {
-            let caller = Caller { store, scenario, url, version, soap };
+            let caller = Caller { store, scenario, url, version, soap, note };
             let security = caller.security("client", PASSWORD)?;
-            caller.tell("order", right(caller.order("plain", security.clone(), 2).await?, caller.photo()));
+            caller.tell("order", caller.right(caller.order("plain", security.clone(), 2).await?));
             caller.tell("fault", sold_out(caller.order("plain", security.clone(), 200).await?));
             if scenario.signature.is_some() {
                 caller.tell("altered request", refused(caller.order("altered-request", security.clone(), 2).await?));
@@ -176,6 +177,7 @@ struct Caller<'c> {
     url: &'c str,
     version: &'static str,
     soap: Version,
+    note: &'c str,
 }
 
 impl Caller<'_> {
@@ -210,25 +212,25 @@ impl Caller<'_> {
         }
         let url = format!("{}/{treatment}/{}/{}", self.url, self.scenario.name, self.version);
         let client = OrdersClient::new(&url)?.with_options(options);
-        let order = Order { customer: "Ada".to_owned(), quantity, note: NOTE.to_owned(), photo: self.photo() };
+        let order = Order { customer: "Ada".to_owned(), quantity, note: self.note.to_owned(), photo: self.photo() };
         Ok(client.order(&order).await)
+    }
+
+    fn right(&self, outcome: Outcome) -> String {
+        match outcome {
+            Ok(OrderResponse { customer, number: 7, note, photo })
+                if customer == "Ada" && note == self.note && photo == self.photo() =>
+            {
+                String::new()
+            }
+            Ok(other) => format!("answered {other:?}"),
+            Err(error) => error.to_string(),
+        }
     }
 
     fn tell(&self, case: &str, wrong: String) {
         let wrong = wrong.replace(['\n', '\t'], " ");
         println!("{}\t{}: {case}\t{wrong}", self.version, self.scenario.name);
-    }
-}
-
-fn right(outcome: Outcome, sent: Option<Base64Binary>) -> String {
-    match outcome {
-        Ok(OrderResponse { customer, number: 7, note, photo })
-            if customer == "Ada" && note == NOTE && photo == sent =>
-        {
-            String::new()
-        }
-        Ok(other) => format!("answered {other:?}"),
-        Err(error) => error.to_string(),
     }
 }
 

@@ -1,13 +1,19 @@
+import jakarta.activation.DataHandler;
+import jakarta.mail.util.ByteArrayDataSource;
 import jakarta.xml.bind.JAXBContext;
 import jakarta.xml.ws.BindingProvider;
 import jakarta.xml.ws.Dispatch;
 import jakarta.xml.ws.Service;
+import jakarta.xml.ws.handler.MessageContext;
 import jakarta.xml.ws.soap.SOAPBinding;
 import jakarta.xml.ws.soap.SOAPFaultException;
+import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.logging.LogManager;
 import javax.xml.namespace.QName;
 import javax.xml.transform.Source;
@@ -54,20 +60,30 @@ public final class Calls {
         tell("fault", soldOut(order("plain", "client", Security.PASSWORD, 200)));
         if (security.isSigned()) {
             tell("altered request", refused(order("altered-request", "client", Security.PASSWORD, 2)));
-            tell("altered answer", refused(order("altered-answer", "client", Security.PASSWORD, 2)));
             tell("stranger", refused(order("refused", "stranger", Security.PASSWORD, 2)));
         }
-        if (!scenario.equals("text")) {
+        if (security.isSigned() || security.hasAssertion()) {
+            tell("altered answer", refused(order("altered-answer", "client", Security.PASSWORD, 2)));
+        }
+        if (security.isSigned() || scenario.equals("digest")) {
             tell("sent twice", refused(order("twice", "client", Security.PASSWORD, 2)));
         }
         if (security.hasPassword()) {
             tell("wrong password", refused(order("refused", "client", "wrong horse", 2)));
         }
+        if (security.hasAssertion()) {
+            tell("altered assertion", refused(order("altered-assertion", "client", Security.PASSWORD, 2)));
+            tell("another issuer", refused(order("refused", "client", Security.PASSWORD, 2, "stranger")));
+        }
+    }
+
+    private Object order(String treatment, String owner, String password, int quantity) {
+        return order(treatment, owner, password, quantity, "issuer");
     }
 
     /** Returns what the answer has, or an exception. */
     @SuppressWarnings("unchecked")
-    private Object order(String treatment, String owner, String password, int quantity) {
+    private Object order(String treatment, String owner, String password, int quantity, String issuer) {
         try {
             QName port = new QName(SECURED, "port");
             Service service = Service.create(new QName(SECURED, "Secured"));
@@ -83,17 +99,48 @@ public final class Calls {
             Client client = ((DispatchImpl<?>) dispatch).getClient();
             // The proxy reads no chunks.
             ((HTTPConduit) client.getConduit()).getClient().setAllowChunking(false);
-            security.ofClient(client, owner, password);
+            security.ofClient(client, owner, password, issuer);
             if (security.hasMtom()) {
                 return orderWithPhoto((Dispatch<Object>) dispatch, quantity);
             }
             String order = "<order xmlns='" + SECURED + "'><customer>Ada</customer><quantity>" + quantity + "</quantity><note>" + Serves.escaped(NOTE) + "</note></order>";
+            byte[] attached = attached();
+            if (attached != null) {
+                DataHandler content = new DataHandler(new ByteArrayDataSource(attached, security.attachedType()));
+                dispatch.getRequestContext().put(MessageContext.OUTBOUND_MESSAGE_ATTACHMENTS, Map.of("what@is.attached", content));
+            }
             DOMResult answer = new DOMResult();
             Source source = ((Dispatch<Source>) dispatch).invoke(new StreamSource(new StringReader(order)));
             TransformerFactory.newInstance().newTransformer().transform(source, answer);
+            checkAttached(dispatch, attached);
             return List.of(Serves.text(answer, "customer"), Serves.text(answer, "number"), Serves.text(answer, "note"));
         } catch (Exception error) {
             return error;
+        }
+    }
+
+    /** Content whose canonical form is another one, but for bytes. */
+    private byte[] attached() {
+        return switch (scenario) {
+            case "attached-text" -> "A note of Ada \nin two lines\n".getBytes(StandardCharsets.UTF_8);
+            case "attached-xml" -> "<?xml version=\"1.0\"?>\n<note to='b' about=\"a\"><!-- none -->A note of Ada <empty/></note>\n"
+                .getBytes(StandardCharsets.UTF_8);
+            case "attached-bytes" -> "A photo of Ada \0\r\n\n\u00ff".getBytes(StandardCharsets.ISO_8859_1);
+            default -> null;
+        };
+    }
+
+    @SuppressWarnings("unchecked")
+    private static void checkAttached(Dispatch<?> dispatch, byte[] expected) throws IOException {
+        Object found = dispatch.getResponseContext().get(MessageContext.INBOUND_MESSAGE_ATTACHMENTS);
+        Collection<DataHandler> parts = found == null ? List.of() : ((Map<String, DataHandler>) found).values();
+        if (parts.size() != (expected == null ? 0 : 1)) {
+            throw new IllegalStateException("the answer has " + parts.size() + " attachments");
+        }
+        for (DataHandler part : parts) {
+            if (!Arrays.equals(part.getInputStream().readAllBytes(), expected)) {
+                throw new IllegalStateException("the attachment of the answer is another one");
+            }
         }
     }
 

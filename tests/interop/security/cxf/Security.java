@@ -53,8 +53,22 @@ final class Security {
         };
     }
 
+    /** Whether requests have a signature of their own. */
     boolean isSigned() {
-        return !scenario.equals("text") && !scenario.equals("digest");
+        return !scenario.equals("text") && !scenario.equals("digest") && !scenario.equals("bearer");
+    }
+
+    /** Whether requests have an assertion. */
+    boolean hasAssertion() {
+        return switch (scenario) {
+            case "holder", "saml1", "vouches", "bearer" -> true;
+            default -> false;
+        };
+    }
+
+    /** Whether answers have a signature. */
+    private boolean answersAreSigned() {
+        return isSigned() || hasAssertion();
     }
 
     /** Whether messages have a photo as a part. */
@@ -62,8 +76,21 @@ final class Security {
         return scenario.equals("mtom");
     }
 
+    /** The media type of what is attached, or null. */
+    String attachedType() {
+        return switch (scenario) {
+            case "attached-text" -> "text/plain; charset=utf-8";
+            case "attached-xml" -> "text/xml";
+            case "attached-bytes" -> "application/octet-stream";
+            default -> null;
+        };
+    }
+
     boolean hasPassword() {
-        return !isSigned() || scenario.equals("both") || scenario.equals("beside");
+        return switch (scenario) {
+            case "text", "digest", "both", "beside" -> true;
+            default -> false;
+        };
     }
 
     /** What of JAX-WS the scenario needs. */
@@ -75,22 +102,29 @@ final class Security {
         };
     }
 
-    /** Secures what a client sends by the key of `owner`, and requires that the server secures its answers. */
-    void ofClient(InterceptorProvider client, String owner, String password) throws Exception {
-        client.getOutInterceptors().add(out(owner, hasPassword(), password));
-        in(client, "server", false);
+    /**
+     * Secures what a client sends by the key of `owner`, with an assertion by `issuer` if there is one, and requires that the server secures
+     * its answers.
+     */
+    void ofClient(InterceptorProvider client, String owner, String password, String issuer) throws Exception {
+        client.getOutInterceptors().add(hasAssertion() ? outWithAssertion(owner, issuer) : out(owner, hasPassword(), password));
+        in(client, "server", actions(false, answersAreSigned()), answersAreSigned(), false);
     }
 
     /** Requires that clients secure what they send, and secures answers and faults. */
     void ofServer(InterceptorProvider server) throws Exception {
-        in(server, "client", hasPassword());
+        if (hasAssertion()) {
+            inWithAssertion(server);
+        } else {
+            in(server, "client", actions(hasPassword(), isSigned()), isSigned(), hasPassword());
+        }
         server.getOutInterceptors().add(out("server", false, null));
         server.getOutFaultInterceptors().add(out("server", false, null));
     }
 
     private WSS4JOutInterceptor out(String owner, boolean withUser, String password) throws Exception {
         Map<String, Object> options = new HashMap<>();
-        options.put(ConfigurationConstants.ACTION, actions(withUser));
+        options.put(ConfigurationConstants.ACTION, actions(withUser, answersAreSigned()));
         options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(password));
         if (withUser) {
             options.put(ConfigurationConstants.USER, USER);
@@ -100,7 +134,7 @@ final class Security {
             // A certificate in a part would have to be read before anybody is known to have sent it.
             options.put(ConfigurationConstants.STORE_BYTES_IN_ATTACHMENT, "false");
         }
-        if (isSigned()) {
+        if (answersAreSigned()) {
             options.put(ConfigurationConstants.SIGNATURE_USER, owner);
             options.put(ConfigurationConstants.SIG_PROP_REF_ID, "crypto");
             options.put("crypto", crypto(owner, null));
@@ -131,6 +165,9 @@ final class Security {
             if (scenario.equals("str")) {
                 parts += ";STRTransform";
             }
+            if (attachedType() != null) {
+                parts += ";{}cid:Attachments";
+            }
             options.put(ConfigurationConstants.SIGNATURE_PARTS, parts);
             if (scenario.equals("addressing")) {
                 String[] blocks = {"To", "Action", "MessageID", "RelatesTo", "From", "ReplyTo", "FaultTo"};
@@ -141,28 +178,66 @@ final class Security {
         return new WSS4JOutInterceptor(options);
     }
 
-    private void in(InterceptorProvider provider, String sender, boolean withUser) throws Exception {
+    private void in(InterceptorProvider provider, String sender, String actions, boolean isSigned, boolean withUser) throws Exception {
         Map<String, Object> options = new HashMap<>();
-        options.put(ConfigurationConstants.ACTION, actions(withUser));
+        options.put(ConfigurationConstants.ACTION, actions);
         options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(PASSWORD));
-        if (isSigned()) {
+        if (isSigned) {
             options.put(ConfigurationConstants.SIG_VER_PROP_REF_ID, "crypto");
             options.put("crypto", crypto(null, sender));
         }
         provider.getInInterceptors().add(new WSS4JInInterceptor(options));
-        if (isSigned()) {
-            DefaultCryptoCoverageChecker checker = new DefaultCryptoCoverageChecker();
-            checker.setSignBody(true);
-            checker.setSignTimestamp(true);
-            checker.setEncryptUsernameToken(false);
-            checker.setSignAddressingHeaders(scenario.equals("addressing"));
-            checker.setSignUsernameToken(withUser && scenario.equals("both"));
-            provider.getInInterceptors().add(checker);
+        if (isSigned) {
+            provider.getInInterceptors().add(coverage(withUser && scenario.equals("both")));
         }
     }
 
-    private String actions(boolean withUser) {
-        return (withUser ? "UsernameToken " : "") + "Timestamp" + (isSigned() ? " Signature" : "");
+    private DefaultCryptoCoverageChecker coverage(boolean ofUser) {
+        DefaultCryptoCoverageChecker checker = new DefaultCryptoCoverageChecker();
+        checker.setSignBody(true);
+        checker.setSignTimestamp(true);
+        checker.setEncryptUsernameToken(false);
+        checker.setSignAddressingHeaders(scenario.equals("addressing"));
+        checker.setSignUsernameToken(ofUser);
+        return checker;
+    }
+
+    private WSS4JOutInterceptor outWithAssertion(String owner, String issuer) throws Exception {
+        Map<String, Object> options = new HashMap<>();
+        options.put(ConfigurationConstants.ACTION, "Timestamp " + (isSigned() ? "SAMLTokenSigned" : "SAMLTokenUnsigned"));
+        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(null));
+        options.put(ConfigurationConstants.SAML_CALLBACK_REF, assertions(owner, issuer));
+        options.put(ConfigurationConstants.SIGNATURE_USER, owner);
+        options.put(ConfigurationConstants.SIG_PROP_REF_ID, "crypto");
+        options.put("crypto", crypto(owner, null));
+        options.put(ConfigurationConstants.SIG_ALGO, MORE + "rsa-sha256");
+        options.put(ConfigurationConstants.SIG_DIGEST_ALGO, "http://www.w3.org/2001/04/xmlenc#sha256");
+        options.put(ConfigurationConstants.SIG_KEY_ID, "DirectReference");
+        options.put(ConfigurationConstants.SIGNATURE_PARTS, "{Element}{" + envelope() + "}Body;{Element}{" + WSU + "}Timestamp");
+        return new WSS4JOutInterceptor(options);
+    }
+
+    private void inWithAssertion(InterceptorProvider server) throws Exception {
+        Map<String, Object> options = new HashMap<>();
+        options.put(ConfigurationConstants.ACTION, "Timestamp " + (isSigned() ? "Signature " : "") + "SAMLTokenSigned");
+        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(null));
+        options.put(ConfigurationConstants.SIG_VER_PROP_REF_ID, "crypto");
+        options.put("crypto", crypto(null, "client"));
+        server.getInInterceptors().add(new WSS4JInInterceptor(options));
+        if (isSigned()) {
+            server.getInInterceptors().add(coverage(false));
+        }
+    }
+
+    /** Has what an issuer with a key of this name states about the client, for a message that `sender` signs. */
+    CallbackHandler assertions(String sender, String issuer) throws Exception {
+        // OpenSAML, which it needs, is only there for the scenarios with assertions.
+        return (CallbackHandler) Class.forName("Assertions").getDeclaredConstructors()[0].newInstance(
+            scenario, certificate("client-" + keys), crypto(issuer, null), issuer, crypto(sender, null), sender, KEY_PASSWORD);
+    }
+
+    private static String actions(boolean withUser, boolean isSigned) {
+        return (withUser ? "UsernameToken " : "") + "Timestamp" + (isSigned ? " Signature" : "");
     }
 
     private String envelope() {

@@ -1,3 +1,4 @@
+import jakarta.annotation.Resource;
 import jakarta.xml.soap.SOAPConstants;
 import jakarta.xml.soap.SOAPException;
 import jakarta.xml.soap.SOAPFactory;
@@ -6,11 +7,14 @@ import jakarta.xml.ws.Endpoint;
 import jakarta.xml.ws.Provider;
 import jakarta.xml.ws.Service;
 import jakarta.xml.ws.ServiceMode;
+import jakarta.xml.ws.WebServiceContext;
 import jakarta.xml.ws.WebServiceProvider;
+import jakarta.xml.ws.handler.MessageContext;
 import jakarta.xml.ws.soap.SOAPBinding;
 import jakarta.xml.ws.soap.SOAPFaultException;
 import java.io.StringReader;
 import java.util.List;
+import java.util.Map;
 import java.util.logging.LogManager;
 import javax.xml.namespace.QName;
 import javax.xml.transform.Source;
@@ -37,6 +41,8 @@ public final class Serves {
                 String binding = version.equals("12") ? SOAPBinding.SOAP12HTTP_BINDING : SOAPBinding.SOAP11HTTP_BINDING;
                 EndpointImpl endpoint = (EndpointImpl) Endpoint.create(binding, shop, security.features());
                 security.ofServer(endpoint);
+                // How assertions name this service.
+                endpoint.setProperties(Map.of("security.audience-restrictions", SECURED));
                 endpoint.publish("http://127.0.0.1:" + arguments[2] + "/" + scenario + "/" + version);
             }
         }
@@ -64,6 +70,9 @@ public final class Serves {
     @WebServiceProvider
     @ServiceMode(Service.Mode.PAYLOAD)
     public static class Shop11 implements Provider<Source> {
+        @Resource
+        private WebServiceContext context;
+
         String version() {
             return SOAPConstants.SOAP_1_1_PROTOCOL;
         }
@@ -76,6 +85,8 @@ public final class Serves {
                 if (Integer.parseInt(text(order, "quantity")) > 100) {
                     throw soldOut(version());
                 }
+                MessageContext messages = context.getMessageContext();
+                messages.put(MessageContext.OUTBOUND_MESSAGE_ATTACHMENTS, messages.get(MessageContext.INBOUND_MESSAGE_ATTACHMENTS));
                 return new StreamSource(new StringReader("<orderResponse xmlns='" + SECURED + "'><customer>" + escaped(text(order, "customer"))
                     + "</customer><number>7</number><note>" + escaped(text(order, "note")) + "</note></orderResponse>"));
             } catch (TransformerException | SOAPException error) {

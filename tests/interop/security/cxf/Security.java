@@ -1,18 +1,6 @@
 import jakarta.xml.ws.WebServiceFeature;
 import jakarta.xml.ws.soap.AddressingFeature;
 import jakarta.xml.ws.soap.MTOMFeature;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
-import java.security.KeyStore;
-import java.security.PrivateKey;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
-import java.security.spec.PKCS8EncodedKeySpec;
-import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -29,46 +17,28 @@ import org.apache.wss4j.common.ext.WSPasswordCallback;
 
 /** The interceptors of a scenario, for a client or a server, with the keys and certificates of a folder. */
 final class Security {
-    static final String USER = "bookkeeper";
-    static final String PASSWORD = "secret-password";
-    private static final String KEY_PASSWORD = "of no use";
     private static final String WSU = DefaultCryptoCoverageChecker.WSU_NS;
     private static final String WSSE = DefaultCryptoCoverageChecker.WSSE_NS;
     private static final String WSA = DefaultCryptoCoverageChecker.WSA_NS;
     private static final String MORE = "http://www.w3.org/2001/04/xmldsig-more#";
 
-    private final Path folder;
     private final String scenario;
     private final boolean isSoap12;
-    private final String keys;
+    private final Keys keys;
 
     Security(String folder, String scenario, String version) {
-        this.folder = Path.of(folder);
         this.scenario = scenario;
         isSoap12 = version.equals("12");
-        keys = switch (scenario) {
+        keys = new Keys(folder, switch (scenario) {
             case "ecdsa" -> "ec";
             case "ed25519" -> "ed25519";
             default -> "rsa";
-        };
-    }
-
-    /** Whether requests have a signature of their own. */
-    boolean isSigned() {
-        return !scenario.equals("text") && !scenario.equals("digest") && !scenario.equals("bearer");
-    }
-
-    /** Whether requests have an assertion. */
-    boolean hasAssertion() {
-        return switch (scenario) {
-            case "holder", "saml1", "vouches", "bearer" -> true;
-            default -> false;
-        };
+        });
     }
 
     /** Whether answers have a signature. */
     private boolean answersAreSigned() {
-        return isSigned() || hasAssertion();
+        return Scenario.isSigned(scenario) || Scenario.hasAssertion(scenario);
     }
 
     /** Whether messages have a photo as a part. */
@@ -86,13 +56,6 @@ final class Security {
         };
     }
 
-    boolean hasPassword() {
-        return switch (scenario) {
-            case "text", "digest", "both", "beside" -> true;
-            default -> false;
-        };
-    }
-
     /** What of JAX-WS the scenario needs. */
     WebServiceFeature[] features() {
         return switch (scenario) {
@@ -107,16 +70,16 @@ final class Security {
      * its answers.
      */
     void ofClient(InterceptorProvider client, String owner, String password, String issuer) throws Exception {
-        client.getOutInterceptors().add(hasAssertion() ? outWithAssertion(owner, issuer) : out(owner, hasPassword(), password));
+        client.getOutInterceptors().add(Scenario.hasAssertion(scenario) ? outWithAssertion(owner, issuer) : out(owner, Scenario.hasPassword(scenario), password));
         in(client, "server", actions(false, answersAreSigned()), answersAreSigned(), false);
     }
 
     /** Requires that clients secure what they send, and secures answers and faults. */
     void ofServer(InterceptorProvider server) throws Exception {
-        if (hasAssertion()) {
+        if (Scenario.hasAssertion(scenario)) {
             inWithAssertion(server);
         } else {
-            in(server, "client", actions(hasPassword(), isSigned()), isSigned(), hasPassword());
+            in(server, "client", actions(Scenario.hasPassword(scenario), Scenario.isSigned(scenario)), Scenario.isSigned(scenario), Scenario.hasPassword(scenario));
         }
         server.getOutInterceptors().add(out("server", false, null));
         server.getOutFaultInterceptors().add(out("server", false, null));
@@ -127,7 +90,7 @@ final class Security {
         options.put(ConfigurationConstants.ACTION, actions(withUser, answersAreSigned()));
         options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(password));
         if (withUser) {
-            options.put(ConfigurationConstants.USER, USER);
+            options.put(ConfigurationConstants.USER, Cases.USER);
             options.put(ConfigurationConstants.PASSWORD_TYPE, scenario.equals("text") ? "PasswordText" : "PasswordDigest");
         }
         if (hasMtom()) {
@@ -181,7 +144,7 @@ final class Security {
     private void in(InterceptorProvider provider, String sender, String actions, boolean isSigned, boolean withUser) throws Exception {
         Map<String, Object> options = new HashMap<>();
         options.put(ConfigurationConstants.ACTION, actions);
-        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(PASSWORD));
+        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(Cases.PASSWORD));
         if (isSigned) {
             options.put(ConfigurationConstants.SIG_VER_PROP_REF_ID, "crypto");
             options.put("crypto", crypto(null, sender));
@@ -204,7 +167,7 @@ final class Security {
 
     private WSS4JOutInterceptor outWithAssertion(String owner, String issuer) throws Exception {
         Map<String, Object> options = new HashMap<>();
-        options.put(ConfigurationConstants.ACTION, "Timestamp " + (isSigned() ? "SAMLTokenSigned" : "SAMLTokenUnsigned"));
+        options.put(ConfigurationConstants.ACTION, "Timestamp " + (Scenario.isSigned(scenario) ? "SAMLTokenSigned" : "SAMLTokenUnsigned"));
         options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(null));
         options.put(ConfigurationConstants.SAML_CALLBACK_REF, assertions(owner, issuer));
         options.put(ConfigurationConstants.SIGNATURE_USER, owner);
@@ -219,12 +182,12 @@ final class Security {
 
     private void inWithAssertion(InterceptorProvider server) throws Exception {
         Map<String, Object> options = new HashMap<>();
-        options.put(ConfigurationConstants.ACTION, "Timestamp " + (isSigned() ? "Signature " : "") + "SAMLTokenSigned");
+        options.put(ConfigurationConstants.ACTION, "Timestamp " + (Scenario.isSigned(scenario) ? "Signature " : "") + "SAMLTokenSigned");
         options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(null));
         options.put(ConfigurationConstants.SIG_VER_PROP_REF_ID, "crypto");
         options.put("crypto", crypto(null, "client"));
         server.getInInterceptors().add(new WSS4JInInterceptor(options));
-        if (isSigned()) {
+        if (Scenario.isSigned(scenario)) {
             server.getInInterceptors().add(coverage(false));
         }
     }
@@ -233,7 +196,7 @@ final class Security {
     CallbackHandler assertions(String sender, String issuer) throws Exception {
         // OpenSAML, which it needs, is only there for the scenarios with assertions.
         return (CallbackHandler) Class.forName("Assertions").getDeclaredConstructors()[0].newInstance(
-            scenario, certificate("client-" + keys), crypto(issuer, null), issuer, crypto(sender, null), sender, KEY_PASSWORD);
+            scenario, keys.certificate("client"), crypto(issuer, null), issuer, crypto(sender, null), sender, Keys.PASSWORD);
     }
 
     private static String actions(boolean withUser, boolean isSigned) {
@@ -248,7 +211,7 @@ final class Security {
         return callbacks -> {
             for (Callback callback : callbacks) {
                 WSPasswordCallback asked = (WSPasswordCallback) callback;
-                asked.setPassword(asked.getIdentifier().equals(USER) ? password : KEY_PASSWORD);
+                asked.setPassword(asked.getIdentifier().equals(Cases.USER) ? password : Keys.PASSWORD);
             }
         };
     }
@@ -257,37 +220,11 @@ final class Security {
     private Merlin crypto(String owner, String sender) throws Exception {
         Merlin crypto = new Merlin();
         if (owner != null) {
-            KeyStore store = empty();
-            String authority = owner.equals("stranger") ? "others" : "authority";
-            Certificate[] path = {certificate(owner + "-" + keys), certificate(authority)};
-            store.setKeyEntry(owner, key(owner + "-" + keys), KEY_PASSWORD.toCharArray(), path);
-            crypto.setKeyStore(store);
+            crypto.setKeyStore(keys.of(owner));
         }
         if (sender != null) {
-            KeyStore store = empty();
-            store.setCertificateEntry("authority", certificate("authority"));
-            // Without it, a description of the certificate would lead to nothing.
-            store.setCertificateEntry(sender, certificate(sender + "-" + keys));
-            crypto.setTrustStore(store);
+            crypto.setTrustStore(keys.trusted(sender));
         }
         return crypto;
-    }
-
-    private static KeyStore empty() throws GeneralSecurityException, IOException {
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(null, null);
-        return store;
-    }
-
-    private Certificate certificate(String name) throws GeneralSecurityException, IOException {
-        try (InputStream file = Files.newInputStream(folder.resolve(name + ".pem"))) {
-            return CertificateFactory.getInstance("X.509").generateCertificate(file);
-        }
-    }
-
-    private PrivateKey key(String name) throws GeneralSecurityException, IOException {
-        String text = Files.readString(folder.resolve(name + ".key")).replaceAll("-----[A-Z ]*-----|\\s", "");
-        KeyFactory factory = KeyFactory.getInstance(keys.equals("ed25519") ? "Ed25519" : keys.toUpperCase());
-        return factory.generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(text)));
     }
 }

@@ -5,13 +5,13 @@ public final class Users extends PasswordValidationCallback.WsitDigestPasswordVa
     @Override
     public void setPassword(PasswordValidationCallback.Request request) {
         PasswordValidationCallback.DigestPasswordRequest digest = (PasswordValidationCallback.DigestPasswordRequest) request;
-        digest.setPassword(Security.USER.equals(digest.getUsername()) ? Security.PASSWORD : null);
+        digest.setPassword(Cases.USER.equals(digest.getUsername()) ? Cases.PASSWORD : null);
     }
 
     @Override
     public boolean validate(PasswordValidationCallback.Request request) throws PasswordValidationCallback.PasswordValidationException {
         if (request instanceof PasswordValidationCallback.PlainTextPasswordRequest plain) {
-            return Security.USER.equals(plain.getUsername()) && Security.PASSWORD.equals(plain.getPassword());
+            return Cases.USER.equals(plain.getUsername()) && Cases.PASSWORD.equals(plain.getPassword());
         }
         return super.validate(request);
     }

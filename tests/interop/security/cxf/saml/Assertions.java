@@ -69,7 +69,7 @@ final class Assertions implements CallbackHandler {
             case "vouches" -> "sender-vouches";
             default -> "holder-of-key";
         };
-        SubjectBean about = new SubjectBean(Security.USER, null, "urn:oasis:names:tc:SAML:" + (isSaml1 ? "1.0" : "2.0") + ":cm:" + method);
+        SubjectBean about = new SubjectBean(Cases.USER, null, "urn:oasis:names:tc:SAML:" + (isSaml1 ? "1.0" : "2.0") + ":cm:" + method);
         if (method.equals("holder-of-key")) {
             KeyInfoBean key = new KeyInfoBean();
             key.setCertificate(subject);

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! secured serve FOLDER           prints `listening on http://ADDRESS` and serves until it is killed
-//! secured call FOLDER SCENARIO,… URL
+//! secured call FOLDER SCENARIO,… URL [NOTE]
 //!                                calls a service, and prints a line for each case
 //! ```
 //!
@@ -15,12 +15,14 @@ use std::sync::Arc;
 use anyhow::{Context, bail};
 use castile::datatypes::Base64Binary;
 use castile::http::server::{Routes, Server};
+use castile::mime::Part;
 use castile::soap::{Mtom, Version, addressing};
 use castile::wss::message::{
-    CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
+    AssertionPolicy, CertificateForm, ClientSecurity, OutgoingSecurity, Part as SignedPart, PasswordForm, Policy,
+    SecurityLayer, UsernameToken,
 };
 use castile::wss::{Algorithms, Certificate, DigestAlgorithm, PrivateKey, Secret, SignatureAlgorithm, Trust};
-use castile::{CallError, ClientOptions, Detail, Fault, Request, Response};
+use castile::{Call, CallError, ClientOptions, Detail, Fault, Request, Response};
 use tokio::net::TcpListener;
 
 mod contract {
@@ -39,6 +41,15 @@ struct Scenario {
     name: &'static str,
     signature: Option<(Key, CertificateForm)>,
     password: Option<PasswordForm>,
+    assertion: Option<Confirmation>,
+}
+
+/// How the subject of an assertion is confirmed.
+#[derive(Clone, Copy)]
+enum Confirmation {
+    HolderOfKey,
+    SenderVouches,
+    Bearer,
 }
 
 #[derive(Clone, Copy)]
@@ -49,7 +60,7 @@ enum Key {
     Ed25519,
 }
 
-const SCENARIOS: [Scenario; 18] = [
+const SCENARIOS: [Scenario; 25] = [
     signed("token", Key::Rsa, CertificateForm::Token),
     signed("issuer", Key::Rsa, CertificateForm::IssuerSerial),
     signed("identifier", Key::Rsa, CertificateForm::KeyIdentifier),
@@ -64,19 +75,31 @@ const SCENARIOS: [Scenario; 18] = [
     signed("pss", Key::RsaPss, CertificateForm::Token),
     signed("ecdsa", Key::Ec, CertificateForm::Token),
     signed("ed25519", Key::Ed25519, CertificateForm::Token),
-    Scenario { name: "text", signature: None, password: Some(PasswordForm::Text) },
-    Scenario { name: "digest", signature: None, password: Some(PasswordForm::Digest) },
-    Scenario {
-        name: "both",
-        signature: Some((Key::Rsa, CertificateForm::Token)),
-        password: Some(PasswordForm::Digest),
-    },
-    Scenario {
-        name: UNSIGNED_USER,
-        signature: Some((Key::Rsa, CertificateForm::Token)),
-        password: Some(PasswordForm::Digest),
-    },
+    Scenario { password: Some(PasswordForm::Text), ..unsigned("text") },
+    Scenario { password: Some(PasswordForm::Digest), ..unsigned("digest") },
+    Scenario { password: Some(PasswordForm::Digest), ..signed("both", Key::Rsa, CertificateForm::Token) },
+    Scenario { password: Some(PasswordForm::Digest), ..signed(UNSIGNED_USER, Key::Rsa, CertificateForm::Token) },
+    asserted("holder", Confirmation::HolderOfKey),
+    asserted("saml1", Confirmation::HolderOfKey),
+    asserted("vouches", Confirmation::SenderVouches),
+    asserted("bearer", Confirmation::Bearer),
+    signed("attached-text", Key::Rsa, CertificateForm::Token),
+    signed("attached-xml", Key::Rsa, CertificateForm::Token),
+    signed("attached-bytes", Key::Rsa, CertificateForm::Token),
 ];
+
+/// What is attached in a scenario, and its media type. The canonical form of the text and of the document is another one.
+const ATTACHED: [(&str, &str, &[u8]); 3] = [
+    ("attached-text", "text/plain; charset=utf-8", b"A note of Ada \nin two lines\n"),
+    (
+        "attached-xml",
+        "text/xml",
+        b"<?xml version=\"1.0\"?>\n<note to='b' about=\"a\"><!-- none -->A note of Ada <empty/></note>\n",
+    ),
+    ("attached-bytes", "application/octet-stream", b"A photo of Ada \0\r\n\n\xff"),
+];
+/// How many bytes attachments may have together.
+const ATTACHED_BYTES: usize = 10_000;
 
 /// The scenario whose signature doesn't cover the user name.
 const UNSIGNED_USER: &str = "beside";
@@ -90,8 +113,26 @@ const ADDRESSING: &str = "addressing";
 /// The scenario whose messages have a photo as a part.
 const MTOM: &str = "mtom";
 
+/// Who makes assertions, and whom they are for.
+const ISSUER: &str = "https://sts.example";
+const AUDIENCE: &str = "urn:castile:secured";
+
+const fn unsigned(name: &'static str) -> Scenario {
+    Scenario { name, signature: None, password: None, assertion: None }
+}
+
 const fn signed(name: &'static str, key: Key, form: CertificateForm) -> Scenario {
-    Scenario { name, signature: Some((key, form)), password: None }
+    Scenario { signature: Some((key, form)), ..unsigned(name) }
+}
+
+const fn asserted(name: &'static str, confirmation: Confirmation) -> Scenario {
+    Scenario { assertion: Some(confirmation), ..signed(name, Key::Rsa, CertificateForm::Token) }
+}
+
+impl Scenario {
+    fn has_signed_request(&self) -> bool {
+        self.signature.is_some() && !matches!(self.assertion, Some(Confirmation::Bearer))
+    }
 }
 
 #[tokio::main(flavor = "current_thread")]
@@ -99,8 +140,9 @@ async fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     match arguments.iter().map(String::as_str).collect::<Vec<_>>().as_slice() {
         ["serve", folder] => serve(&Store(folder.into())).await,
-        ["call", folder, scenarios, url] => call(&Store(folder.into()), scenarios, url).await,
-        _ => bail!("usage: secured serve FOLDER | call FOLDER SCENARIO,… URL"),
+        ["call", folder, scenarios, url] => call(&Store(folder.into()), scenarios, url, NOTE).await,
+        ["call", folder, scenarios, url, note] => call(&Store(folder.into()), scenarios, url, note).await,
+        _ => bail!("usage: secured serve FOLDER | call FOLDER SCENARIO,… URL [NOTE]"),
     }
 }
 
@@ -131,36 +173,50 @@ async fn serve(store: &Store) -> anyhow::Result<()> {
 struct Shop;
 
 impl Orders for Shop {
+    /// Sends the attachments back.
     async fn order(&self, request: Request<Order>) -> Result<Response<OrderResponse>, Fault<OrderFault>> {
-        let Order { customer, quantity, note, photo } = request.into_inner();
+        let (Order { customer, quantity, note, photo }, attachments) = request.into_parts();
+        let mut response = Response::from(OrderResponse { customer, number: 7, note, photo });
+        for (head, content) in attachments.collect(ATTACHED_BYTES).await? {
+            response =
+                response.with_attachment(Part::attachment(head.content_type().unwrap_or("text/plain"), content)?);
+        }
         match quantity {
-            ..=100 => Ok(OrderResponse { customer, number: 7, note, photo }.into()),
+            ..=100 => Ok(response),
             _ => Err(Fault::sender("order less").with_detail(OrderFault::SoldOut(SoldOut { left: 100 }))),
         }
     }
 }
 
-async fn call(store: &Store, scenarios: &str, url: &str) -> anyhow::Result<()> {
+async fn call(store: &Store, scenarios: &str, url: &str, note: &str) -> anyhow::Result<()> {
     for name in scenarios.split(',') {
         let scenario = SCENARIOS.iter().find(|scenario| scenario.name == name);
         let scenario = scenario.with_context(|| format!("there is no scenario {name}"))?;
         for (version, soap) in VERSIONS {
-            let caller = Caller { store, scenario, url, version, soap };
-            let security = caller.security("client", PASSWORD)?;
-            caller.tell("order", right(caller.order("plain", security.clone(), 2).await?, caller.photo()));
+            let caller = Caller { store, scenario, url, version, soap, note };
+            let security = caller.security("client", PASSWORD, "issuer")?;
+            caller.tell("order", caller.right(caller.order("plain", security.clone(), 2).await?));
             caller.tell("fault", sold_out(caller.order("plain", security.clone(), 200).await?));
             if scenario.signature.is_some() {
-                caller.tell("altered request", refused(caller.order("altered-request", security.clone(), 2).await?));
                 caller.tell("altered answer", refused(caller.order("altered-answer", security.clone(), 2).await?));
-                let stranger = caller.security("stranger", PASSWORD)?;
+            }
+            if scenario.has_signed_request() {
+                caller.tell("altered request", refused(caller.order("altered-request", security.clone(), 2).await?));
+                let stranger = caller.security("stranger", PASSWORD, "issuer")?;
                 caller.tell("stranger", refused(caller.order("refused", stranger, 2).await?));
             }
+            if scenario.assertion.is_some() {
+                let altered = caller.order("altered-assertion", security.clone(), 2).await?;
+                caller.tell("altered assertion", refused(altered));
+                let another = caller.security("client", PASSWORD, "stranger")?;
+                caller.tell("another issuer", refused(caller.order("refused", another, 2).await?));
+            }
             // Nothing in the other messages is different each time.
-            if scenario.name != "text" {
+            if scenario.has_signed_request() || matches!(scenario.password, Some(PasswordForm::Digest)) {
                 caller.tell("sent twice", refused(caller.order("twice", security, 2).await?));
             }
             if scenario.password.is_some() {
-                let wrong = caller.security("client", "wrong horse")?;
+                let wrong = caller.security("client", "wrong horse", "issuer")?;
                 caller.tell("wrong password", refused(caller.order("refused", wrong, 2).await?));
             }
         }
@@ -168,7 +224,8 @@ async fn call(store: &Store, scenarios: &str, url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-type Outcome = Result<OrderResponse, CallError<OrderFault>>;
+/// An answer, and the content of its attachments.
+type Outcome = anyhow::Result<(OrderResponse, Vec<Vec<u8>>)>;
 
 struct Caller<'c> {
     store: &'c Store,
@@ -176,6 +233,7 @@ struct Caller<'c> {
     url: &'c str,
     version: &'static str,
     soap: Version,
+    note: &'c str,
 }
 
 impl Caller<'_> {
@@ -184,9 +242,19 @@ impl Caller<'_> {
         (self.scenario.name == MTOM).then(|| Base64Binary("A photo of Ada ".repeat(200).into_bytes()))
     }
 
-    fn security(&self, name: &str, password: &str) -> anyhow::Result<ClientSecurity> {
-        let Scenario { signature, password: form, .. } = self.scenario;
-        let mut requests = self.store.signing(self.scenario, name)?;
+    /// Signs with the key of this name, and sends an assertion by this issuer.
+    fn security(&self, name: &str, password: &str, issuer: &str) -> anyhow::Result<ClientSecurity> {
+        let Scenario { signature, password: form, assertion, .. } = self.scenario;
+        let mut requests = match assertion {
+            Some(Confirmation::Bearer) => OutgoingSecurity::new().with_timestamp(),
+            _ => self.store.signing(self.scenario, name)?,
+        };
+        if assertion.is_some() {
+            requests = requests.with_assertion(self.store.assertion(self.scenario, issuer)?);
+        }
+        if let Some(Confirmation::HolderOfKey) = assertion {
+            requests = requests.with_key_of_subject();
+        }
         if let Some(form) = form {
             requests = requests.with_username(UsernameToken::new(USER, password).with_form(*form));
         }
@@ -210,8 +278,31 @@ impl Caller<'_> {
         }
         let url = format!("{}/{treatment}/{}/{}", self.url, self.scenario.name, self.version);
         let client = OrdersClient::new(&url)?.with_options(options);
-        let order = Order { customer: "Ada".to_owned(), quantity, note: NOTE.to_owned(), photo: self.photo() };
-        Ok(client.order(&order).await)
+        let order = Order { customer: "Ada".to_owned(), quantity, note: self.note.to_owned(), photo: self.photo() };
+        let mut call = client.order(&order);
+        if let Some((_, media_type, content)) = self.attached() {
+            call = call.attach(Part::attachment(media_type, content.to_vec())?);
+        }
+        Ok(answer(call).await)
+    }
+
+    fn attached(&self) -> Option<&'static (&'static str, &'static str, &'static [u8])> {
+        ATTACHED.iter().find(|(scenario, ..)| *scenario == self.scenario.name)
+    }
+
+    fn right(&self, outcome: Outcome) -> String {
+        match outcome {
+            Ok((OrderResponse { customer, number: 7, note, photo }, attached))
+                if customer == "Ada"
+                    && note == self.note
+                    && photo == self.photo()
+                    && attached.iter().eq(self.attached().map(|(.., content)| content)) =>
+            {
+                String::new()
+            }
+            Ok(other) => format!("answered {other:?}"),
+            Err(error) => format!("{error:#}"),
+        }
     }
 
     fn tell(&self, case: &str, wrong: String) {
@@ -220,26 +311,23 @@ impl Caller<'_> {
     }
 }
 
-fn right(outcome: Outcome, sent: Option<Base64Binary>) -> String {
-    match outcome {
-        Ok(OrderResponse { customer, number: 7, note, photo })
-            if customer == "Ada" && note == NOTE && photo == sent =>
-        {
-            String::new()
-        }
-        Ok(other) => format!("answered {other:?}"),
-        Err(error) => error.to_string(),
-    }
+async fn answer(call: Call<'_, Order, OrderResponse, OrderFault>) -> Outcome {
+    let (message, attachments) = call.send().await?.into_parts();
+    let attached = attachments.collect(ATTACHED_BYTES).await?;
+    Ok((message, attached.into_iter().map(|(_, content)| content.into()).collect()))
 }
 
 fn sold_out(outcome: Outcome) -> String {
-    match outcome {
-        Err(CallError::Fault { fault, .. }) => match fault.detail {
+    let error = match outcome {
+        Ok(other) => return format!("answered {other:?}"),
+        Err(error) => error,
+    };
+    match error.downcast_ref::<CallError<OrderFault>>() {
+        Some(CallError::Fault { fault, .. }) => match &fault.detail {
             Detail::Declared(OrderFault::SoldOut(SoldOut { left: 100 })) => String::new(),
             other => format!("a fault with the detail {other:?}"),
         },
-        Err(error) => error.to_string(),
-        Ok(other) => format!("answered {other:?}"),
+        _ => format!("{error:#}"),
     }
 }
 
@@ -275,7 +363,7 @@ impl Store {
         let certificate = certificate(&path.with_extension("pem"))?;
         let security = security.with_signature(private).with_certificate(certificate).with_certificate_form(form);
         Ok(match scenario.name {
-            UNSIGNED_USER => security.with_signed([Part::Body, Part::Timestamp]),
+            UNSIGNED_USER => security.with_signed([SignedPart::Body, SignedPart::Timestamp]),
             _ => security,
         })
     }
@@ -288,14 +376,37 @@ impl Store {
         }
         let policy = Policy::signed_by(trust);
         Ok(match scenario.name {
-            UNSIGNED_USER => policy.with_signed([Part::Body, Part::Timestamp]),
+            UNSIGNED_USER => policy.with_signed([SignedPart::Body, SignedPart::Timestamp]),
             LEGACY => policy.with_algorithms(Algorithms::default().with_legacy()),
             _ => policy,
         })
     }
 
+    /// Accepts assertions by the issuer.
+    fn issuers(&self, confirmation: Confirmation) -> anyhow::Result<AssertionPolicy> {
+        let issuer = certificate(&self.path("issuer", Key::Rsa).with_extension("pem"))?;
+        let issuers =
+            AssertionPolicy::new().with_issuer(ISSUER, Trust::new().with_certificate(issuer)).with_audience(AUDIENCE);
+        Ok(match confirmation {
+            Confirmation::HolderOfKey => issuers,
+            Confirmation::Bearer => issuers.with_bearer(),
+            Confirmation::SenderVouches => {
+                let authority = certificate(&self.0.join("authority.pem"))?;
+                issuers.with_sender_vouches(Trust::new().with_authority(authority))
+            }
+        })
+    }
+
+    /// Reads the assertion that a partner has made for the client.
+    fn assertion(&self, scenario: &Scenario, issuer: &str) -> anyhow::Result<Vec<u8>> {
+        read(&self.0.join(format!("{}-{issuer}.xml", scenario.name)))
+    }
+
     /// Requires what messages of the scenario have.
     fn policy(&self, scenario: &Scenario, name: &str) -> anyhow::Result<Policy> {
+        if let Some(confirmation) = scenario.assertion {
+            return Ok(Policy::asserted_by(self.issuers(confirmation)?));
+        }
         let passwords = BTreeMap::from([(USER.to_owned(), Secret::new(PASSWORD))]);
         Ok(match (&scenario.signature, &scenario.password) {
             (None, _) => Policy::authenticated_by(passwords),

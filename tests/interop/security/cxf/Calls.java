@@ -1,40 +1,35 @@
+import jakarta.activation.DataHandler;
+import jakarta.mail.util.ByteArrayDataSource;
 import jakarta.xml.bind.JAXBContext;
 import jakarta.xml.ws.BindingProvider;
 import jakarta.xml.ws.Dispatch;
 import jakarta.xml.ws.Service;
+import jakarta.xml.ws.handler.MessageContext;
 import jakarta.xml.ws.soap.SOAPBinding;
-import jakarta.xml.ws.soap.SOAPFaultException;
-import java.io.StringReader;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.logging.LogManager;
 import javax.xml.namespace.QName;
 import javax.xml.transform.Source;
-import javax.xml.transform.TransformerFactory;
-import javax.xml.transform.dom.DOMResult;
-import javax.xml.transform.stream.StreamSource;
 import org.apache.cxf.endpoint.Client;
 import org.apache.cxf.jaxws.DispatchImpl;
 import org.apache.cxf.transport.http.HTTPConduit;
 
 /** CXF calls a service with WS-Security by WSS4J: FOLDER SCENARIO,… URL. ../run describes the URLs and what is printed. */
-public final class Calls {
-    private static final String SECURED = "urn:castile:secured";
-
+public final class Calls extends Cases {
     private static final String NOTE = " \u00e9 \u20ac \ud834\udd1e <&> \"'\t|\r\n ";
 
-    private final String folder;
     private final String url;
-    private final String version;
-    private final String scenario;
     private final Security security;
 
     private Calls(String folder, String url, String version, String scenario) {
-        this.folder = folder;
+        super(version, scenario, NOTE);
         this.url = url;
-        this.version = version;
-        this.scenario = scenario;
         security = new Security(folder, scenario, version);
     }
 
@@ -49,51 +44,60 @@ public final class Calls {
         System.exit(0);
     }
 
-    private void run() {
-        tell("order", right(order("plain", "client", Security.PASSWORD, 2)));
-        tell("fault", soldOut(order("plain", "client", Security.PASSWORD, 200)));
-        if (security.isSigned()) {
-            tell("altered request", refused(order("altered-request", "client", Security.PASSWORD, 2)));
-            tell("altered answer", refused(order("altered-answer", "client", Security.PASSWORD, 2)));
-            tell("stranger", refused(order("refused", "stranger", Security.PASSWORD, 2)));
+    @Override
+    @SuppressWarnings("unchecked")
+    Object order(String treatment, String owner, String password, int quantity, String issuer) throws Exception {
+        QName port = new QName(Shop.SECURED, "port");
+        Service service = Service.create(new QName(Shop.SECURED, "Secured"));
+        String binding = version.equals("12") ? SOAPBinding.SOAP12HTTP_BINDING : SOAPBinding.SOAP11HTTP_BINDING;
+        service.addPort(port, binding, url + "/" + treatment + "/" + scenario + "/" + version);
+        JAXBContext types = JAXBContext.newInstance(Order.class, OrderResponse.class);
+        Dispatch<?> dispatch = security.hasMtom() ? service.createDispatch(port, types, Service.Mode.PAYLOAD, security.features())
+            : service.createDispatch(port, Source.class, Service.Mode.PAYLOAD, security.features());
+        Map<String, Object> context = dispatch.getRequestContext();
+        context.put(BindingProvider.SOAPACTION_USE_PROPERTY, true);
+        context.put(BindingProvider.SOAPACTION_URI_PROPERTY, Shop.SECURED + ":order");
+        // SOAP 1.2 (Part 2 §7.5.2.2) has faults of the sender with the status 400, in which CXF otherwise looks for none.
+        context.put("org.apache.cxf.transport.process_fault_on_http_400", true);
+        Client client = ((DispatchImpl<?>) dispatch).getClient();
+        // The proxy reads no chunks.
+        ((HTTPConduit) client.getConduit()).getClient().setAllowChunking(false);
+        security.ofClient(client, owner, password, issuer);
+        if (security.hasMtom()) {
+            return orderWithPhoto((Dispatch<Object>) dispatch, quantity);
         }
-        if (!scenario.equals("text")) {
-            tell("sent twice", refused(order("twice", "client", Security.PASSWORD, 2)));
+        byte[] attached = attached();
+        if (attached != null) {
+            DataHandler content = new DataHandler(new ByteArrayDataSource(attached, security.attachedType()));
+            context.put(MessageContext.OUTBOUND_MESSAGE_ATTACHMENTS, new HashMap<>(Map.of("what@is.attached", content)));
         }
-        if (security.hasPassword()) {
-            tell("wrong password", refused(order("refused", "client", "wrong horse", 2)));
-        }
+        List<String> answer = invoke((Dispatch<Source>) dispatch, quantity);
+        checkAttached(dispatch, attached);
+        return answer;
     }
 
-    /** Returns what the answer has, or an exception. */
+    /** Content whose canonical form is another one, but for bytes. */
+    private byte[] attached() {
+        return switch (scenario) {
+            case "attached-text" -> "A note of Ada \nin two lines\n".getBytes(StandardCharsets.UTF_8);
+            case "attached-xml" -> "<?xml version=\"1.0\"?>\n<note to='b' about=\"a\"><!-- none -->A note of Ada <empty/></note>\n"
+                .getBytes(StandardCharsets.UTF_8);
+            case "attached-bytes" -> "A photo of Ada \0\r\n\n\u00ff".getBytes(StandardCharsets.ISO_8859_1);
+            default -> null;
+        };
+    }
+
     @SuppressWarnings("unchecked")
-    private Object order(String treatment, String owner, String password, int quantity) {
-        try {
-            QName port = new QName(SECURED, "port");
-            Service service = Service.create(new QName(SECURED, "Secured"));
-            String binding = version.equals("12") ? SOAPBinding.SOAP12HTTP_BINDING : SOAPBinding.SOAP11HTTP_BINDING;
-            service.addPort(port, binding, url + "/" + treatment + "/" + scenario + "/" + version);
-            JAXBContext types = JAXBContext.newInstance(Order.class, OrderResponse.class);
-            Dispatch<?> dispatch = security.hasMtom() ? service.createDispatch(port, types, Service.Mode.PAYLOAD, security.features())
-                : service.createDispatch(port, Source.class, Service.Mode.PAYLOAD, security.features());
-            dispatch.getRequestContext().put(BindingProvider.SOAPACTION_USE_PROPERTY, true);
-            dispatch.getRequestContext().put(BindingProvider.SOAPACTION_URI_PROPERTY, SECURED + ":order");
-            // SOAP 1.2 (Part 2 §7.5.2.2) has faults of the sender with the status 400, in which CXF otherwise looks for none.
-            dispatch.getRequestContext().put("org.apache.cxf.transport.process_fault_on_http_400", true);
-            Client client = ((DispatchImpl<?>) dispatch).getClient();
-            // The proxy reads no chunks.
-            ((HTTPConduit) client.getConduit()).getClient().setAllowChunking(false);
-            security.ofClient(client, owner, password);
-            if (security.hasMtom()) {
-                return orderWithPhoto((Dispatch<Object>) dispatch, quantity);
+    private static void checkAttached(Dispatch<?> dispatch, byte[] expected) throws IOException {
+        Object found = dispatch.getResponseContext().get(MessageContext.INBOUND_MESSAGE_ATTACHMENTS);
+        Collection<DataHandler> parts = found == null ? List.of() : ((Map<String, DataHandler>) found).values();
+        if (parts.size() != (expected == null ? 0 : 1)) {
+            throw new IllegalStateException("the answer has " + parts.size() + " attachments");
+        }
+        for (DataHandler part : parts) {
+            if (!Arrays.equals(part.getInputStream().readAllBytes(), expected)) {
+                throw new IllegalStateException("the attachment of the answer is another one");
             }
-            String order = "<order xmlns='" + SECURED + "'><customer>Ada</customer><quantity>" + quantity + "</quantity><note>" + Serves.escaped(NOTE) + "</note></order>";
-            DOMResult answer = new DOMResult();
-            Source source = ((Dispatch<Source>) dispatch).invoke(new StreamSource(new StringReader(order)));
-            TransformerFactory.newInstance().newTransformer().transform(source, answer);
-            return List.of(Serves.text(answer, "customer"), Serves.text(answer, "number"), Serves.text(answer, "note"));
-        } catch (Exception error) {
-            return error;
         }
     }
 
@@ -108,34 +112,5 @@ public final class Calls {
             return new IllegalStateException("the photo in the answer is another one");
         }
         return List.of(answer.customer, String.valueOf(answer.number), answer.note);
-    }
-
-    private void tell(String name, String wrong) {
-        System.out.println(version + "\t" + scenario + ": " + name + "\t" + wrong.replaceAll("[\\n\\t]", " "));
-    }
-
-    private static String right(Object outcome) {
-        return outcome.equals(List.of("Ada", "7", NOTE)) ? "" : told(outcome);
-    }
-
-    private static String soldOut(Object outcome) {
-        boolean isFault = outcome instanceof SOAPFaultException fault && fault.getFault().hasDetail()
-            && fault.getFault().getDetail().getTextContent().equals("100");
-        return isFault ? "" : told(outcome);
-    }
-
-    private static String refused(Object outcome) {
-        return outcome instanceof Exception ? "" : "accepted: " + outcome;
-    }
-
-    private static String told(Object outcome) {
-        if (!(outcome instanceof Exception error)) {
-            return outcome.toString();
-        }
-        StringBuilder told = new StringBuilder();
-        for (Throwable cause = error; cause != null; cause = cause.getCause()) {
-            told.append(cause).append("; ");
-        }
-        return told.toString();
     }
 }

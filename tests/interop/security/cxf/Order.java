@@ -9,7 +9,7 @@ import jakarta.xml.bind.annotation.XmlType;
 @XmlAccessorType(XmlAccessType.FIELD)
 @XmlType(name = "", propOrder = {"customer", "quantity", "note", "photo"})
 public class Order {
-    static final String SECURED = "urn:castile:secured";
+    static final String SECURED = Shop.SECURED;
 
     @XmlElement(namespace = SECURED)
     String customer;

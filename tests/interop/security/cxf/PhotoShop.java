@@ -20,7 +20,7 @@ public class PhotoShop {
     public OrderResponse order(@WebParam(name = "order", targetNamespace = Order.SECURED, partName = "parameters") Order order) {
         if (order.quantity > 100) {
             try {
-                throw Serves.soldOut(version);
+                throw Shop.soldOut(version);
             } catch (SOAPException error) {
                 throw new IllegalStateException(error);
             }

@@ -1,18 +1,6 @@
 import jakarta.xml.ws.WebServiceFeature;
 import jakarta.xml.ws.soap.AddressingFeature;
 import jakarta.xml.ws.soap.MTOMFeature;
-import java.io.IOException;
-import java.io.InputStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.security.GeneralSecurityException;
-import java.security.KeyFactory;
-import java.security.KeyStore;
-import java.security.PrivateKey;
-import java.security.cert.Certificate;
-import java.security.cert.CertificateFactory;
-import java.security.spec.PKCS8EncodedKeySpec;
-import java.util.Base64;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.stream.Collectors;
@@ -29,32 +17,28 @@ import org.apache.wss4j.common.ext.WSPasswordCallback;
 
 /** The interceptors of a scenario, for a client or a server, with the keys and certificates of a folder. */
 final class Security {
-    static final String USER = "bookkeeper";
-    static final String PASSWORD = "secret-password";
-    private static final String KEY_PASSWORD = "of no use";
     private static final String WSU = DefaultCryptoCoverageChecker.WSU_NS;
     private static final String WSSE = DefaultCryptoCoverageChecker.WSSE_NS;
     private static final String WSA = DefaultCryptoCoverageChecker.WSA_NS;
     private static final String MORE = "http://www.w3.org/2001/04/xmldsig-more#";
 
-    private final Path folder;
     private final String scenario;
     private final boolean isSoap12;
-    private final String keys;
+    private final Keys keys;
 
     Security(String folder, String scenario, String version) {
-        this.folder = Path.of(folder);
         this.scenario = scenario;
         isSoap12 = version.equals("12");
-        keys = switch (scenario) {
+        keys = new Keys(folder, switch (scenario) {
             case "ecdsa" -> "ec";
             case "ed25519" -> "ed25519";
             default -> "rsa";
-        };
+        });
     }
 
-    boolean isSigned() {
-        return !scenario.equals("text") && !scenario.equals("digest");
+    /** Whether answers have a signature. */
+    private boolean answersAreSigned() {
+        return Scenario.isSigned(scenario) || Scenario.hasAssertion(scenario);
     }
 
     /** Whether messages have a photo as a part. */
@@ -62,8 +46,14 @@ final class Security {
         return scenario.equals("mtom");
     }
 
-    boolean hasPassword() {
-        return !isSigned() || scenario.equals("both") || scenario.equals("beside");
+    /** The media type of what is attached, or null. */
+    String attachedType() {
+        return switch (scenario) {
+            case "attached-text" -> "text/plain; charset=utf-8";
+            case "attached-xml" -> "text/xml";
+            case "attached-bytes" -> "application/octet-stream";
+            default -> null;
+        };
     }
 
     /** What of JAX-WS the scenario needs. */
@@ -75,32 +65,39 @@ final class Security {
         };
     }
 
-    /** Secures what a client sends by the key of `owner`, and requires that the server secures its answers. */
-    void ofClient(InterceptorProvider client, String owner, String password) throws Exception {
-        client.getOutInterceptors().add(out(owner, hasPassword(), password));
-        in(client, "server", false);
+    /**
+     * Secures what a client sends by the key of `owner`, with an assertion by `issuer` if there is one, and requires that the server secures
+     * its answers.
+     */
+    void ofClient(InterceptorProvider client, String owner, String password, String issuer) throws Exception {
+        client.getOutInterceptors().add(Scenario.hasAssertion(scenario) ? outWithAssertion(owner, issuer) : out(owner, Scenario.hasPassword(scenario), password));
+        in(client, "server", actions(false, answersAreSigned()), answersAreSigned(), false);
     }
 
     /** Requires that clients secure what they send, and secures answers and faults. */
     void ofServer(InterceptorProvider server) throws Exception {
-        in(server, "client", hasPassword());
+        if (Scenario.hasAssertion(scenario)) {
+            inWithAssertion(server);
+        } else {
+            in(server, "client", actions(Scenario.hasPassword(scenario), Scenario.isSigned(scenario)), Scenario.isSigned(scenario), Scenario.hasPassword(scenario));
+        }
         server.getOutInterceptors().add(out("server", false, null));
         server.getOutFaultInterceptors().add(out("server", false, null));
     }
 
     private WSS4JOutInterceptor out(String owner, boolean withUser, String password) throws Exception {
         Map<String, Object> options = new HashMap<>();
-        options.put(ConfigurationConstants.ACTION, actions(withUser));
+        options.put(ConfigurationConstants.ACTION, actions(withUser, answersAreSigned()));
         options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(password));
         if (withUser) {
-            options.put(ConfigurationConstants.USER, USER);
+            options.put(ConfigurationConstants.USER, Cases.USER);
             options.put(ConfigurationConstants.PASSWORD_TYPE, scenario.equals("text") ? "PasswordText" : "PasswordDigest");
         }
         if (hasMtom()) {
             // A certificate in a part would have to be read before anybody is known to have sent it.
             options.put(ConfigurationConstants.STORE_BYTES_IN_ATTACHMENT, "false");
         }
-        if (isSigned()) {
+        if (answersAreSigned()) {
             options.put(ConfigurationConstants.SIGNATURE_USER, owner);
             options.put(ConfigurationConstants.SIG_PROP_REF_ID, "crypto");
             options.put("crypto", crypto(owner, null));
@@ -131,6 +128,9 @@ final class Security {
             if (scenario.equals("str")) {
                 parts += ";STRTransform";
             }
+            if (attachedType() != null) {
+                parts += ";{}cid:Attachments";
+            }
             options.put(ConfigurationConstants.SIGNATURE_PARTS, parts);
             if (scenario.equals("addressing")) {
                 String[] blocks = {"To", "Action", "MessageID", "RelatesTo", "From", "ReplyTo", "FaultTo"};
@@ -141,28 +141,66 @@ final class Security {
         return new WSS4JOutInterceptor(options);
     }
 
-    private void in(InterceptorProvider provider, String sender, boolean withUser) throws Exception {
+    private void in(InterceptorProvider provider, String sender, String actions, boolean isSigned, boolean withUser) throws Exception {
         Map<String, Object> options = new HashMap<>();
-        options.put(ConfigurationConstants.ACTION, actions(withUser));
-        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(PASSWORD));
-        if (isSigned()) {
+        options.put(ConfigurationConstants.ACTION, actions);
+        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(Cases.PASSWORD));
+        if (isSigned) {
             options.put(ConfigurationConstants.SIG_VER_PROP_REF_ID, "crypto");
             options.put("crypto", crypto(null, sender));
         }
         provider.getInInterceptors().add(new WSS4JInInterceptor(options));
-        if (isSigned()) {
-            DefaultCryptoCoverageChecker checker = new DefaultCryptoCoverageChecker();
-            checker.setSignBody(true);
-            checker.setSignTimestamp(true);
-            checker.setEncryptUsernameToken(false);
-            checker.setSignAddressingHeaders(scenario.equals("addressing"));
-            checker.setSignUsernameToken(withUser && scenario.equals("both"));
-            provider.getInInterceptors().add(checker);
+        if (isSigned) {
+            provider.getInInterceptors().add(coverage(withUser && scenario.equals("both")));
         }
     }
 
-    private String actions(boolean withUser) {
-        return (withUser ? "UsernameToken " : "") + "Timestamp" + (isSigned() ? " Signature" : "");
+    private DefaultCryptoCoverageChecker coverage(boolean ofUser) {
+        DefaultCryptoCoverageChecker checker = new DefaultCryptoCoverageChecker();
+        checker.setSignBody(true);
+        checker.setSignTimestamp(true);
+        checker.setEncryptUsernameToken(false);
+        checker.setSignAddressingHeaders(scenario.equals("addressing"));
+        checker.setSignUsernameToken(ofUser);
+        return checker;
+    }
+
+    private WSS4JOutInterceptor outWithAssertion(String owner, String issuer) throws Exception {
+        Map<String, Object> options = new HashMap<>();
+        options.put(ConfigurationConstants.ACTION, "Timestamp " + (Scenario.isSigned(scenario) ? "SAMLTokenSigned" : "SAMLTokenUnsigned"));
+        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(null));
+        options.put(ConfigurationConstants.SAML_CALLBACK_REF, assertions(owner, issuer));
+        options.put(ConfigurationConstants.SIGNATURE_USER, owner);
+        options.put(ConfigurationConstants.SIG_PROP_REF_ID, "crypto");
+        options.put("crypto", crypto(owner, null));
+        options.put(ConfigurationConstants.SIG_ALGO, MORE + "rsa-sha256");
+        options.put(ConfigurationConstants.SIG_DIGEST_ALGO, "http://www.w3.org/2001/04/xmlenc#sha256");
+        options.put(ConfigurationConstants.SIG_KEY_ID, "DirectReference");
+        options.put(ConfigurationConstants.SIGNATURE_PARTS, "{Element}{" + envelope() + "}Body;{Element}{" + WSU + "}Timestamp");
+        return new WSS4JOutInterceptor(options);
+    }
+
+    private void inWithAssertion(InterceptorProvider server) throws Exception {
+        Map<String, Object> options = new HashMap<>();
+        options.put(ConfigurationConstants.ACTION, "Timestamp " + (Scenario.isSigned(scenario) ? "Signature " : "") + "SAMLTokenSigned");
+        options.put(ConfigurationConstants.PW_CALLBACK_REF, passwords(null));
+        options.put(ConfigurationConstants.SIG_VER_PROP_REF_ID, "crypto");
+        options.put("crypto", crypto(null, "client"));
+        server.getInInterceptors().add(new WSS4JInInterceptor(options));
+        if (Scenario.isSigned(scenario)) {
+            server.getInInterceptors().add(coverage(false));
+        }
+    }
+
+    /** Has what an issuer with a key of this name states about the client, for a message that `sender` signs. */
+    CallbackHandler assertions(String sender, String issuer) throws Exception {
+        // OpenSAML, which it needs, is only there for the scenarios with assertions.
+        return (CallbackHandler) Class.forName("Assertions").getDeclaredConstructors()[0].newInstance(
+            scenario, keys.certificate("client"), crypto(issuer, null), issuer, crypto(sender, null), sender, Keys.PASSWORD);
+    }
+
+    private static String actions(boolean withUser, boolean isSigned) {
+        return (withUser ? "UsernameToken " : "") + "Timestamp" + (isSigned ? " Signature" : "");
     }
 
     private String envelope() {
@@ -173,7 +211,7 @@ final class Security {
         return callbacks -> {
             for (Callback callback : callbacks) {
                 WSPasswordCallback asked = (WSPasswordCallback) callback;
-                asked.setPassword(asked.getIdentifier().equals(USER) ? password : KEY_PASSWORD);
+                asked.setPassword(asked.getIdentifier().equals(Cases.USER) ? password : Keys.PASSWORD);
             }
         };
     }
@@ -182,37 +220,11 @@ final class Security {
     private Merlin crypto(String owner, String sender) throws Exception {
         Merlin crypto = new Merlin();
         if (owner != null) {
-            KeyStore store = empty();
-            String authority = owner.equals("stranger") ? "others" : "authority";
-            Certificate[] path = {certificate(owner + "-" + keys), certificate(authority)};
-            store.setKeyEntry(owner, key(owner + "-" + keys), KEY_PASSWORD.toCharArray(), path);
-            crypto.setKeyStore(store);
+            crypto.setKeyStore(keys.of(owner));
         }
         if (sender != null) {
-            KeyStore store = empty();
-            store.setCertificateEntry("authority", certificate("authority"));
-            // Without it, a description of the certificate would lead to nothing.
-            store.setCertificateEntry(sender, certificate(sender + "-" + keys));
-            crypto.setTrustStore(store);
+            crypto.setTrustStore(keys.trusted(sender));
         }
         return crypto;
-    }
-
-    private static KeyStore empty() throws GeneralSecurityException, IOException {
-        KeyStore store = KeyStore.getInstance("PKCS12");
-        store.load(null, null);
-        return store;
-    }
-
-    private Certificate certificate(String name) throws GeneralSecurityException, IOException {
-        try (InputStream file = Files.newInputStream(folder.resolve(name + ".pem"))) {
-            return CertificateFactory.getInstance("X.509").generateCertificate(file);
-        }
-    }
-
-    private PrivateKey key(String name) throws GeneralSecurityException, IOException {
-        String text = Files.readString(folder.resolve(name + ".key")).replaceAll("-----[A-Z ]*-----|\\s", "");
-        KeyFactory factory = KeyFactory.getInstance(keys.equals("ed25519") ? "Ed25519" : keys.toUpperCase());
-        return factory.generatePrivate(new PKCS8EncodedKeySpec(Base64.getDecoder().decode(text)));
     }
 }

@@ -286,7 +286,8 @@ pub mod http {
 /// Attachments: SOAP Messages with Attachments, and MTOM.
 pub mod mime {
     pub use castile_mime::{
-        Attachment, Attachments, Content, ContentId, Error, ErrorKind, Limits, Packaging, Part, PartHead, SpoolVisitor,
+        Attachment, Attachments, Content, ContentId, Error, ErrorKind, Inspector, Limits, Packaging, Part, PartHead,
+        UnverifiedAttachment,
     };
 }
 

@@ -15,7 +15,7 @@ use crate::error::shown;
 use crate::package::{self, body_of_parts};
 use crate::source::Source;
 use crate::store::{Store, Stored};
-use crate::{Charges, ContentId, Error, ErrorKind, Limits, Parser, Part, PartHead};
+use crate::{Charges, ContentId, Error, ErrorKind, Inspector, Limits, Parser, Part, PartHead};
 
 /// The most Content-IDs that an error lists.
 const MAX_LISTED: usize = 5;
@@ -31,49 +31,6 @@ pub struct Attachments {
     package: Option<Box<Package>>,
 }
 
-/// Sees attachments while they are [spooled](Attachments::spool), one after the other.
-pub trait SpoolVisitor: Send {
-    /// What ends the spooling.
-    type Error: From<Error> + Send;
-
-    /// An attachment begins.
-    ///
-    /// # Errors
-    /// Spooling ends. This attachment is not stored.
-    fn begin(&mut self, head: &PartHead) -> Result<(), Self::Error>;
-
-    /// Receives the next bytes of its content, decoded, in chunks of any size.
-    ///
-    /// # Errors
-    /// Spooling ends. This attachment is not stored.
-    fn data(&mut self, data: &[u8]) -> Result<(), Self::Error>;
-
-    /// Its content is complete. Long work can be done elsewhere meanwhile.
-    ///
-    /// # Errors
-    /// Spooling ends. This attachment is not stored.
-    fn end(&mut self) -> impl Future<Output = Result<(), Self::Error>> + Send;
-}
-
-/// Sees nothing.
-struct Unseen;
-
-impl SpoolVisitor for Unseen {
-    type Error = Error;
-
-    fn begin(&mut self, _: &PartHead) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn data(&mut self, _: &[u8]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    async fn end(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-}
-
 /// The rest of a package.
 #[derive(Debug)]
 struct Package {
@@ -87,10 +44,43 @@ struct Package {
 /// An attachment: its head and its content as a stream.
 ///
 /// It is a [`Stream`] of bytes and a [`Body`], so it can be forwarded as it arrives.
+///
+/// If it is compared with a signature while it arrives, only all of it [in memory](Self::collect) is known to be what was signed.
+/// Reading it in pieces is an error then ([`ErrorKind::Unverified`]), except [as what it is](Self::into_unverified).
 pub struct Attachment {
     head: PartHead,
     content: Content,
     charges: Option<Charges>,
+    /// Whether its content is known to be right only at its end.
+    is_unverified: bool,
+}
+
+/// An attachment whose content is read before it is known whether it is what was signed. The end tells.
+///
+/// ```
+/// use castile_mime::{Attachments, Part};
+///
+/// # async fn read() -> Result<(), castile_mime::Error> {
+/// # let mut attachments = Attachments::of(vec![Part::attachment("text/plain", "It rains.")?])?;
+/// let mut scan = attachments.by_url("cid:scan@example").await;
+/// # scan = attachments.next().await.map(|attachment| attachment.unwrap());
+/// let mut scan = scan?.into_unverified();
+/// let mut length = 0;
+/// while let Some(data) = scan.data().await? {
+///     length += data.len(); // Write it to where nobody uses it yet.
+/// }
+/// scan.finish().await?; // Now it is known to be right.
+/// # assert_eq!(length, 9);
+/// # Ok(())
+/// # }
+/// # futures_util::FutureExt::now_or_never(read()).unwrap().unwrap();
+/// ```
+#[derive(Debug)]
+#[must_use = "only `finish` tells whether the content is what was signed"]
+pub struct UnverifiedAttachment {
+    attachment: Attachment,
+    /// Why its content is not right, which stays so.
+    failed: Option<Error>,
 }
 
 enum Content {
@@ -121,6 +111,21 @@ impl Rest {
             }
         }
         Ok(())
+    }
+
+    /// Returns whether an [inspector](Attachments::inspect) has still to see something.
+    pub fn is_inspected(&self) -> bool {
+        self.0.is_inspected()
+    }
+
+    /// Returns once an [inspector](Attachments::inspect) has seen all of the package. What is left is read and discarded. Whoever still
+    /// reads an attachment gets an error. Without an inspector nothing is read.
+    ///
+    /// # Errors
+    /// The inspector refused an attachment, now or before. [`ErrorKind::Limit`] if more than `limit` bytes are left. Other errors if the
+    /// body is invalid or broke off.
+    pub async fn inspected(&self, limit: usize) -> Result<(), Error> {
+        if self.is_inspected() { self.0.skip(limit).await } else { Ok(()) }
     }
 }
 
@@ -206,13 +211,13 @@ impl Attachments {
             if wanted.names(&attachment.head) {
                 return Ok(attachment);
             }
-            package.store_attachment(attachment, &mut Unseen).await?;
+            package.store_attachment(attachment).await?;
         }
         Err(missing(url, &package.source.content_ids()))
     }
 
-    /// Stores all remaining attachments, and shows their content to a visitor as it arrives. Those that are stored already
-    /// are shown first. Afterwards the package has been read to its end, and the attachments can be requested as before.
+    /// Stores all remaining attachments. Afterwards the package has been read to its end, and the attachments can be requested as
+    /// before.
     ///
     /// They are stored in memory or in a temporary file, within [`Limits::stored`](crate::Limits::stored) and the
     /// [`Charges`] of the message.
@@ -223,17 +228,28 @@ impl Attachments {
     /// # Errors
     /// [`ErrorKind::Limit`] if they are too large, and [`ErrorKind::Exhausted`] if the budget has too little memory or disk
     /// space. [`ErrorKind::Duplicate`] if two parts have the same Content-ID. Other errors if the body is invalid or
-    /// broke off. The errors of the visitor.
-    pub async fn spool<V: SpoolVisitor>(&mut self, visitor: &mut V) -> Result<(), V::Error> {
+    /// broke off, and those of an [inspector](Self::inspect).
+    pub async fn spool(&mut self) -> Result<(), Error> {
         let Some(package) = &mut self.package else { return Ok(()) };
-        for (head, stored) in &package.stored {
-            visitor.begin(head)?;
-            stored.show(|data| visitor.data(data)).await?;
-            visitor.end().await?;
-        }
         while let Some(attachment) = package.next_streamed().await? {
-            package.store_attachment(attachment, visitor).await?;
+            package.store_attachment(attachment).await?;
         }
+        Ok(())
+    }
+
+    /// Has an inspector see all attachments that are read from now on, however they are read. Those that are stored already are shown
+    /// to it at once. What is stored, or [collected](Attachment::collect), is what it accepted.
+    ///
+    /// # Errors
+    /// Those of the inspector. The temporary file can't be read.
+    pub async fn inspect(&mut self, mut inspector: impl Inspector + 'static) -> Result<(), Error> {
+        let Some(package) = &mut self.package else { return inspector.finish() };
+        for (head, stored) in &package.stored {
+            inspector.begin(head)?;
+            stored.show(|data| inspector.data(data)).await?;
+            std::future::poll_fn(|cx| inspector.poll_end(cx)).await?;
+        }
+        package.source.inspect(inspector);
         Ok(())
     }
 
@@ -284,7 +300,7 @@ impl Attachments {
     pub async fn pass_over(&mut self, limit: usize) -> Result<(), Error> {
         let mut left = limit;
         while let Some(mut attachment) = self.next().await? {
-            while let Some(data) = attachment.data().await? {
+            while let Some(data) = attachment.unverified_data().await? {
                 left = left.checked_sub(data.len()).ok_or_else(|| {
                     let message = format!("unread attachments have more than {limit} bytes");
                     Error::new(ErrorKind::Limit, message).in_part(attachment.head.number())
@@ -300,26 +316,26 @@ impl Package {
     async fn next_streamed(&mut self) -> Result<Option<Attachment>, Error> {
         let head = self.source.part().await?;
         let charges = self.store.charges().cloned();
-        Ok(head.map(|head| Attachment { head, content: Content::Streamed(self.source.clone()), charges }))
+        let is_unverified = self.source.is_inspected();
+        Ok(head.map(|head| Attachment {
+            head,
+            content: Content::Streamed(self.source.clone()),
+            charges,
+            is_unverified,
+        }))
     }
 
     fn stored_attachment(&self, head: PartHead, kept: Stored) -> Attachment {
-        Attachment { head, content: Content::Stored(kept), charges: self.store.charges().cloned() }
+        let charges = self.store.charges().cloned();
+        Attachment { head, content: Content::Stored(kept), charges, is_unverified: false }
     }
 
-    async fn store_attachment<V: SpoolVisitor>(
-        &mut self,
-        mut attachment: Attachment,
-        visitor: &mut V,
-    ) -> Result<(), V::Error> {
+    async fn store_attachment(&mut self, mut attachment: Attachment) -> Result<(), Error> {
         let part = attachment.head.number();
-        visitor.begin(&attachment.head)?;
         let mut keeping = self.store.begin(&attachment.head).map_err(|error| error.in_part(part))?;
-        while let Some(data) = attachment.data().await? {
-            visitor.data(&data)?;
+        while let Some(data) = attachment.unverified_data().await? {
             self.store.push(&mut keeping, &data).await.map_err(|error| error.in_part(part))?;
         }
-        visitor.end().await?;
         self.stored.push_back((attachment.head, self.store.end(keeping).await?));
         Ok(())
     }
@@ -334,9 +350,18 @@ impl Attachment {
     /// Returns the next chunk of the content, decoded; `None` at the end.
     ///
     /// # Errors
-    /// [`ErrorKind::Passed`] if the next attachment was requested in the meantime. Other errors if the body is invalid
-    /// or broke off.
+    /// [`ErrorKind::Unverified`] if it is not known yet whether it is what was signed. [`ErrorKind::Passed`] if the next attachment was
+    /// requested in the meantime. Other errors if the body is invalid or broke off.
     pub async fn data(&mut self) -> Result<Option<Bytes>, Error> {
+        std::future::poll_fn(|cx| self.poll_verified(cx)).await
+    }
+
+    /// Allows its content to be read before it is known whether it is what was signed.
+    pub fn into_unverified(self) -> UnverifiedAttachment {
+        UnverifiedAttachment { attachment: self, failed: None }
+    }
+
+    async fn unverified_data(&mut self) -> Result<Option<Bytes>, Error> {
         std::future::poll_fn(|cx| self.poll_data(cx)).await
     }
 
@@ -371,7 +396,7 @@ impl Attachment {
         }
         let mut share = begin(self.charges.as_ref());
         let mut content = Gathered::default();
-        while let Some(data) = self.data().await? {
+        while let Some(data) = self.unverified_data().await? {
             if data.len() > limit - content.length() {
                 return Err(too_long());
             }
@@ -379,6 +404,16 @@ impl Attachment {
             content.push(data);
         }
         Ok((content.into_bytes(), share))
+    }
+
+    fn poll_verified(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
+        match self.is_unverified {
+            false => self.poll_data(cx),
+            true => {
+                let message = "an attachment that is compared with its signature while it arrives, and is read as if that were done";
+                Poll::Ready(Err(Error::new(ErrorKind::Unverified, message).in_part(self.head.number())))
+            }
+        }
     }
 
     fn poll_data(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Bytes>, Error>> {
@@ -394,11 +429,39 @@ impl Attachment {
     }
 }
 
+impl UnverifiedAttachment {
+    /// Returns the head.
+    pub fn head(&self) -> &PartHead {
+        self.attachment.head()
+    }
+
+    /// Returns the next chunk of the content, decoded; `None` at the end.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Refused`] if it is not what was signed. Forget what was read of it before. [`ErrorKind::Passed`] if the next attachment
+    /// was requested in the meantime. Other errors if the body is invalid or broke off.
+    pub async fn data(&mut self) -> Result<Option<Bytes>, Error> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        self.attachment.unverified_data().await.inspect_err(|error| self.failed = Some(error.clone()))
+    }
+
+    /// Skips what was not read of the content. Returns once all of it is known to be what was signed.
+    ///
+    /// # Errors
+    /// Those of [`data`](Self::data).
+    pub async fn finish(mut self) -> Result<(), Error> {
+        while self.data().await?.is_some() {}
+        Ok(())
+    }
+}
+
 impl Stream for Attachment {
     type Item = Result<Bytes, Error>;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        self.poll_data(cx).map(Result::transpose)
+        self.poll_verified(cx).map(Result::transpose)
     }
 }
 
@@ -407,7 +470,7 @@ impl Body for Attachment {
     type Error = Error;
 
     fn poll_frame(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Error>>> {
-        self.poll_data(cx).map(|data| data.map(|data| data.map(Frame::data)).transpose())
+        self.poll_verified(cx).map(|data| data.map(|data| data.map(Frame::data)).transpose())
     }
 
     fn size_hint(&self) -> SizeHint {

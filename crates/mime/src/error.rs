@@ -48,6 +48,11 @@ pub enum ErrorKind {
     Body,
     /// The temporary file or the random numbers of the system failed. The source has the reason.
     System,
+    /// An [`Inspector`](crate::Inspector) refused an attachment, or found that one is missing. The source has the reason.
+    Refused,
+    /// The content of an attachment was read in pieces before it was known whether it is what was signed.
+    /// [`Attachment::into_unverified`](crate::Attachment::into_unverified) allows it.
+    Unverified,
     /// A value can't be written in the head of a part.
     Unwritable,
 }
@@ -56,6 +61,12 @@ impl Error {
     #[cold]
     pub(crate) fn new(kind: ErrorKind, message: impl Into<Cow<'static, str>>) -> Self {
         Error(Box::new(Inner { kind, message: message.into(), offset: None, part: None, source: None }))
+    }
+
+    /// Creates an error of kind [`ErrorKind::Refused`], for an [`Inspector`](crate::Inspector). `reason` is its source.
+    #[cold]
+    pub fn refused(reason: impl Into<BoxError>) -> Self {
+        Error::new(ErrorKind::Refused, "the attachments of the message are refused").because(reason)
     }
 
     pub(crate) fn at(mut self, offset: u64) -> Self {

@@ -9,7 +9,8 @@ use http_body_util::BodyExt;
 use http_body_util::combinators::UnsyncBoxBody;
 
 use crate::charges::charge;
-use crate::{BoxError, Charges, ContentId, Error, ErrorKind, Event, Parser, PartHead};
+use crate::inspect::Inspection;
+use crate::{BoxError, Charges, ContentId, Error, ErrorKind, Event, Inspector, Parser, PartHead};
 
 /// How many bytes of Content-IDs per package are not charged. Most packages have fewer.
 const SHORT_IDS: usize = 512;
@@ -27,8 +28,12 @@ struct Inner {
     failed: Option<Error>,
     /// The part whose content is being read.
     open: Option<u32>,
-    /// The task that waits for this content.
+    /// The task that waits for the body.
     waiting: Option<Waker>,
+    /// Whether the rest is being skipped, so that nobody else can read from it.
+    is_taken: bool,
+    /// Who sees what is read, until the end of the package.
+    inspection: Option<Inspection>,
     /// The identifiers of the parts so far. The parser also stores them, to detect duplicates, and so do the heads of
     /// waiting parts.
     content_ids: Vec<ContentId>,
@@ -50,6 +55,8 @@ impl Source {
             failed: None,
             open: None,
             waiting: None,
+            is_taken: false,
+            inspection: None,
             content_ids: Vec::new(),
             ids_length: 0,
             charges,
@@ -70,6 +77,22 @@ impl Source {
         self.lock().poll_data(part, cx)
     }
 
+    /// Has an inspector see all that is read from now on.
+    pub(crate) fn inspect(&self, inspector: impl Inspector + 'static) {
+        self.lock().inspection = Some(Inspection::new(inspector));
+    }
+
+    /// Returns whether an inspector sees what is read.
+    pub(crate) fn is_inspected(&self) -> bool {
+        self.lock().inspection.is_some()
+    }
+
+    /// Skips up to `limit` bytes of content, which has to be all that is left. Nobody else can read from then on.
+    pub(crate) async fn skip(&self, limit: usize) -> Result<(), Error> {
+        let mut left = limit;
+        std::future::poll_fn(|cx| self.lock().poll_skip(&mut left, cx)).await
+    }
+
     /// Returns the Content-IDs of the parts so far.
     pub(crate) fn content_ids(&self) -> Vec<ContentId> {
         self.lock().content_ids.clone()
@@ -87,10 +110,13 @@ impl Source {
 
 impl Inner {
     fn poll_part(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<PartHead>, Error>> {
-        self.open = None;
-        if let Some(waker) = self.waiting.take() {
-            waker.wake();
+        if self.is_taken {
+            return Poll::Ready(Err(Error::new(
+                ErrorKind::Passed,
+                "the rest of a package that was skipped can't be read",
+            )));
         }
+        self.leave(cx);
         loop {
             match ready!(self.poll_event(cx))? {
                 Some(Event::Part(head)) => {
@@ -98,9 +124,7 @@ impl Inner {
                     if let Some(id) = head.content_id()
                         && let Err(error) = self.store_id(id)
                     {
-                        let error = error.in_part(head.number());
-                        (self.failed, self.body) = (Some(error.clone()), None);
-                        return Poll::Ready(Err(error));
+                        return Poll::Ready(Err(self.fail(error.in_part(head.number()))));
                     }
                     return Poll::Ready(Ok(Some(head)));
                 }
@@ -109,6 +133,37 @@ impl Inner {
                 None => return Poll::Ready(Ok(None)),
             }
         }
+    }
+
+    /// Leaves the part that is being read. Who waits for its content gets an error.
+    fn leave(&mut self, cx: &Context<'_>) {
+        self.open = None;
+        if let Some(waker) = self.waiting.take_if(|waker| !waker.will_wake(cx.waker())) {
+            waker.wake();
+        }
+    }
+
+    fn poll_skip(&mut self, left: &mut usize, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        self.is_taken = true;
+        self.leave(cx);
+        while let Some(event) = ready!(self.poll_event(cx))? {
+            let Event::Data(data) = event else { continue };
+            match left.checked_sub(data.len()) {
+                Some(less) => *left = less,
+                None => {
+                    return Poll::Ready(Err(
+                        self.fail(Error::new(ErrorKind::Limit, "too much of a package is left unread"))
+                    ));
+                }
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Stores an error, which all further reads return.
+    fn fail(&mut self, error: Error) -> Error {
+        (self.failed, self.body) = (Some(error.clone()), None);
+        error
     }
 
     fn store_id(&mut self, id: &ContentId) -> Result<(), Error> {
@@ -126,27 +181,36 @@ impl Inner {
             let message = "the rest of a skipped part can't be read";
             return Poll::Ready(Err(Error::new(ErrorKind::Passed, message).in_part(part)));
         }
-        match self.poll_event(cx) {
-            Poll::Pending => {
-                self.waiting = Some(cx.waker().clone());
-                Poll::Pending
-            }
-            Poll::Ready(Err(error)) => Poll::Ready(Err(error)),
-            Poll::Ready(Ok(Some(Event::Data(data)))) => Poll::Ready(Ok(Some(data))),
-            Poll::Ready(Ok(_)) => Poll::Ready(Ok(None)),
-        }
+        Poll::Ready(Ok(match ready!(self.poll_event(cx))? {
+            Some(Event::Data(data)) => Some(data),
+            _ => None,
+        }))
     }
 
     fn poll_event(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, Error>> {
         if let Some(error) = &self.failed {
             return Poll::Ready(Err(error.clone()));
         }
-        let event = ready!(self.poll_body(cx));
-        if let Err(error) = &event {
-            self.failed = Some(error.clone());
-            self.body = None;
+        match self.poll_inspected(cx) {
+            Poll::Pending => {
+                self.waiting = Some(cx.waker().clone());
+                Poll::Pending
+            }
+            Poll::Ready(event) => Poll::Ready(event.map_err(|error| self.fail(error))),
         }
-        Poll::Ready(event)
+    }
+
+    fn poll_inspected(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, Error>> {
+        let is_ending = self.inspection.as_ref().is_some_and(|inspection| inspection.is_ending);
+        let event = if is_ending { Some(Event::PartEnd) } else { ready!(self.poll_body(cx))? };
+        if let Some(inspection) = &mut self.inspection {
+            ready!(inspection.see(event.as_ref(), cx))?;
+            // Nothing comes after the end.
+            if event.is_none() {
+                self.inspection = None;
+            }
+        }
+        Poll::Ready(Ok(event))
     }
 
     fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Result<Option<Event>, Error>> {

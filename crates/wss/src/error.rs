@@ -107,6 +107,10 @@ impl std::error::Error for Error {}
 
 impl From<castile_mime::Error> for Error {
     fn from(error: castile_mime::Error) -> Self {
+        // An inspector of this crate refused them.
+        if let Some(reason) = std::error::Error::source(&error).and_then(|reason| reason.downcast_ref::<Error>()) {
+            return reason.clone();
+        }
         let kind = match error.kind() {
             castile_mime::ErrorKind::Limit => ErrorKind::Limit,
             castile_mime::ErrorKind::Exhausted => ErrorKind::Exhausted,

@@ -42,6 +42,7 @@ mod sign;
 mod signed;
 mod stored;
 mod username;
+mod verified;
 
 pub use crate::assertion::{
     Assertion, AssertionAttribute, AttributeValue, Authentication, ConfirmationMethod, SamlVersion, Subject,
@@ -53,8 +54,9 @@ pub(crate) use memory::run;
 pub(crate) use outline::{Outline, is_envelope};
 pub use part::Part;
 pub(crate) use parts::SentIncludes;
-pub use policy::{Policy, VerifiedMessage};
+pub use policy::Policy;
 pub use replay::{Remembered, ReplayCache, ReplayMemory};
 pub use sign::{CertificateForm, OutgoingSecurity};
 pub(crate) use stored::StoredParts;
 pub use username::{PasswordForm, Passwords, UsernameToken};
+pub use verified::VerifiedMessage;

@@ -1,12 +1,16 @@
 //! Signed attachments (WS-Security: SOAP Messages with Attachments Profile 1.1.1 §5).
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll};
 
 use castile_budget::Share;
-use castile_mime::{Attachments, ContentId, MediaType, PartHead, SpoolVisitor};
+use castile_mime::{Attachments, ContentId, Inspector, MediaType, PartHead};
 use castile_soap::Offloading;
 use castile_xml::c14n::{Form, Method, Sink, Subset, write_all};
 use castile_xml::{Charset, Memory, Reader, decode, excerpt};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
 
 use super::memory;
 use super::sign::EXCLUSIVE_10;
@@ -52,11 +56,12 @@ impl SignedAttachments {
         self.stated.is_empty() && self.contents.is_empty()
     }
 
-    /// Stores the attachments, and compares their digests. Completes what `signatures` say about them. `attachments` is `None` if the
-    /// caller has only the message. Long work is offloaded, if it can be.
+    /// Stores the attachments, and compares their digests. Completes what `signatures` say about them. If they are streamed, this is done
+    /// later, while they are read. `attachments` is `None` if the caller has only the message. Long work is offloaded, if it can be.
     pub(super) async fn verify(
         self,
         attachments: Option<&mut Attachments>,
+        is_streamed: bool,
         offload: Option<&Offloading>,
         signatures: &mut [VerifiedSignature],
     ) -> Result<(), Error> {
@@ -76,27 +81,36 @@ impl SignedAttachments {
         }
         let mut kept = attachments.memory_share();
         charge(&mut kept, self.kept)?;
-        let mut digests = Digests::new(&self, attachments.memory_share(), offload);
-        attachments.spool(&mut digests).await?;
-        let Digests { done, mut left, .. } = digests;
-        for stated in &self.stated {
-            let failed = |kind, message: String| Err(Error::new(kind, message).at(stated.offset));
-            let uri = excerpt(&stated.uri, 100);
-            let Some(digested) = done.get(&stated.id) else {
-                return failed(ErrorKind::Reference, format!("no attachment is what the reference \"{uri}\" means"));
-            };
-            let mut computed = digested.digests.iter().filter(|(algorithm, _)| *algorithm == stated.algorithm);
-            if computed.next().is_none_or(|(_, digest)| *digest != stated.digest) {
-                let message = format!("the attachment of the reference \"{uri}\" was changed: it has another digest");
-                return failed(ErrorKind::Digest, message);
-            }
+        // Content with parts is digested when all of them are there, in the order of the content.
+        let is_streamed = is_streamed && self.contents.is_empty();
+        let digested = Arc::new(Mutex::new(Digested { left: self.rules.limits.content, is_exact: BTreeMap::new() }));
+        let SignedAttachments { stated, contents, must_be_all, rules, .. } = self;
+        let included = contents.iter().flat_map(|content| &content.parts).map(|(id, _)| id.clone()).collect();
+        let digests = Digests {
+            stated,
+            included,
+            must_be_all,
+            rules,
+            current: Current::Nothing,
+            document: Vec::new(),
+            share: attachments.memory_share(),
+            offload: offload.cloned(),
+            digested: digested.clone(),
+        };
+        attachments.inspect(digests).await?;
+        if !is_streamed {
+            attachments.spool().await?;
         }
-        for reference in signatures.iter_mut().flat_map(|signature| &mut signature.references) {
-            if let VerifiedContent::Attachment { id, is_exact } = &mut reference.content {
-                *is_exact = done.get(id).is_some_and(|digested| digested.is_exact);
+        let mut left = {
+            let digested = lock(&digested);
+            for reference in signatures.iter_mut().flat_map(|signature| &mut signature.references) {
+                if let VerifiedContent::Attachment { id, is_exact } = &mut reference.content {
+                    *is_exact = digested.is_exact.get(id).is_some_and(|is_exact| *is_exact);
+                }
             }
-        }
-        for content in self.contents {
+            digested.left
+        };
+        for content in contents {
             content.verify(attachments, &mut left, offload).await?;
         }
         Ok(())
@@ -117,7 +131,7 @@ pub(super) fn digest(
             ContentForm::Document { .. } => digester.push_document(content, rules)?,
             _ => digester.push(content)?,
         }
-        let mut digests = digester.finish().digests;
+        let (mut digests, _) = digester.finish();
         digests.pop().ok_or_else(|| Error::new(ErrorKind::Crypto, "no digest was computed"))
     };
     let digest = digest().map_err(|error| error_in(id, &error))?;
@@ -151,135 +165,201 @@ pub(super) async fn digest_stored(
         digester.push_document(&document, rules)?;
     }
     *left = digester.left;
-    let Digested { mut digests, is_exact } = digester.finish();
+    let (mut digests, is_exact) = digester.finish();
     let digest = digests.pop().ok_or_else(|| Error::new(ErrorKind::Crypto, "no digest was computed"))?;
     Ok((digest.1, is_exact))
 }
 
-/// Computes the digests of attachments while they are stored.
-struct Digests<'s> {
-    signed: &'s SignedAttachments,
-    /// The hash functions of each attachment, without repetition: many references to one cause no more work than one.
-    algorithms: BTreeMap<&'s ContentId, Vec<DigestAlgorithm>>,
-    /// Those that signed content has.
-    included: BTreeSet<&'s ContentId>,
-    /// The attachment that is arriving, if it is signed.
-    current: Option<(ContentId, Digester)>,
-    /// Its content, if it is XML.
+/// Compares the digests of attachments while they arrive.
+struct Digests {
+    /// The digests that the signatures state.
+    stated: Vec<AttachmentDigest>,
+    /// The attachments that signed content has.
+    included: BTreeSet<ContentId>,
+    must_be_all: bool,
+    rules: ContentRules,
+    current: Current,
+    /// The content of the current one, if it is XML.
     document: Vec<u8>,
     /// The charge for that.
     share: Option<Share>,
-    offload: Option<&'s Offloading>,
+    offload: Option<Offloading>,
+    digested: Arc<Mutex<Digested>>,
+}
+
+/// The attachment that is arriving, if it is signed.
+#[derive(Default)]
+enum Current {
+    #[default]
+    Nothing,
+    Arriving(ContentId, Digester),
+    /// It has arrived, and is XML.
+    Reading(ContentId, BoxFuture<'static, Result<Read, Error>>),
+}
+
+/// XML that was read.
+struct Read {
+    digester: Digester,
+    result: Result<(), Error>,
+    /// How much of the charge is no longer needed.
+    charged: usize,
+}
+
+/// What is known of the attachments that have arrived.
+struct Digested {
     /// How many bytes of canonical content there may still be.
     left: usize,
-    done: BTreeMap<ContentId, Digested>,
+    /// Whether the bytes of each are what was digested.
+    is_exact: BTreeMap<ContentId, bool>,
 }
 
-/// An attachment that has arrived.
-struct Digested {
-    digests: Vec<(DigestAlgorithm, Vec<u8>)>,
-    /// Whether its bytes are what was digested.
-    is_exact: bool,
-}
-
-impl<'s> Digests<'s> {
-    fn new(signed: &'s SignedAttachments, share: Option<Share>, offload: Option<&'s Offloading>) -> Self {
-        let mut algorithms: BTreeMap<&ContentId, Vec<DigestAlgorithm>> = BTreeMap::new();
-        for stated in &signed.stated {
-            let algorithms = algorithms.entry(&stated.id).or_default();
+impl Digests {
+    /// Begins to digest an attachment, if it is signed.
+    fn digest(&mut self, head: &PartHead) -> Result<(), Error> {
+        let id = head.content_id();
+        // Many references to one attachment cause no more work than one.
+        let mut algorithms = Vec::new();
+        for stated in self.stated.iter().filter(|stated| Some(&stated.id) == id) {
             if !algorithms.contains(&stated.algorithm) {
                 algorithms.push(stated.algorithm);
             }
         }
-        let left = signed.rules.limits.content;
-        let included = signed.contents.iter().flat_map(|content| &content.parts).map(|(id, _)| id).collect();
-        Digests {
-            signed,
-            algorithms,
-            included,
-            current: None,
-            document: Vec::new(),
-            share,
-            offload,
-            left,
-            done: BTreeMap::new(),
+        match id {
+            Some(id) if !algorithms.is_empty() => {
+                let digester = Digester::new(head.content_type(), &algorithms, lock(&self.digested).left);
+                self.current = Current::Arriving(id.clone(), digester.map_err(|error| error_in(id, &error))?);
+                Ok(())
+            }
+            Some(id) if self.included.contains(id) => Ok(()),
+            _ if !self.must_be_all => Ok(()),
+            id => {
+                let shown = id.map_or("without a Content-ID", ContentId::as_str);
+                let message = format!("the attachment \"{}\" is not signed", excerpt(shown, 60));
+                Err(Error::new(ErrorKind::Unsigned, message))
+            }
         }
     }
 
-    /// Appends to the content of an attachment that is XML. The capacity of the vector is charged.
-    fn collect(&mut self, data: &[u8]) -> Result<(), Error> {
-        let most = self.signed.rules.limits.document.message_size;
-        let (length, room) = (self.document.len(), self.document.capacity());
-        if data.len() > most.saturating_sub(length) {
-            let message = format!("XML of more than {most} bytes, which is the limit");
-            return Err(Error::new(ErrorKind::Limit, message));
+    fn push(&mut self, data: &[u8]) -> Result<(), Error> {
+        let Current::Arriving(id, digester) = &mut self.current else { return Ok(()) };
+        let pushed = match digester.form {
+            ContentForm::Document { .. } => collect(&mut self.document, data, &mut self.share, self.rules),
+            _ => digester.push(data),
+        };
+        pushed.map_err(|error| error_in(id, &error))
+    }
+
+    /// Begins to read the attachment that has arrived, which is XML.
+    fn read(&mut self, mut digester: Digester) -> Result<BoxFuture<'static, Result<Read, Error>>, Error> {
+        let document = std::mem::take(&mut self.document);
+        let (length, rules, offload) = (document.len(), self.rules, self.offload.clone());
+        let needed = memory::needed_by_document(length);
+        charge(&mut self.share, needed)?;
+        let charged = needed + document.capacity();
+        let read = move || {
+            let result = digester.push_document(&document, rules);
+            Read { digester, result, charged }
+        };
+        Ok(async move { memory::run(offload.as_ref(), length, read).await }.boxed())
+    }
+
+    /// Completes the digests of the attachment that has arrived.
+    fn poll_compare(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        loop {
+            match std::mem::take(&mut self.current) {
+                Current::Nothing => return Poll::Ready(Ok(())),
+                Current::Arriving(id, digester) => match digester.form {
+                    ContentForm::Document { .. } => {
+                        let read = self.read(digester).map_err(|error| error_in(&id, &error))?;
+                        self.current = Current::Reading(id, read);
+                    }
+                    _ => return Poll::Ready(self.compare(id, digester)),
+                },
+                Current::Reading(id, mut reading) => {
+                    let Poll::Ready(read) = reading.as_mut().poll(context) else {
+                        self.current = Current::Reading(id, reading);
+                        return Poll::Pending;
+                    };
+                    let Read { digester, result, charged } = read?;
+                    if let Some(share) = &mut self.share {
+                        share.shrink(charged);
+                    }
+                    result.map_err(|error| error_in(&id, &error))?;
+                    return Poll::Ready(self.compare(id, digester));
+                }
+            }
         }
-        let needed = length + data.len();
-        if needed > room {
-            let wanted = (2 * room).clamp(needed, most.max(needed));
-            charge(&mut self.share, wanted - room)?;
-            self.document.reserve_exact(wanted - length);
+    }
+
+    /// Compares the digests of an attachment with those that the signatures state.
+    fn compare(&self, id: ContentId, digester: Digester) -> Result<(), Error> {
+        let left = digester.left;
+        let (digests, is_exact) = digester.finish();
+        for stated in self.stated.iter().filter(|stated| stated.id == id) {
+            let mut computed = digests.iter().filter(|(algorithm, _)| *algorithm == stated.algorithm);
+            if computed.next().is_none_or(|(_, digest)| *digest != stated.digest) {
+                let uri = excerpt(&stated.uri, 100);
+                let message = format!("the attachment of the reference \"{uri}\" was changed: it has another digest");
+                return Err(Error::new(ErrorKind::Digest, message).at(stated.offset));
+            }
         }
-        self.document.extend_from_slice(data);
+        let mut digested = lock(&self.digested);
+        digested.left = left;
+        digested.is_exact.insert(id, is_exact);
         Ok(())
+    }
+
+    /// Checks that all signed attachments have arrived.
+    fn check_complete(&self) -> Result<(), Error> {
+        let digested = lock(&self.digested);
+        match self.stated.iter().find(|stated| !digested.is_exact.contains_key(&stated.id)) {
+            None => Ok(()),
+            Some(AttachmentDigest { uri, offset, .. }) => {
+                let message = format!("no attachment is what the reference \"{}\" means", excerpt(uri, 100));
+                Err(Error::new(ErrorKind::Reference, message).at(*offset))
+            }
+        }
     }
 }
 
-impl SpoolVisitor for Digests<'_> {
-    type Error = Error;
-
-    fn begin(&mut self, head: &PartHead) -> Result<(), Error> {
-        let id = head.content_id();
-        let Some((id, algorithms)) = id.and_then(|id| Some((id, self.algorithms.get(id)?))) else {
-            let is_refused = self.signed.must_be_all && !id.is_some_and(|id| self.included.contains(id));
-            return match is_refused {
-                true => {
-                    let shown = id.map_or("without a Content-ID", ContentId::as_str);
-                    let message = format!("the attachment \"{}\" is not signed", excerpt(shown, 60));
-                    Err(Error::new(ErrorKind::Unsigned, message))
-                }
-                false => Ok(()),
-            };
-        };
-        let digester = Digester::new(head.content_type(), algorithms, self.left);
-        self.current = Some((id.clone(), digester.map_err(|error| error_in(id, &error))?));
-        Ok(())
+impl Inspector for Digests {
+    fn begin(&mut self, head: &PartHead) -> Result<(), castile_mime::Error> {
+        self.digest(head).map_err(castile_mime::Error::refused)
     }
 
-    fn data(&mut self, data: &[u8]) -> Result<(), Error> {
-        let Some((id, mut digester)) = self.current.take() else { return Ok(()) };
-        let pushed = match digester.form {
-            ContentForm::Document { .. } => self.collect(data),
-            _ => digester.push(data),
-        };
-        pushed.map_err(|error| error_in(&id, &error))?;
-        self.current = Some((id, digester));
-        Ok(())
+    fn data(&mut self, data: &[u8]) -> Result<(), castile_mime::Error> {
+        self.push(data).map_err(castile_mime::Error::refused)
     }
 
-    async fn end(&mut self) -> Result<(), Error> {
-        let Some((id, mut digester)) = self.current.take() else { return Ok(()) };
-        if let ContentForm::Document { .. } = digester.form {
-            let document = std::mem::take(&mut self.document);
-            let (length, rules) = (document.len(), self.signed.rules);
-            let charged = memory::needed_by_document(length);
-            charge(&mut self.share, charged).map_err(|error| error_in(&id, &error))?;
-            let charged = charged + document.capacity();
-            let read = move || {
-                let pushed = digester.push_document(&document, rules);
-                (digester, pushed)
-            };
-            let (digested, pushed) = memory::run(self.offload, length, read).await?;
-            digester = digested;
-            if let Some(share) = &mut self.share {
-                share.shrink(charged);
-            }
-            pushed.map_err(|error| error_in(&id, &error))?;
-        }
-        self.left = digester.left;
-        self.done.insert(id, digester.finish());
-        Ok(())
+    fn poll_end(&mut self, context: &mut Context<'_>) -> Poll<Result<(), castile_mime::Error>> {
+        self.poll_compare(context).map_err(castile_mime::Error::refused)
     }
+
+    fn finish(&mut self) -> Result<(), castile_mime::Error> {
+        self.check_complete().map_err(castile_mime::Error::refused)
+    }
+}
+
+/// Appends to an attachment that is XML. The capacity of the vector is charged.
+fn collect(document: &mut Vec<u8>, data: &[u8], share: &mut Option<Share>, rules: ContentRules) -> Result<(), Error> {
+    let most = rules.limits.document.message_size;
+    let (length, room) = (document.len(), document.capacity());
+    if data.len() > most.saturating_sub(length) {
+        let message = format!("XML of more than {most} bytes, which is the limit");
+        return Err(Error::new(ErrorKind::Limit, message));
+    }
+    let needed = length + data.len();
+    if needed > room {
+        let wanted = (2 * room).clamp(needed, most.max(needed));
+        charge(share, wanted - room)?;
+        document.reserve_exact(wanted - length);
+    }
+    document.extend_from_slice(data);
+    Ok(())
+}
+
+fn lock(digested: &Mutex<Digested>) -> MutexGuard<'_, Digested> {
+    digested.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Computes the digests of the content of one attachment, in the form that its media type requires (§5.4.2).
@@ -416,10 +496,11 @@ impl Digester {
         }
     }
 
-    fn finish(self) -> Digested {
+    /// Returns the digests, and whether they are of the bytes as they are.
+    fn finish(self) -> (Vec<(DigestAlgorithm, Vec<u8>)>, bool) {
         let is_unfinished = matches!(self.form, ContentForm::Text { is_after_return: true });
         let digests = self.digests.into_iter().map(|(algorithm, digest)| (algorithm, digest.finish()));
-        Digested { digests: digests.collect(), is_exact: self.is_exact && !is_unfinished }
+        (digests.collect(), self.is_exact && !is_unfinished)
     }
 }
 

@@ -8,7 +8,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_xml::StartTag;
 
-use super::policy::VerifiedMessage;
+use super::verified::VerifiedMessage;
 use crate::signature::Elements;
 use crate::uris::WSSE11;
 use crate::{Error, ErrorKind};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use castile_datatypes::QName;
+use castile_mime::Rest;
 use castile_soap::addressing::Replies;
 use castile_soap::{Description, Fault, FaultCode, Options, Pending, ReplyMessage, RequestMessage, Service, Version};
 use futures_util::future::BoxFuture;
@@ -23,7 +24,10 @@ use crate::{Error, ErrorKind};
 /// to an observer. If memory is too short to verify a request, or memory or disk space for the attachments of somebody who is trusted,
 /// the answer is that of any exhausted server: HTTP sends status 503.
 ///
-/// Attachments whose signatures are verified are stored before the handler is called, which then reads them from there.
+/// Attachments whose signatures are verified are stored before the handler is called, which then reads them from there. With
+/// [`Policy::with_streamed_attachments`], the handler reads them while they arrive. Its reply is sent when all of them have arrived and are
+/// what was signed. The request is refused otherwise, whatever the handler answered. What the handler leaves of them is read up to the
+/// limit of content, and a task that still reads them then gets an error.
 #[derive(Clone)]
 pub struct SecurityLayer {
     policy: Arc<Policy>,
@@ -74,6 +78,17 @@ impl SecurityLayer {
     fn check(&self, request: &RequestMessage) -> Result<Checked, Error> {
         let RequestMessage { message, charset, packaging, reservation, .. } = request;
         self.policy.check(message, *charset, *packaging, reservation.as_ref())
+    }
+
+    /// Answers a request that doesn't fulfil the policy.
+    async fn refuse(&self, request: &RequestMessage, options: &Options, error: Error) -> ReplyMessage {
+        self.observe(&error);
+        // Only attachments that somebody trusted has signed are stored, so this tells strangers nothing but that the server has
+        // little memory.
+        match error.kind() {
+            ErrorKind::Exhausted => ReplyMessage::exhausted(request.version),
+            _ => request.refuse(options, &refusal(request.version)).await,
+        }
     }
 
     fn observe(&self, error: &Error) {
@@ -149,23 +164,41 @@ impl<S: Service> Service for Secured<S> {
                     request.extensions.insert(verified);
                     values
                 }
-                Err(error) => {
-                    layer.observe(&error);
-                    // Only attachments that somebody trusted has signed are stored, so this tells strangers nothing but that the
-                    // server has little memory.
-                    if error.kind() == ErrorKind::Exhausted {
-                        return ReplyMessage::exhausted(request.version);
-                    }
-                    return request.refuse(&options, &refusal(request.version)).await;
-                }
+                Err(error) => return layer.refuse(&request, &options, error).await,
             };
-            if let (Some(replies), Some(_)) = (&mut options.addressing.replies, &layer.reply) {
-                let (layer, request) = (layer.clone(), values.clone());
-                *replies = Arc::new(SecuredReplies { replies: replies.clone(), layer, request });
+            let streamed = Streamed::of(&request, &options).map(Arc::new);
+            if let Some(replies) = options.addressing.replies.take_if(|_| layer.reply.is_some() || streamed.is_some()) {
+                let (layer, request, streamed) = (layer.clone(), values.clone(), streamed.clone());
+                options.addressing.replies = Some(Arc::new(SecuredReplies { replies, layer, request, streamed }));
             }
             let reply = service.call(request, &options).await;
+            if let Some(Streamed { rest, request, options }) = streamed.as_deref()
+                && let Err(error) = layer.policy.verified(rest).await
+            {
+                return layer.refuse(request, options, error).await;
+            }
             layer.secure(reply, &values).await
         })
+    }
+}
+
+/// Attachments that are compared with their signatures while a handler reads them.
+struct Streamed {
+    rest: Rest,
+    /// What is needed of the request to refuse it.
+    request: RequestMessage,
+    options: Options,
+}
+
+impl Streamed {
+    /// Returns `None` if everything is known of the attachments of a request, or nothing has to be.
+    fn of(request: &RequestMessage, options: &Options) -> Option<Self> {
+        let rest = request.attachments.rest().filter(Rest::is_inspected)?;
+        let RequestMessage { version, message, charset, action, reservation, .. } = request;
+        let mut request =
+            RequestMessage::new(*version, message.clone()).with_charset(*charset).with_action(action.clone());
+        request.reservation.clone_from(reservation);
+        Some(Streamed { rest, request, options: options.clone() })
     }
 }
 
@@ -175,6 +208,7 @@ struct SecuredReplies {
     layer: SecurityLayer,
     /// The signature values of the request.
     request: Vec<Vec<u8>>,
+    streamed: Option<Arc<Streamed>>,
 }
 
 impl Replies for SecuredReplies {
@@ -183,8 +217,16 @@ impl Replies for SecuredReplies {
     }
 
     fn send(&self, address: String, action: String, reply: ReplyMessage) -> BoxFuture<'static, ()> {
-        let (replies, layer, request) = (self.replies.clone(), self.layer.clone(), self.request.clone());
+        let SecuredReplies { replies, layer, request, streamed } = self;
+        let (replies, layer, request) = (replies.clone(), layer.clone(), request.clone());
+        let streamed = streamed.clone();
         Box::pin(async move {
+            // The layer then refuses the request.
+            if let Some(streamed) = streamed
+                && layer.policy.verified(&streamed.rest).await.is_err()
+            {
+                return;
+            }
             // Without security nobody there would accept it.
             if let Some(reply) = layer.secured(reply, &request).await {
                 replies.send(address, action, reply).await;

@@ -8,13 +8,13 @@ use std::time::{Duration, SystemTime};
 
 use castile_budget::Reservation;
 use castile_datatypes::DateTime;
-use castile_mime::{Attachments, ContentId, Packaging};
+use castile_mime::{Attachments, Packaging, Rest};
 use castile_soap::{Offloading, Received};
 use castile_xml::{Charset, decode};
 
 use super::assertions::{AssertionPolicy, MAX_ONE_TIME};
 use super::attachments::{ContentRules, SignedAttachments};
-use super::confirmed::{self, Confirmed};
+use super::confirmed::Confirmed;
 use super::envelope::Envelope;
 use super::fault::code_prefix;
 use super::header::{SecurityHeader, Timestamp};
@@ -25,6 +25,7 @@ use super::signed::{
     MessageSignature, Required, Signers, assertion_part, attachment_parts, check_places, check_signed,
 };
 use super::username::{Passwords, ReceivedUsername};
+use super::verified::VerifiedMessage;
 use crate::algorithm::Algorithms;
 use crate::assertion::{Assertion, ConfirmationMethod, ReceivedAssertion};
 use crate::crypto;
@@ -48,24 +49,10 @@ pub struct Policy {
     replays: Option<Arc<dyn ReplayCache>>,
     role: Option<String>,
     allows_unsigned_prefixes: bool,
+    streams_attachments: bool,
     algorithms: Algorithms,
     limits: Limits,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-}
-
-/// A message that fulfils a [`Policy`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct VerifiedMessage {
-    signatures: Vec<VerifiedSignature>,
-    /// The number of the signature that fulfils the policy.
-    accepted: Option<usize>,
-    username: Option<String>,
-    assertion: Option<(Assertion, ConfirmationMethod)>,
-    values: Vec<Vec<u8>>,
-    confirmed: Vec<Confirmed>,
-    /// Where the elements are that stand for parts, if one of them is signed.
-    included: Vec<usize>,
 }
 
 /// A message whose signatures are valid. Its attachments, its password, and whether it was received before, are still to be checked.
@@ -104,6 +91,7 @@ impl Policy {
             replays: Some(Arc::new(ReplayMemory::default())),
             role: None,
             allows_unsigned_prefixes: false,
+            streams_attachments: false,
             algorithms: Algorithms::default(),
             limits: Limits::default(),
             clock: Arc::new(SystemTime::now),
@@ -206,6 +194,20 @@ impl Policy {
     #[must_use]
     pub fn with_unsigned_prefixes(self) -> Self {
         Policy { allows_unsigned_prefixes: true, ..self }
+    }
+
+    /// Leaves attachments that a signature covers to be read while they arrive, before it is known whether they are what was signed.
+    /// Nothing of them is stored. The signature value, its signer and the message itself are verified before.
+    ///
+    /// Such an attachment is read as an [`UnverifiedAttachment`](castile_mime::UnverifiedAttachment), whose end tells; its whole content
+    /// [in memory](castile_mime::Attachment::collect) is verified. A [layer](super::SecurityLayer) reads what its handler leaves, and
+    /// refuses the request if anything was changed. Without a layer, attachments that nobody reads are not verified.
+    ///
+    /// If the signature covers parts of a message with MTOM, its attachments are stored and verified before, as by default. An attachment
+    /// that is XML is in memory until its end, too.
+    #[must_use]
+    pub fn with_streamed_attachments(self) -> Self {
+        Policy { streams_attachments: true, ..self }
     }
 
     /// Sets the algorithms that are accepted.
@@ -491,7 +493,7 @@ impl Policy {
             one_time,
             now,
         } = checked;
-        signed_attachments.verify(attachments, offload, &mut signatures).await?;
+        signed_attachments.verify(attachments, self.streams_attachments, offload, &mut signatures).await?;
         let mut username = None;
         let mut has_time = created.is_some();
         if let Some(passwords) = &self.passwords {
@@ -521,6 +523,11 @@ impl Policy {
             return Err(Error::new(ErrorKind::Assertion, message));
         }
         Ok(VerifiedMessage { signatures, accepted, username, assertion, values, confirmed, included })
+    }
+
+    /// Returns once all attachments that are streamed are known to be what was signed. What nobody has read of them is read.
+    pub(super) async fn verified(&self, attachments: &Rest) -> Result<(), Error> {
+        Ok(attachments.inspected(self.limits.content).await?)
     }
 
     fn check_timestamp(&self, timestamp: Option<&Timestamp>, now: SystemTime) -> Result<(), Error> {
@@ -598,67 +605,6 @@ fn sha256(bytes: &[u8]) -> Result<[u8; 32], Error> {
     digest.try_into().map_err(|_| Error::new(ErrorKind::Crypto, "a digest of SHA-256 has another length"))
 }
 
-impl VerifiedMessage {
-    /// Returns the valid signatures, in document order, whether the policy needs them or not.
-    pub fn signatures(&self) -> &[VerifiedSignature] {
-        &self.signatures
-    }
-
-    /// Returns who signed all parts that the policy requires, if it requires a signature. It is one of those who are trusted, or
-    /// else who confirms the subject of the assertion.
-    pub fn signer(&self) -> Option<&Signer> {
-        Some(&self.accepted_signature()?.signer)
-    }
-
-    /// Returns the signature that covers all parts that the policy requires, if it requires one.
-    pub fn accepted_signature(&self) -> Option<&VerifiedSignature> {
-        self.signatures.get(self.accepted?)
-    }
-
-    /// Returns the name of the user whose password the message has, if the policy requires a password.
-    pub fn username(&self) -> Option<&str> {
-        self.username.as_deref()
-    }
-
-    /// Returns the assertion, if the policy requires one. It is that of the policy's issuer; its subject is confirmed.
-    pub fn assertion(&self) -> Option<&Assertion> {
-        self.assertion.as_ref().map(|(assertion, _)| assertion)
-    }
-
-    /// Returns how the subject of the assertion is confirmed, if the policy requires an assertion.
-    pub fn confirmation_method(&self) -> Option<ConfirmationMethod> {
-        self.assertion.as_ref().map(|(_, confirmation)| *confirmation)
-    }
-
-    /// Returns the values of the verified signatures, which an answer may confirm.
-    pub(super) fn values(&self) -> &[Vec<u8>] {
-        &self.values
-    }
-
-    /// Checks that this answer confirms the signature values of its request.
-    pub(super) fn check_confirmed(&self, request: &[Vec<u8>]) -> Result<(), Error> {
-        confirmed::check(self, &self.confirmed, request)
-    }
-
-    /// Returns whether the [accepted signature](Self::accepted_signature) covers the element with this byte range. The range
-    /// is that of [`HeaderBlock::bytes`](castile_soap::HeaderBlock).
-    pub fn is_signed(&self, range: &Range<usize>) -> bool {
-        self.accepted_signature().is_some_and(|signature| signature.covers(range))
-    }
-
-    /// Returns the byte offsets of all elements `xop:Include`, if a signature covers one of them. What was signed is a binary value in its
-    /// place, so that the message must not be read in another way, as XML for example.
-    pub fn included(&self) -> &[usize] {
-        &self.included
-    }
-
-    /// Returns whether the [accepted signature](Self::accepted_signature) covers the content of the attachment with this Content-ID: as
-    /// an attachment, or because an `xop:Include` in what it covers stands for it.
-    pub fn is_attachment_signed(&self, id: &ContentId) -> bool {
-        self.accepted_signature().is_some_and(|signature| signature.covers_attachment(id))
-    }
-}
-
 impl fmt::Debug for Policy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Policy")
@@ -670,6 +616,7 @@ impl fmt::Debug for Policy {
             .field("max_age", &self.max_age)
             .field("clock_skew", &self.clock_skew)
             .field("role", &self.role)
+            .field("streams_attachments", &self.streams_attachments)
             .field("algorithms", &self.algorithms)
             .field("limits", &self.limits)
             .finish_non_exhaustive()

@@ -1,6 +1,8 @@
 //! Signed attachments (SOAP Messages with Attachments Profile): what is signed is accepted, and nothing else is.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -8,11 +10,9 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
 use castile_budget::Budget;
-use castile_databinding::schema::Element;
 use castile_mime::{Attachments, Charges, Content, ContentId, Message, Packaging, Part, Related};
 use castile_soap::{
-    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Received,
-    Request, RequestMessage, Response, Root, Service, Version, Written,
+    Layer, MessageSecurity, Options, Received, Request, RequestMessage, Response, Service, Version, Written,
 };
 use castile_wss::message::{
     ClientSecurity, OutgoingSecurity, Part as SignedPart, Policy, SecurityLayer, VerifiedMessage,
@@ -22,6 +22,8 @@ use castile_xml::c14n::{Algorithm, Method, Subset};
 use futures_util::{FutureExt, stream};
 use http_body::Frame;
 use http_body_util::StreamBody;
+
+use common::{Answer, orders};
 
 const CONTENT: &str = "http://docs.oasis-open.org/wss/oasis-wss-SwAProfile-1.1#Attachment-Content-Signature-Transform";
 const ORDER: &str = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><order xmlns='urn:o'>Tea</order></s:Body></s:Envelope>";
@@ -558,36 +560,22 @@ fn attachments_have_limits() {
     refused(verified, ErrorKind::Attachment, "broke off");
 }
 
-/// A service that answers with the attachments that it got, and with who signed them.
-struct Orders;
-
-const ROOT: Root = Root::new(Element::new("urn:o", "order", 1), "<order xmlns=\"urn:o\">", "</order>");
-
-static OPERATIONS: [Operation; 1] = [Operation::new("order", "order", ROOT).with_response(ROOT)];
-
-impl Dispatch for Orders {
-    fn description(&self) -> &'static Description {
-        const { &Description::new("Orders", "urn:o", &OPERATIONS) }
+/// A handler that answers with the attachments that it got, and checks that they were signed.
+async fn send_back(mut request: Request<String>) -> Answer {
+    let verified = request.extensions().get::<VerifiedMessage>().unwrap().clone();
+    let mut answered = Vec::new();
+    while let Some(attachment) = request.attachments().next().await? {
+        let head = attachment.head().clone();
+        let id = head.content_id().unwrap().clone();
+        assert!(verified.is_attachment_signed(&id));
+        let content: Content = match request.get_ref().as_str() {
+            "stream" => attachment.into(),
+            _ => attachment.collect(1_000_000).await?.into(),
+        };
+        answered.push(Part::new(id, head.content_type().unwrap(), content)?);
     }
-
-    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
-        payload.handle(|mut request: Request<String>| async move {
-            let verified = request.extensions().get::<VerifiedMessage>().unwrap().clone();
-            let mut answered = Vec::new();
-            while let Some(attachment) = request.attachments().next().await? {
-                let head = attachment.head().clone();
-                let id = head.content_id().unwrap().clone();
-                assert!(verified.is_attachment_signed(&id));
-                let content: Content = match request.get_ref().as_str() {
-                    "stream" => attachment.into(),
-                    _ => attachment.collect(1_000_000).await?.into(),
-                };
-                answered.push(Part::new(id, head.content_type().unwrap(), content)?);
-            }
-            let response = Response::new(format!("{} attachments", answered.len()));
-            Ok::<_, Fault<NoDetail>>(answered.into_iter().fold(response, Response::with_attachment))
-        })
-    }
+    let response = Response::new(format!("{} attachments", answered.len()));
+    Ok(answered.into_iter().fold(response, Response::with_attachment))
 }
 
 #[test]
@@ -598,7 +586,7 @@ fn attachments_are_signed_both_ways() {
         .with_reply_security(signing("service"))
         .with_signature_confirmation()
         .on_refusal(move |error| log.lock().unwrap().push(error.kind()));
-    let service = layer.layer(Orders);
+    let service = layer.layer(orders(send_back));
     let answers = Policy::signed_by(Trust::new().with_secret("service", secret("service"))).with_clock(now);
     let client = ClientSecurity::new(security()).with_answer_policy(answers).with_signature_confirmation();
     let order = |item: &str| ORDER.replace("Tea", item);

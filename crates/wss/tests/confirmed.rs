@@ -1,14 +1,12 @@
 //! Answers that confirm the signatures of their requests (WS-Security 1.1 §8.5).
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use bytes::Bytes;
-use castile_databinding::schema::Element;
-use castile_soap::{
-    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
-    RequestMessage, Root, SecuredRequest, Service, Version, Written,
-};
+use castile_soap::{Layer, MessageSecurity, Options, RequestMessage, SecuredRequest, Service, Version, Written};
 use castile_wss::message::{
     ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
 };
@@ -37,22 +35,6 @@ fn order(item: &str) -> String {
     )
 }
 
-struct Orders;
-
-const ORDER: Root = Root::new(Element::new("urn:o", "order", 1), "<order xmlns=\"urn:o\">", "</order>");
-
-static OPERATIONS: [Operation; 1] = [Operation::new("order", "order", ORDER).with_response(ORDER)];
-
-impl Dispatch for Orders {
-    fn description(&self) -> &'static Description {
-        const { &Description::new("Orders", "urn:o", &OPERATIONS) }
-    }
-
-    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
-        payload.handle(|request: Request<String>| async move { Ok::<_, Fault<NoDetail>>(request.into_inner().into()) })
-    }
-}
-
 fn client() -> ClientSecurity {
     ClientSecurity::new(signing("client")).with_answer_policy(signed_by("service")).with_signature_confirmation()
 }
@@ -63,7 +45,7 @@ fn secured(client: &ClientSecurity, message: &str) -> SecuredRequest {
 
 fn answer(layer: &SecurityLayer, request: &SecuredRequest) -> String {
     let request = RequestMessage::new(Version::Soap11, request.message.clone());
-    let reply = layer.layer(Orders).call(request, &Options::default()).now_or_never().unwrap();
+    let reply = layer.layer(common::echo()).call(request, &Options::default()).now_or_never().unwrap();
     String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap()
 }
 

@@ -1,6 +1,8 @@
 //! What attackers of this crate have found.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,11 +10,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use castile_databinding::schema::Element;
-use castile_soap::{
-    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, Request,
-    RequestMessage, Root, Service, Version, Written,
-};
+use castile_soap::{Layer, MessageSecurity, Options, RequestMessage, Service, Version, Written};
 use castile_wss::document::{DocumentSigner, DocumentVerifier, Place};
 use castile_wss::message::{
     AssertionPolicy, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
@@ -160,22 +158,6 @@ fn the_signer_is_the_subject_of_the_assertion_that_is_used() {
     assert_eq!(verified.signer(), Some(&Signer::Subject("_a2".to_owned())));
 }
 
-struct Orders;
-
-const ROOT: Root = Root::new(Element::new("urn:o", "order", 1), "<order xmlns=\"urn:o\">", "</order>");
-
-static OPERATIONS: [Operation; 1] = [Operation::new("order", "order", ROOT).with_response(ROOT)];
-
-impl Dispatch for Orders {
-    fn description(&self) -> &'static Description {
-        const { &Description::new("Orders", "urn:o", &OPERATIONS) }
-    }
-
-    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
-        payload.handle(|request: Request<String>| async move { Ok::<_, Fault<NoDetail>>(request.into_inner().into()) })
-    }
-}
-
 fn order(item: &str) -> String {
     format!(
         "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><order xmlns='urn:o'>{item}</order></s:Body></s:Envelope>"
@@ -190,7 +172,8 @@ fn signatures_that_were_not_verified_are_not_confirmed() {
     let passwords = ["ann", "mallory"].map(|name| (name.to_owned(), Secret::new(name)));
     let policy = Policy::authenticated_by(BTreeMap::from(passwords)).with_clock(now);
     let replies = OutgoingSecurity::new().with_timestamp().with_clock(now).with_signature(Secret::new("service"));
-    let service = SecurityLayer::new(policy).with_reply_security(replies).with_signature_confirmation().layer(Orders);
+    let service =
+        SecurityLayer::new(policy).with_reply_security(replies).with_signature_confirmation().layer(common::echo());
     let answers = Policy::signed_by(Trust::new().with_secret("service", Secret::new("service"))).with_clock(now);
     let requests = ANN.signing().with_username(digest("ann"));
     let ann = ClientSecurity::new(requests).with_answer_policy(answers).with_signature_confirmation();
@@ -324,7 +307,7 @@ fn between<'t>(text: &'t str, start: &str, end: &str) -> &'t str {
 
 fn service(policy: Policy) -> impl Service {
     let replies = OutgoingSecurity::new().with_timestamp().with_clock(now).with_signature(Secret::new("service"));
-    SecurityLayer::new(policy).with_reply_security(replies).with_signature_confirmation().layer(Orders)
+    SecurityLayer::new(policy).with_reply_security(replies).with_signature_confirmation().layer(common::echo())
 }
 
 fn confirmed(requests: OutgoingSecurity) -> ClientSecurity {

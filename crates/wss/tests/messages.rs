@@ -1,6 +1,8 @@
 //! Secured messages: what is secured is accepted, and nothing else is.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -8,12 +10,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use castile_databinding::schema::Element;
-use castile_soap::addressing::{Replies, Usage};
-use castile_soap::{
-    Description, Dispatch, Fault, Layer, MessageSecurity, NoDetail, Operation, Options, Payload, Pending, ReplyMessage,
-    Request, RequestMessage, Root, Service, Version, Written,
-};
+use castile_soap::addressing::Usage;
+use castile_soap::{Layer, MessageSecurity, Options, RequestMessage, Service, Version, Written};
 use castile_wss::message::{
     CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
     VerifiedMessage,
@@ -22,6 +20,8 @@ use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Secret, SignatureAl
 use castile_xml::c14n::{Algorithm, Method, Subset};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+
+use common::{Outbox, orders};
 use rcgen::{CertificateParams, KeyPair};
 
 const EXCLUSIVE: Algorithm = Algorithm { version: castile_xml::c14n::Version::Exclusive10, with_comments: false };
@@ -614,26 +614,13 @@ fn digest(text: &str) -> String {
     STANDARD.encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes()))
 }
 
-/// A service that says who signed.
-struct Orders;
-
-const ORDER: Root = Root::new(Element::new("urn:o", "order", 1), "<order xmlns=\"urn:o\">", "</order>");
-
-static OPERATIONS: [Operation; 1] = [Operation::new("order", "order", ORDER).with_response(ORDER)];
-
-impl Dispatch for Orders {
-    fn description(&self) -> &'static Description {
-        const { &Description::new("Orders", "urn:o", &OPERATIONS) }
-    }
-
-    fn dispatch(&self, _: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
-        payload.handle(|request: Request<String>| async move {
-            let verified = request.extensions().get::<VerifiedMessage>().unwrap();
-            let signer = format!("{:?}", verified.signer().unwrap());
-            let reply = format!("{} for {signer}", request.into_inner());
-            Ok::<_, Fault<NoDetail>>(reply.into())
-        })
-    }
+/// Returns a service that says who signed.
+fn signers() -> impl Service {
+    orders(async |request| {
+        let verified = request.extensions().get::<VerifiedMessage>().unwrap();
+        let signer = format!("{:?}", verified.signer().unwrap());
+        Ok(format!("{} for {signer}", request.into_inner()).into())
+    })
 }
 
 #[test]
@@ -646,7 +633,7 @@ fn a_layer_secures_a_service() {
         .with_reply_security(
             OutgoingSecurity::new().with_timestamp().with_signature(reply_secret.clone()).with_clock(now),
         );
-    let service = layer.layer(Orders);
+    let service = layer.layer(signers());
     let trust = Trust::new().with_secret("service", reply_secret);
     let reply_policy = Policy::signed_by(trust).with_clock(now).without_replay_cache();
     for version in Version::ALL {
@@ -706,31 +693,16 @@ impl SigningKey for Locked {
     }
 }
 
-/// Stores replies that are sent to other addresses.
-struct Outbox(Mutex<Vec<(String, String)>>);
-
-impl Replies for Outbox {
-    fn allows(&self, address: &str) -> bool {
-        address == "http://elsewhere/"
-    }
-
-    fn send(&self, address: String, _: String, reply: ReplyMessage) -> BoxFuture<'static, ()> {
-        let message = String::from_utf8(reply.message.bytes().unwrap().to_vec()).unwrap();
-        self.0.lock().unwrap().push((address, message));
-        std::future::ready(()).boxed()
-    }
-}
-
 #[test]
 fn a_layer_secures_replies_to_other_addresses() {
-    let outbox = Arc::new(Outbox(Mutex::default()));
+    let outbox = Arc::new(Outbox::default());
     let mut options = Options::default();
     options.addressing.usage = Usage::Supported;
     options.addressing.replies = Some(outbox.clone());
     let reply_secret = Secret::new(*b"of the service");
     let signing = OutgoingSecurity::new().with_timestamp().with_signature(reply_secret.clone()).with_clock(now);
     let layer = SecurityLayer::new(policy()).with_reply_security(signing).with_signature_confirmation();
-    let service = layer.layer(Orders);
+    let service = layer.layer(signers());
     let addressed = |address: &str| {
         format!(
             "<s:Envelope xmlns:s='{SOAP12}' xmlns:a='http://www.w3.org/2005/08/addressing'><s:Header><a:Action>order</a:Action><a:MessageID>urn:1</a:MessageID><a:ReplyTo><a:Address>{address}</a:Address></a:ReplyTo></s:Header><s:Body><order xmlns='urn:o'>Tea</order></s:Body></s:Envelope>"
@@ -740,24 +712,25 @@ fn a_layer_secures_replies_to_other_addresses() {
         let request = RequestMessage::new(Version::Soap12, message);
         service.call(request, &options).now_or_never().unwrap()
     };
-    let reply = call(secured(&security(), &addressed("http://elsewhere/")));
+    let reply = call(secured(&security(), &addressed(Outbox::ADDRESS)));
     assert!(reply.message.bytes().unwrap().is_empty());
-    let sent = std::mem::take(&mut *outbox.0.lock().unwrap());
+    let sent = outbox.take();
     let [(address, message)] = &sent[..] else { panic!("{sent:?}") };
-    assert_eq!(address, "http://elsewhere/");
+    assert_eq!(address, Outbox::ADDRESS);
     let trust = Trust::new().with_secret("service", reply_secret);
     let verified = verify(&Policy::signed_by(trust).with_clock(now), message).unwrap();
     assert!(verified.signer().is_some() && message.contains("SignatureConfirmation") && message.contains("RelatesTo"));
     // What can't be signed is not sent.
-    let unable =
-        SecurityLayer::new(policy()).with_reply_security(OutgoingSecurity::new().with_signature(Locked)).layer(Orders);
-    let message = secured(&security(), &addressed("http://elsewhere/"));
+    let unable = SecurityLayer::new(policy())
+        .with_reply_security(OutgoingSecurity::new().with_signature(Locked))
+        .layer(signers());
+    let message = secured(&security(), &addressed(Outbox::ADDRESS));
     let reply = unable.call(RequestMessage::new(Version::Soap12, message), &options).now_or_never().unwrap();
-    assert!(reply.message.bytes().unwrap().is_empty() && outbox.0.lock().unwrap().is_empty());
+    assert!(reply.message.bytes().unwrap().is_empty() && outbox.take().is_empty());
     // The fault for a request that is refused is not signed, wherever it is sent.
-    let refused = call(addressed("http://elsewhere/"));
+    let refused = call(addressed(Outbox::ADDRESS));
     assert!(refused.message.bytes().unwrap().is_empty());
-    let sent = std::mem::take(&mut *outbox.0.lock().unwrap());
+    let sent = outbox.take();
     assert!(sent.len() == 1 && sent[0].1.contains("InvalidSecurity") && !sent[0].1.contains("Signature>"), "{sent:?}");
 }
 

@@ -58,7 +58,7 @@ fn envelope(header: &str, order: &str) -> String {
 
 fn signed_message(message: &str, attached: &[Attached<'_>]) -> Bytes {
     let part = |(id, media_type, content): &Attached<'_>| {
-        Part::new(ContentId::parse(id).unwrap(), *media_type, content.to_vec().into()).unwrap()
+        Part::new(ContentId::parse(id).unwrap(), media_type, content.to_vec().into()).unwrap()
     };
     let parts: Vec<Part> = attached.iter().map(part).collect();
     security().secure_with_attachments(message.as_bytes(), &parts).now_or_never().unwrap().unwrap().into()

@@ -18,6 +18,9 @@ use crate::limits::Limits;
 use crate::message::run;
 use crate::{Error, ErrorKind};
 
+/// What an element costs at least, in bytes of content: its part may have to be read from a file, however short it is.
+const READING: usize = 16 << 10;
+
 /// The `xop:Include` elements of a message.
 #[derive(Debug, Default)]
 pub(crate) struct Includes {
@@ -199,10 +202,13 @@ impl OpenDigest {
         let OpenDigest { mut digest, parts, uri, stated, offset } = self;
         for (id, text) in parts {
             let mut encoder = encoder(&mut *digest);
+            let mut paid = READING;
+            spend(left, paid)?;
             let is_there = attachments.show(&id, |data| {
-                *left = left.checked_sub(data.len().div_ceil(3) * 4).ok_or_else(|| {
-                    Error::new(ErrorKind::Limit, "with its parts, signed content is longer than the limit of content")
-                })?;
+                let length = data.len().div_ceil(3) * 4;
+                let more = length.saturating_sub(paid);
+                paid -= length - more;
+                spend(left, more)?;
                 encoder.write_all(data).map_err(|error| unwritable(&error))
             });
             if !is_there.await? {
@@ -230,6 +236,14 @@ impl OpenDigest {
             }
         }
     }
+}
+
+/// Counts bytes of content.
+fn spend(left: &mut usize, bytes: usize) -> Result<(), Error> {
+    *left = left.checked_sub(bytes).ok_or_else(|| {
+        Error::new(ErrorKind::Limit, "with its parts, signed content is longer than the limit of content")
+    })?;
+    Ok(())
 }
 
 /// Adds the text of a part that is in memory.

@@ -446,6 +446,14 @@ fn parts_have_limits() {
     let of_content = limited(|limits| limits.content = 10 * 40_000 + 2_000);
     assert!(verify(&of_content, &message(10), &mut attachments(&attached)).is_ok());
     refused(verify(&of_content, &message(11), &mut attachments(&attached)), Limit, "the limit of content");
+    // A short one counts as what it costs to read it.
+    let of_short = limited(|limits| limits.content = 10 * (16 << 10));
+    let short = |times: usize| {
+        let message = signed_with(&security(), &mtom(&repeated(times)), &[("one", b"x")]).unwrap();
+        verify(&of_short, &message, &mut attachments(&[("one", b"x")]))
+    };
+    assert!(short(10).is_ok());
+    refused(short(11), Limit, "the limit of content");
     let of_elements = limited(|limits| limits.includes = 10);
     assert!(verify(&of_elements, &message(10), &mut attachments(&attached)).is_ok());
     refused(verify(&of_elements, &message(11), &mut untouchable("one")), Limit, "more than 10 elements <Include>");

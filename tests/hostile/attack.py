@@ -7,6 +7,8 @@ import tomllib
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import signed
+
 FOLDER = Path(__file__).parent / "attacks"
 CRATES = Path(__file__).resolve().parents[2] / "crates"
 # The folders that arguments and files may name.
@@ -150,6 +152,11 @@ def piece_bytes(piece, variant):
             return after(quantity(time))
         case {"client_hello": name}:
             return client_hello(name)
+        case {"path": count, "names": names}:
+            return signed.path(count, names)
+        case {"includes": includes, "signatures": signatures, "references": references, "parts": [first, second]}:
+            parts = build(first, variant), build(second, variant)
+            return signed.package(FOLDERS["{keys}"], includes, signatures, references, *parts)
         case {"gzip": pieces}:
             return gzip.compress(build(pieces, variant), 6)
         case {"encode": encoding, "of": pieces}:
@@ -165,7 +172,7 @@ def piece_bytes(piece, variant):
             numbers = range(times - 1, -1, -1) if others.get("backwards") else range(times)
             return numbered(once, numbers) if b"{n" in once else once * times
         case _:
-            raise SystemExit(f"found {piece!r}, expected a text, or a table with hex, client_hello, after, gzip, encode or repeat")
+            raise SystemExit(f"found {piece!r}, expected a text, or a table with hex, client_hello, path, includes, after, gzip, encode or repeat")
 
 
 def after(seconds):

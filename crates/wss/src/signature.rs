@@ -3,6 +3,7 @@
 mod read;
 mod write;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use castile_xml::c14n::Method;
@@ -10,7 +11,7 @@ use castile_xml::c14n::Method;
 pub(crate) use read::Elements;
 pub(crate) use write::{Target, Template, TransformText, escaped, uri_of};
 
-use crate::assertion::SamlVersion;
+use crate::assertion::{ReceivedAssertion, SamlVersion};
 use crate::certificate::{Certificate, CertificateReference};
 use crate::key::PublicKey;
 use crate::{DigestAlgorithm, SignatureAlgorithm};
@@ -79,6 +80,14 @@ pub(crate) enum KeyHint {
     },
     /// The name of an element that is not supported.
     Unsupported(String),
+}
+
+/// Tokens that are inside references to them.
+#[derive(Default)]
+pub(crate) struct Embedded {
+    /// Where they are, with the ids of the references. Those of assertions are with the assertions.
+    pub(crate) tokens: Vec<(Option<String>, Range<usize>)>,
+    pub(crate) assertions: Vec<ReceivedAssertion>,
 }
 
 impl Signature {

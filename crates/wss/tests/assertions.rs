@@ -17,6 +17,7 @@ use rcgen::{CertificateParams, KeyPair};
 
 const ORDER: &str = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><o:order xmlns:o='urn:o'>Tea</o:order></s:Body></s:Envelope>";
 const DSIG: &str = "http://www.w3.org/2000/09/xmldsig#";
+const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 const XSD: &str = "xmlns:xs='http://www.w3.org/2001/XMLSchema' xmlns:xsi='http://www.w3.org/2001/XMLSchema-instance'";
 const SAML11: &str = "urn:oasis:names:tc:SAML:1.0:assertion";
 const SAML20: &str = "urn:oasis:names:tc:SAML:2.0:assertion";
@@ -464,7 +465,31 @@ fn the_holder_of_the_key_signs() {
     let embedded = own.find("<wsse:KeyIdentifier").unwrap()..own.find("</wsse:KeyIdentifier>").unwrap() + 21;
     let embedded =
         own.replace(&own[embedded], &format!("<wsse:Embedded>{}</wsse:Embedded>", assertion.replace("_a1", "_a2")));
-    refused(&policy(), &embedded, ErrorKind::UnknownKey, "");
+    refused(&policy(), &embedded, ErrorKind::Signature, "not made with this key");
+    // The assertion may be inside the reference, there and nowhere else. The transform signs it there, too.
+    let inside = |message: &str| {
+        let message = message.replacen(&assertion, "", 1);
+        let identifier =
+            message.find("<wsse:KeyIdentifier").unwrap()..message.find("</wsse:KeyIdentifier>").unwrap() + 21;
+        message.replace(&message[identifier], &format!("<wsse:Embedded>{assertion}</wsse:Embedded>"))
+    };
+    for (policy, message) in [(policy(), inside(&own)), (protected(), inside(&one_reference))] {
+        assert!(message.find("<a:Assertion").unwrap() > message.find("<ds:KeyInfo>").unwrap());
+        let verified = verify(&policy, &message).unwrap_or_else(|error| panic!("{error}: {message}"));
+        assert_eq!(verified.assertion().unwrap().id, "_a1");
+        assert_eq!(verified.signer(), Some(&Signer::Subject("_a1".to_owned())));
+        refused(&policy, &message.replace(">buyer<", ">admin<"), ErrorKind::Digest, "");
+    }
+    refused(&protected(), &inside(&own), ErrorKind::Unsigned, "the assertion is not signed");
+    refused(&Policy::signed_by(ANN.trust()).with_clock(now), &inside(&own), ErrorKind::Unsupported, "an assertion in");
+    // Not in the reference of an assertion's own signature.
+    let start = assertion.find("<ds:KeyInfo>").unwrap();
+    let nested = assertion.replace("_a1", "_a2").replacen(
+        &assertion[start..assertion.find("</ds:KeyInfo>").unwrap()],
+        &format!("<ds:KeyInfo><wsse:SecurityTokenReference xmlns:wsse='{WSSE}'><wsse:Embedded>{assertion}</wsse:Embedded></wsse:SecurityTokenReference>"),
+        1,
+    );
+    refused(&policy(), &inside(&own).replacen(&assertion, &nested, 1), ErrorKind::Unsupported, "<a:Assertion>");
     // An assertion is used again and again; a message is not.
     let one = policy();
     assert!(verify(&one, &own).is_ok());

@@ -566,6 +566,20 @@ fn references_to_tokens_sign_the_tokens() {
         Policy::signed_by(trust).with_clock(now)
     };
     assert_eq!(verify(&both(), &exchange(&signed)).unwrap_err().kind(), ErrorKind::Digest);
+    // The token may be inside the reference.
+    let whole = message[start..end].to_owned();
+    let element = with_reference.find("<wsse:Reference URI=\"#token-1\"").unwrap();
+    let element = with_reference[element..element + with_reference[element..].find("/>").unwrap() + 2].to_owned();
+    let inside = with_reference.replacen(&whole, "", 1).replacen(
+        &element,
+        &format!("<wsse:Embedded>{whole}</wsse:Embedded>"),
+        1,
+    );
+    let inside = signed_with(&inside, &private());
+    let verified = verify(&policy(), &inside).unwrap_or_else(|error| panic!("{error}: {inside}"));
+    let token = inside.find("<wsse:BinarySecurityToken").unwrap();
+    assert!(token > inside.find("<ds:KeyInfo>").unwrap() && verified.is_signed(&(token..token + (end - start))));
+    assert_eq!(verify(&both(), &exchange(&inside)).unwrap_err().kind(), ErrorKind::Digest);
     // Without the transform another token can be put there.
     assert!(verify(&both(), &exchange(&message)).is_ok());
     for (from, to, kind) in [

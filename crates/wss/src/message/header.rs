@@ -15,7 +15,7 @@ use crate::index::Index;
 use crate::key::PublicKey;
 use crate::limits::Limits;
 use crate::moment::moment;
-use crate::signature::{DSIG, Elements, KeyHint, Signature};
+use crate::signature::{DSIG, Elements, Embedded, KeyHint, Signature};
 use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT, WSSE, WSSE11, WSU};
 use crate::verify::Tokens;
 use crate::{Error, ErrorKind};
@@ -35,6 +35,8 @@ pub(crate) struct SecurityHeader {
     /// The certificates of tokens, with their ids.
     tokens: Vec<(Option<String>, Vec<Certificate>)>,
     pub(crate) assertions: Vec<ReceivedAssertion>,
+    /// Where tokens are that are inside references to them, with the ids of the references. Assertions are not among them.
+    embedded: Vec<(Option<String>, Range<usize>)>,
     /// References to tokens that are beside them, for signatures of the tokens.
     references: Vec<KeyHint>,
     pub(crate) signatures: Vec<(Signature, Range<usize>)>,
@@ -61,7 +63,7 @@ impl SecurityHeader {
                 _ => {}
             }
         }
-        let mut elements = Elements::new(&mut reader, limits, "Security");
+        let mut elements = Elements::new(&mut reader, limits, "Security").of_message();
         let mut header = SecurityHeader::default();
         while let Some(tag) = elements.next()? {
             header.child(&mut elements, tag, limits)?;
@@ -99,9 +101,9 @@ impl SecurityHeader {
                 Ok(())
             }
             (DSIG, "Signature") => {
-                let signature = Signature::read(elements.reader, limits)?;
+                let (signature, embedded) = Signature::read_in_message(elements.reader, limits)?;
                 self.signatures.push((signature, range(elements)));
-                Ok(())
+                self.embed(embedded)
             }
             (WSSE, "SecurityTokenReference") => {
                 // Without an id it only announces a token.
@@ -112,7 +114,8 @@ impl SecurityHeader {
                     let message = format!("more than {MAX_REFERENCES} references to tokens, which is the limit");
                     return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
                 }
-                elements.token_reference(tag, &mut self.references)
+                elements.token_reference(tag, &mut self.references)?;
+                self.embed(std::mem::take(&mut elements.embedded))
             }
             (WSSE11, "SignatureConfirmation") => {
                 if self.confirmed.len() == limits.signatures {
@@ -125,12 +128,8 @@ impl SecurityHeader {
             }
             (namespace, "Assertion") if SamlVersion::of_namespace(namespace).is_some() => {
                 let version = SamlVersion::of_namespace(namespace).unwrap_or(SamlVersion::Saml20);
-                if self.assertions.len() == MAX_ASSERTIONS {
-                    let message = format!("more than {MAX_ASSERTIONS} assertions, which is the limit");
-                    return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
-                }
-                self.assertions.push(ReceivedAssertion::read(elements.reader, tag, version, limits)?);
-                Ok(())
+                let received = ReceivedAssertion::read(elements.reader, tag, version, limits)?;
+                self.embed(Embedded { assertions: vec![received], ..Embedded::default() })
             }
             (_, local) => {
                 let message = format!("<{}> in <Security>, which is not supported", excerpt(local, 60));
@@ -139,13 +138,34 @@ impl SecurityHeader {
         }
     }
 
+    /// Adds tokens, wherever they are in the block.
+    fn embed(&mut self, embedded: Embedded) -> Result<(), Error> {
+        self.embedded.extend(embedded.tokens);
+        self.assertions.extend(embedded.assertions);
+        match self.assertions.get(MAX_ASSERTIONS) {
+            None => Ok(()),
+            Some(received) => {
+                let message = format!("more than {MAX_ASSERTIONS} assertions, which is the limit");
+                Err(Error::new(ErrorKind::Limit, message).at(received.assertion.range.start))
+            }
+        }
+    }
+
+    /// Returns whether a child of the block, or a token in it, has this byte range.
+    pub(super) fn has(&self, range: &Range<usize>) -> bool {
+        let mut assertions = self.assertions.iter();
+        self.children.contains(range)
+            || self.embedded.iter().any(|(_, token)| token == range)
+            || assertions.any(|received| received.assertion.range == *range)
+    }
+
     /// Replaces the references to tokens of the message, in the signatures, by the certificates of the tokens, or by the keys that
     /// the assertions name. Returns where the tokens are.
     ///
     /// # Errors
     /// A signature refers to a token that is not there.
     pub(crate) fn resolve_tokens(&mut self, index: &Index) -> Result<Tokens, Error> {
-        let SecurityHeader { tokens, assertions, references, signatures, .. } = self;
+        let SecurityHeader { tokens, assertions, embedded, references, signatures, .. } = self;
         // Many hints may lead to one assertion.
         let keys: Vec<Arc<[PublicKey]>> = assertions.iter().map(|one| one.subject_keys().into()).collect();
         let find = |target: &str, version: Option<SamlVersion>| {
@@ -161,6 +181,7 @@ impl SecurityHeader {
             Some((KeyHint::Certificates(certificates.clone()), index.element(target)?))
         };
         let mut found = Tokens::default();
+        found.by_reference.extend(embedded.iter().filter_map(|(id, range)| Some((id.clone()?, range.clone()))));
         found
             .decided
             .extend(assertions.iter().filter(|one| one.signature.is_some()).map(|one| one.assertion.range.clone()));

@@ -186,7 +186,7 @@ pub(super) fn check_places(
 ) -> Result<(), Error> {
     for reference in signatures.iter().flat_map(|one| &one.signature.references) {
         let VerifiedContent::Element { range, .. } = &reference.content else { continue };
-        if !envelope.is_part(range) && !header.children.contains(range) {
+        if !envelope.is_part(range) && !header.has(range) {
             let message = format!("the reference \"{}\" leads to no part of the message", excerpt(&reference.uri, 60));
             return Err(Error::new(ErrorKind::Reference, message).at(range.start));
         }

@@ -6,8 +6,8 @@ use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use castile_xml::c14n::{self, Method};
 use castile_xml::{QName, Reader, StartTag, Token, excerpt};
 
-use super::{DSIG, DSIG11, KeyHint, Reference, Signature, Transform};
-use crate::assertion::SamlVersion;
+use super::{DSIG, DSIG11, Embedded, KeyHint, Reference, Signature, Transform};
+use crate::assertion::{ReceivedAssertion, SamlVersion};
 use crate::certificate::{Certificate, CertificateReference};
 use crate::key::{Curve, PublicKey};
 use crate::limits::Limits;
@@ -44,7 +44,17 @@ impl Signature {
 
     /// Reads the content of a signature, whose start tag was read last.
     pub(crate) fn read(reader: &mut Reader<'_>, limits: Limits) -> Result<Self, Error> {
-        let mut elements = Elements::new(reader, limits, "Signature");
+        Signature::content(&mut Elements::new(reader, limits, "Signature"))
+    }
+
+    /// Reads the content of a signature of a message, and the tokens that its references have inside.
+    pub(crate) fn read_in_message(reader: &mut Reader<'_>, limits: Limits) -> Result<(Self, Embedded), Error> {
+        let mut elements = Elements::new(reader, limits, "Signature").of_message();
+        let signature = Signature::content(&mut elements)?;
+        Ok((signature, elements.embedded))
+    }
+
+    fn content(elements: &mut Elements<'_, '_>) -> Result<Self, Error> {
         let signed_info = elements.required("SignedInfo")?;
         let info = elements.signed_info()?;
         let value = elements.required("SignatureValue").and_then(|tag| elements.base64(tag))?;
@@ -73,12 +83,20 @@ pub(crate) struct Elements<'r, 'a> {
     within: &'static str,
     /// How many keys and certificates were read.
     keys: usize,
+    /// Whether references to tokens may have assertions inside. The signatures of these may not, because that could go on for ever.
+    is_of_message: bool,
+    pub(crate) embedded: Embedded,
 }
 
 impl<'r, 'a> Elements<'r, 'a> {
     /// Reads the content of an element with this local name, whose start tag was read last.
     pub(crate) fn new(reader: &'r mut Reader<'a>, limits: Limits, within: &'static str) -> Self {
-        Elements { reader, limits, within, keys: 0 }
+        Elements { reader, limits, within, keys: 0, is_of_message: false, embedded: Embedded::default() }
+    }
+
+    /// Accepts assertions inside references to tokens.
+    pub(crate) fn of_message(self) -> Self {
+        Elements { is_of_message: true, ..self }
     }
 
     /// Counts a key or a certificate that describes the key of a signature.
@@ -438,7 +456,8 @@ impl<'r, 'a> Elements<'r, 'a> {
                         kind => match SamlVersion::of_key_identifier(kind) {
                             None => {
                                 self.reader.skip_element()?;
-                                self.not_supported(tag)
+                                let kind = excerpt(kind, 100);
+                                KeyHint::Unsupported(format!("{} of the type \"{kind}\"", self.shown(tag.name)))
                             }
                             version => {
                                 let target = self.text()?.trim().to_owned();
@@ -451,19 +470,12 @@ impl<'r, 'a> Elements<'r, 'a> {
                 (WSSE, "Embedded") => {
                     while let Some(token) = self.next()? {
                         self.count_key(token)?;
-                        match (self.reader.namespace(token.namespace), token.name.local()) {
-                            (WSSE, "BinarySecurityToken") => {
-                                let certificates = self.binary_token(token)?;
-                                hints.push(KeyHint::Certificates(certificates));
-                            }
-                            _ => {
-                                self.reader.skip_element()?;
-                                hints.push(self.not_supported(token));
-                            }
-                        }
+                        let hint = self.embedded_token(token, id.as_ref())?;
+                        hints.push(hint);
                     }
                 }
                 (DSIG, "X509Data") => self.x509_data(hints)?,
+                (DSIG, "KeyName") => hints.push(KeyHint::Name(self.text()?)),
                 _ => {
                     self.reader.skip_element()?;
                     hints.push(self.not_supported(tag));
@@ -475,6 +487,28 @@ impl<'r, 'a> Elements<'r, 'a> {
             count => {
                 let message = format!("a <SecurityTokenReference> to {count} tokens, where one was expected");
                 Err(Error::new(ErrorKind::Malformed, message).at(reference.offset))
+            }
+        }
+    }
+
+    /// Reads a token that is inside a reference with this id (§7.4).
+    fn embedded_token(&mut self, token: StartTag<'a>, reference: Option<&String>) -> Result<KeyHint, Error> {
+        let namespace = self.reader.namespace(token.namespace);
+        match (token.name.local(), SamlVersion::of_namespace(namespace).filter(|_| self.is_of_message)) {
+            ("BinarySecurityToken", _) if namespace == WSSE => {
+                let certificates = self.binary_token(token)?;
+                self.embedded.tokens.push((reference.cloned(), token.offset..self.reader.offset()));
+                Ok(KeyHint::Certificates(certificates))
+            }
+            ("Assertion", Some(version)) => {
+                let received = ReceivedAssertion::read(self.reader, token, version, self.limits)?;
+                let target = received.assertion.id.clone();
+                self.embedded.assertions.push(received);
+                Ok(KeyHint::Token { reference: reference.cloned(), target, version: Some(version) })
+            }
+            _ => {
+                self.reader.skip_element()?;
+                Ok(self.not_supported(token))
             }
         }
     }

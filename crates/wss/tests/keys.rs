@@ -259,7 +259,7 @@ fn other_forms_are_refused_by_name() {
         (embedded(""), Malformed, "to 0 tokens".to_owned()),
         (embedded(&twice), Malformed, "to 2 tokens".to_owned()),
         (
-            reference(&data(&format!("<ds:X509SKI>AAAA</ds:X509SKI><ds:X509SubjectName>CN=ann</ds:X509SubjectName>"))),
+            reference(&data("<ds:X509SKI>AAAA</ds:X509SKI><ds:X509SubjectName>CN=ann</ds:X509SubjectName>")),
             Malformed,
             "to 2 tokens".to_owned(),
         ),

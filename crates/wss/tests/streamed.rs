@@ -11,8 +11,12 @@ use bytes::Bytes;
 use castile_budget::Budget;
 use castile_mime::{Attachments, Charges, ContentId, ErrorKind as MimeErrorKind, Message, Packaging, Part, Related};
 use castile_soap::addressing::Usage;
-use castile_soap::{Layer, Options, ReplyMessage, Request, RequestMessage, Response, Service, Version};
-use castile_wss::message::{OutgoingSecurity, Part as SignedPart, Policy, SecurityLayer, VerifiedMessage};
+use castile_soap::{
+    Layer, MessageSecurity, Options, Received, ReplyMessage, Request, RequestMessage, Response, Service, Version,
+};
+use castile_wss::message::{
+    ClientSecurity, OutgoingSecurity, Part as SignedPart, Policy, SecurityLayer, VerifiedMessage,
+};
 use castile_wss::{ErrorKind, Limits, Secret, Trust};
 use futures_util::{FutureExt, StreamExt, stream};
 use http_body::Frame;
@@ -418,4 +422,20 @@ async fn programs_without_a_layer_read_to_the_end() {
     // If there is no package, it is known at once.
     let verified = streamed().verify_with_attachments(&message, &mut Attachments::none()).await;
     assert_eq!(verified.unwrap_err().kind(), ErrorKind::Reference);
+}
+
+/// The answer to a client is read in the same way.
+#[tokio::test]
+async fn answers_are_streamed_too() {
+    let client = ClientSecurity::new(security()).with_answer_policy(streamed());
+    let message = signed("", &[NOTE]);
+    for (content, is_right) in [(NOTE.2, true), (b"It pours.\r\n", false)] {
+        let attachments = received(&package(&[(NOTE.0, NOTE.1, content)]), &Budget::new(1_000_000)).await;
+        let mut answer = Received { attachments, ..message.clone().into() };
+        client.verify(&mut answer, &[]).await.unwrap();
+        let note = answer.attachments.by_url("cid:note@b").await.unwrap();
+        let mut note = note.into_unverified();
+        assert_eq!(note.data().await.unwrap().unwrap(), content);
+        assert_eq!(note.finish().await.is_ok(), is_right);
+    }
 }

@@ -85,23 +85,21 @@ impl Certificate {
     /// key the last.
     pub(crate) fn from_path(der: &[u8], most: usize) -> Result<Vec<Self>, Error> {
         let unreadable = |error| Error::new(ErrorKind::Key, format!("a certificate path that can't be read: {error}"));
-        let mut certificates = Vec::new();
         let mut reader = SliceReader::new(der).map_err(unreadable)?;
         let path = reader.sequence(|path| {
+            // All of them are read: something left would be another error than that there are too many.
             let mut encoded = Vec::new();
-            while !path.is_finished() && encoded.len() <= most {
+            while !path.is_finished() {
                 encoded.push(path.tlv_bytes()?);
             }
             Ok::<_, x509_cert::der::Error>(encoded)
         });
-        for der in path.map_err(unreadable)? {
-            if certificates.len() == most {
-                let message = format!("a path of more than {most} certificates, which is the limit");
-                return Err(Error::new(ErrorKind::Limit, message));
-            }
-            certificates.push(Certificate::from_der(der)?);
+        let path = path.map_err(unreadable)?;
+        if path.len() > most {
+            let message = format!("a path of more than {most} certificates, which is the limit");
+            return Err(Error::new(ErrorKind::Limit, message));
         }
-        Ok(certificates)
+        path.into_iter().map(Certificate::from_der).collect()
     }
 
     /// Returns the certificate in DER.

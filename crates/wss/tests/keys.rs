@@ -273,6 +273,11 @@ fn other_forms_are_refused_by_name() {
             Limit,
             "more than 16 keys and certificates".to_owned(),
         ),
+        (
+            embedded(&token("X509PKIPathv1", &der(0x30, &parties.certificate.der().repeat(18)))),
+            Limit,
+            "a path of more than 16 certificates".to_owned(),
+        ),
         (embedded(&twice.repeat(9)), Limit, "more than 16 keys and certificates".to_owned()),
     ];
     for (key_info, kind, text) in cases {

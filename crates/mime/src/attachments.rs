@@ -253,6 +253,11 @@ impl Attachments {
         Ok(())
     }
 
+    /// Returns the heads of the attachments that are [stored](Self::spool), in order of arrival.
+    pub fn heads(&self) -> impl Iterator<Item = &PartHead> {
+        self.package.iter().flat_map(|package| &package.stored).map(|(head, _)| head)
+    }
+
     /// Shows the content of an attachment that is [stored](Self::spool), and stays so. Returns `false` if none with this
     /// Content-ID is.
     ///

@@ -1,10 +1,8 @@
 //! The parts of a package, to explain the signatures of its message.
 
-use std::collections::BTreeMap;
-
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use castile_mime::{Attachments, ContentId, PartHead, SpoolVisitor};
+use castile_mime::{Attachments, ContentId};
 use castile_xml::excerpt;
 
 use super::attachments::{ContentRules, digest_stored};
@@ -17,7 +15,6 @@ use crate::{DigestAlgorithm, Error, ErrorKind, crypto};
 /// The attachments of a message, which are stored.
 pub(crate) struct StoredParts<'a> {
     attachments: &'a Attachments,
-    heads: Heads,
 }
 
 /// How many bytes there may still be: of canonical forms, and of attachments.
@@ -29,14 +26,13 @@ impl<'a> StoredParts<'a> {
     /// # Errors
     /// The package is not valid, or too large.
     pub(crate) async fn of(attachments: &'a mut Attachments) -> Result<Self, Error> {
-        let mut heads = Heads::default();
-        attachments.spool(&mut heads).await?;
-        Ok(StoredParts { attachments, heads })
+        attachments.spool().await?;
+        Ok(StoredParts { attachments })
     }
 
     /// Returns the Content-IDs of all of them.
     pub(crate) fn ids(&self) -> Vec<Option<ContentId>> {
-        self.heads.ids.clone()
+        self.attachments.heads().map(|head| head.content_id().cloned()).collect()
     }
 
     /// Returns content that is in attachments, with its digest.
@@ -51,10 +47,10 @@ impl<'a> StoredParts<'a> {
     ) -> Result<ExplainedContent, Error> {
         match content {
             OpenContent::Attachment(id) => {
-                let Some(content_type) = self.heads.types.get(&id) else { return Err(missing(&id)) };
+                let mut heads = self.attachments.heads();
+                let Some(head) = heads.find(|head| head.content_id() == Some(&id)) else { return Err(missing(&id)) };
                 let rules = ContentRules { limits: Limits::default(), allows_unsigned_prefixes: false };
-                let digest =
-                    digest_stored(self.attachments, (&id, content_type.as_deref()), algorithm, rules, attached);
+                let digest = digest_stored(self.attachments, (&id, head.content_type()), algorithm, rules, attached);
                 let (computed, is_exact) = digest.await?;
                 let place = VerifiedContent::Attachment { id, is_exact };
                 Ok(ExplainedContent { place, canonical: None, computed, unsigned_prefix: None, included: Vec::new() })
@@ -95,29 +91,4 @@ impl<'a> StoredParts<'a> {
 fn missing(id: &ContentId) -> Error {
     let message = format!("no attachment has the Content-ID \"{}\"", excerpt(id.as_str(), 60));
     Error::new(ErrorKind::Reference, message)
-}
-
-/// What is known of attachments before their content is read.
-#[derive(Default)]
-struct Heads {
-    ids: Vec<Option<ContentId>>,
-    types: BTreeMap<ContentId, Option<String>>,
-}
-
-impl SpoolVisitor for Heads {
-    type Error = Error;
-
-    fn begin(&mut self, head: &PartHead) -> Result<(), Error> {
-        self.ids.push(head.content_id().cloned());
-        self.types.extend(head.content_id().map(|id| (id.clone(), head.content_type().map(str::to_owned))));
-        Ok(())
-    }
-
-    fn data(&mut self, _: &[u8]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    async fn end(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
 }

@@ -237,11 +237,6 @@ impl Attachments {
         Ok(())
     }
 
-    /// Returns the heads of the attachments that are [stored](Self::spool), in the order of the package.
-    pub fn stored(&self) -> impl Iterator<Item = &PartHead> {
-        self.package.iter().flat_map(|package| package.stored.iter().map(|(head, _)| head))
-    }
-
     /// Has an inspector see all attachments that are read from now on, however they are read. Those that are stored already are shown
     /// to it at once. What is stored, or [collected](Attachment::collect), is what it accepted.
     ///
@@ -256,6 +251,11 @@ impl Attachments {
         }
         package.source.inspect(inspector);
         Ok(())
+    }
+
+    /// Returns the heads of the attachments that are [stored](Self::spool), in order of arrival.
+    pub fn heads(&self) -> impl Iterator<Item = &PartHead> {
+        self.package.iter().flat_map(|package| &package.stored).map(|(head, _)| head)
     }
 
     /// Shows the content of an attachment that is [stored](Self::spool), and stays so. Returns `false` if none with this

@@ -2,7 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use castile_mime::{Attachments, ContentId, PartHead};
+use castile_mime::{Attachments, ContentId};
 use castile_xml::excerpt;
 
 use super::attachments::{ContentRules, digest_stored};
@@ -32,7 +32,7 @@ impl<'a> StoredParts<'a> {
 
     /// Returns the Content-IDs of all of them.
     pub(crate) fn ids(&self) -> Vec<Option<ContentId>> {
-        self.attachments.stored().map(|head| head.content_id().cloned()).collect()
+        self.attachments.heads().map(|head| head.content_id().cloned()).collect()
     }
 
     /// Returns content that is in attachments, with its digest.
@@ -47,8 +47,8 @@ impl<'a> StoredParts<'a> {
     ) -> Result<ExplainedContent, Error> {
         match content {
             OpenContent::Attachment(id) => {
-                let is_it = |head: &&PartHead| head.content_id() == Some(&id);
-                let head = self.attachments.stored().find(is_it).ok_or_else(|| missing(&id))?;
+                let mut heads = self.attachments.heads();
+                let Some(head) = heads.find(|head| head.content_id() == Some(&id)) else { return Err(missing(&id)) };
                 let rules = ContentRules { limits: Limits::default(), allows_unsigned_prefixes: false };
                 let digest = digest_stored(self.attachments, (&id, head.content_type()), algorithm, rules, attached);
                 let (computed, is_exact) = digest.await?;

@@ -113,7 +113,7 @@ impl Rest {
         Ok(())
     }
 
-    /// Returns whether an [inspector](Attachments::inspect) has still to see something.
+    /// Returns whether an [inspector](Attachments::inspect) has not seen the end of the package yet.
     pub fn is_inspected(&self) -> bool {
         self.0.is_inspected()
     }
@@ -241,7 +241,8 @@ impl Attachments {
     /// to it at once. What is stored, or [collected](Attachment::collect), is what it accepted.
     ///
     /// # Errors
-    /// Those of the inspector. The temporary file can't be read.
+    /// Those of the inspector. The temporary file can't be read. [`ErrorKind::Unverified`] if an inspector that was given before has
+    /// not seen all attachments.
     pub async fn inspect(&mut self, mut inspector: impl Inspector + 'static) -> Result<(), Error> {
         let Some(package) = &mut self.package else { return inspector.finish() };
         for (head, stored) in &package.stored {
@@ -249,8 +250,7 @@ impl Attachments {
             stored.show(|data| inspector.data(data)).await?;
             std::future::poll_fn(|cx| inspector.poll_end(cx)).await?;
         }
-        package.source.inspect(inspector);
-        Ok(())
+        package.source.inspect(inspector)
     }
 
     /// Returns the heads of the attachments that are [stored](Self::spool), in order of arrival.
@@ -452,7 +452,8 @@ impl UnverifiedAttachment {
         self.attachment.unverified_data().await.inspect_err(|error| self.failed = Some(error.clone()))
     }
 
-    /// Skips what was not read of the content. Returns once all of it is known to be what was signed.
+    /// Skips what was not read of the content. Returns once all of it is known to be what was signed, if it is signed: what no signature
+    /// covers is compared with nothing.
     ///
     /// # Errors
     /// Those of [`data`](Self::data).

@@ -78,8 +78,17 @@ impl Source {
     }
 
     /// Has an inspector see all that is read from now on.
-    pub(crate) fn inspect(&self, inspector: impl Inspector + 'static) {
-        self.lock().inspection = Some(Inspection::new(inspector));
+    ///
+    /// # Errors
+    /// There is one that has not seen all of it yet.
+    pub(crate) fn inspect(&self, inspector: impl Inspector + 'static) -> Result<(), Error> {
+        let inspection = &mut self.lock().inspection;
+        if inspection.is_some() {
+            let message = "a second inspector of attachments, where the first has not seen all of them";
+            return Err(Error::new(ErrorKind::Unverified, message));
+        }
+        *inspection = Some(Inspection::new(inspector));
+        Ok(())
     }
 
     /// Returns whether an inspector sees what is read.

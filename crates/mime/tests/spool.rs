@@ -186,6 +186,20 @@ fn there_may_be_nothing() {
 }
 
 #[test]
+fn a_second_inspector_is_refused_until_the_first_has_seen_all() {
+    let mut attachments = read(3, None, Limits::default(), None).unwrap().attachments;
+    let first = Noting::default();
+    run(attachments.inspect(first.clone())).unwrap();
+    let refused = run(attachments.inspect(Noting::default())).map_err(|error| error.kind());
+    assert_eq!(refused, Err(ErrorKind::Unverified));
+    run(attachments.spool()).unwrap();
+    assert!(first.seen() == all());
+    let second = Noting::default();
+    run(attachments.inspect(second.clone())).unwrap();
+    assert_eq!(second.seen().parts.len(), all().parts.len());
+}
+
+#[test]
 fn an_inspector_ends_it() {
     for before in [0, 3] {
         let mut attachments = read(before, None, Limits::default(), None).unwrap().attachments;

@@ -197,7 +197,7 @@ fn encode(
     } else {
         value.element(root, out);
     }
-    let canonical = out.canonical(begins, root.start.len(), root.end.len()).filter(|_| root.body.is_none());
+    let canonical = out.canonical(begins, root.end.len()).filter(|_| root.body.is_none());
     let epilogue = version.epilogue();
     out.raw(match root.body {
         None => epilogue,
@@ -212,7 +212,8 @@ fn is_canonical(message: &[u8], root: &Root, content: &Range<usize>) -> bool {
     if message.len() > CHECKED {
         return true;
     }
-    let apex = content.start - root.start.len();
+    // In a start tag no other byte is `<`.
+    let Some(apex) = message[..content.start].iter().rposition(|byte| *byte == b'<') else { return false };
     let form = || {
         let mut reader = Reader::new(message, Limits::default())?;
         loop {

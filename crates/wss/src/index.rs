@@ -20,12 +20,13 @@ pub(crate) struct IdAttributes {
     pub(crate) everywhere: Vec<String>,
 }
 
-/// Returns whether an attribute may be an id of an element.
-pub(crate) fn may_be_id(attribute: &Attribute<'_>) -> bool {
-    matches!(attribute.name.local(), "Id" | "id" | "ID" | "AssertionID")
-}
-
 impl IdAttributes {
+    /// Returns whether an attribute may be the id of an element.
+    pub(crate) fn may_be_id(&self, attribute: &Attribute<'_>) -> bool {
+        let name = attribute.name.local();
+        matches!(name, "Id" | "id" | "ID" | "AssertionID") || self.everywhere.iter().any(|known| known == name)
+    }
+
     fn is_id(&self, namespace: &str, local: &str, attribute: &Attribute<'_>) -> bool {
         let name = attribute.name.local();
         match (attribute.namespace, name) {

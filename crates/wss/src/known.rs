@@ -15,6 +15,13 @@ pub(crate) struct KnownContent<'m> {
 }
 
 impl<'m> KnownContent<'m> {
+    /// Returns whether there may be an id in content. The ids that are written in a message must differ from it.
+    pub(crate) fn may_have_ids(content: &str) -> bool {
+        ["Id=", "ID=", ":id="]
+            .iter()
+            .any(|attribute| memchr::memmem::find(content.as_bytes(), attribute.as_bytes()).is_some())
+    }
+
     /// Takes content out of a message, and returns the message with the marker.
     ///
     /// # Errors

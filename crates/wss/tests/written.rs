@@ -113,12 +113,60 @@ fn written_content_is_signed_without_being_read() {
 
 #[test]
 fn other_content_is_read() {
-    let attribute = Order { unit: Some("kg".to_owned()), ..order(&["Tea"]) };
-    let nil = Order { items: vec![Item { name: "Tea".to_owned(), count: 1, note: None }], unit: None };
-    for order in [attribute, nil] {
-        let written = write(Version::Soap11, STARTS[0], &order);
-        assert!(written.canonical.is_none());
-        signed(&written);
+    let order = Order { items: vec![Item { name: "Tea".to_owned(), count: 1, note: None }], unit: None };
+    let written = write(Version::Soap11, STARTS[0], &order);
+    assert!(written.canonical.is_none());
+    signed(&written);
+}
+
+/// An element with attributes and without content.
+struct Scale(Vec<(&'static str, &'static str)>);
+
+impl ToXml for Scale {
+    const HAS_ATTRIBUTES: bool = true;
+    const HAS_CONTENT: bool = false;
+
+    fn attributes(&self, out: &mut Encoder) {
+        for (name, value) in &self.0 {
+            out.attribute(name, &(*value).to_owned());
+        }
+    }
+
+    fn content(&self, _: &mut Encoder) {}
+}
+
+/// An order with an attribute of its own.
+struct Scales(Vec<Scale>);
+
+impl ToXml for Scales {
+    const HAS_ATTRIBUTES: bool = true;
+
+    fn attributes(&self, out: &mut Encoder) {
+        out.attribute("unit", &"> \" '".to_owned());
+    }
+
+    fn content(&self, out: &mut Encoder) {
+        out.repeated("<o:scale>", &self.0, "</o:scale>");
+    }
+}
+
+#[test]
+fn attributes_are_signed_as_they_are_written() {
+    for (attributes, is_known) in [
+        (vec![], true),
+        (vec![("a", "1"), ("b", "")], true),
+        (vec![("B", "\t\r\n\"'<&"), ("a", "o:c 12:00"), ("xml:lang", "en")], true),
+        (vec![("b", "1"), ("a", "")], false),
+        (vec![("a", ">")], false),
+        (vec![("xml:lang", "en"), ("a", "")], false),
+        // An id that the signature would give to the body.
+        (vec![("xml:id", "body-1")], true),
+        (vec![("Id", "body-1"), ("id", "1")], true),
+    ] {
+        let written = write(Version::Soap11, STARTS[0], &Scales(vec![Scale(attributes.clone())]));
+        assert_eq!(written.canonical.is_some(), is_known, "{attributes:?}");
+        let signed = signed(&written);
+        assert!(signed.contains("></o:scale></o:order>"), "{signed}");
     }
 }
 

@@ -10,7 +10,7 @@ use castile_xml::{Memory, Reader, StartTag, Token};
 
 use super::part::Part;
 use crate::included::Includes;
-use crate::index::{IdAttributes, Index, Visitor, may_be_id};
+use crate::index::{IdAttributes, Index, Visitor};
 use crate::limits::Limits;
 use crate::uris::{WSA, WSA_2004, WSU};
 use crate::{Error, ErrorKind};
@@ -20,6 +20,9 @@ const MAX_BLOCKS: usize = 256;
 /// Maximum end of a header, in bytes from the beginning of the message, as in `castile-soap`. Its content is read several
 /// times before anybody has been identified.
 const MAX_HEADER_SIZE: usize = 256 << 10;
+
+/// The ids of messages.
+const IDS: IdAttributes = IdAttributes { everywhere: Vec::new() };
 
 /// The parts of an envelope, as byte ranges.
 #[derive(Debug)]
@@ -83,8 +86,7 @@ impl<'t> Envelope<'t> {
         let mut reader = Reader::decoded(text, limits.document, &mut Memory::default())?;
         let includes = (packaging == Some(Packaging::Mtom)).then(Includes::default);
         let mut outline = Outline::new(limits, includes);
-        let rules = IdAttributes { everywhere: Vec::new() };
-        let index = Index::with(&mut reader, &rules, limits, &mut outline)?;
+        let index = Index::with(&mut reader, &IDS, limits, &mut outline)?;
         if let Some(header) = outline.header.as_ref().filter(|header| header.end > MAX_HEADER_SIZE) {
             let message = format!("a header that ends after more than {MAX_HEADER_SIZE} bytes, which is the limit");
             return Err(Error::new(ErrorKind::Limit, message).at(header.start));
@@ -167,7 +169,8 @@ impl<'t> Visitor<'t> for Outline<'t> {
     fn next(&mut self, reader: &mut Reader<'t>) -> Result<Token<'t>, castile_xml::Error> {
         match self.includes {
             None => self.canonical.next(reader, |reader, tag| {
-                let may_have_id = || !reader.is_plain() && reader.attributes().any(|attribute| may_be_id(&attribute));
+                let may_have_id =
+                    || !reader.is_plain() && reader.attributes().any(|attribute| IDS.may_be_id(&attribute));
                 reader.depth() <= 3 || tag.name.local() == "Signature" || may_have_id()
             }),
             // What is around these elements is noted.

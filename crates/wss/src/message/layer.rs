@@ -109,7 +109,14 @@ impl SecurityLayer {
 
     /// Returns the reply with security. `None` if it can't be secured, which is observed.
     async fn secured(&self, mut reply: ReplyMessage, request: &[Vec<u8>]) -> Option<ReplyMessage> {
-        let Some(security) = &self.reply else { return Some(reply) };
+        let Some(security) = &self.reply else {
+            if !self.confirms {
+                return Some(reply);
+            }
+            let message = "a reply that confirms signatures, and no reply security to sign it with";
+            self.observe(&Error::new(ErrorKind::Key, message));
+            return None;
+        };
         let known = reply.take_canonical_content();
         let secured = match reply.message.bytes() {
             Some(message) if message.is_empty() => return Some(reply),

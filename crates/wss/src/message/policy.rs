@@ -196,7 +196,7 @@ impl Policy {
         Policy { allows_unsigned_prefixes: true, ..self }
     }
 
-    /// Leaves attachments that a signature covers to be read while they arrive, before it is known whether they are what was signed.
+    /// Lets handlers read attachments that a signature covers while they arrive, before it is known whether they are what was signed.
     /// Nothing of them is stored. The signature value, its signer and the message itself are verified before.
     ///
     /// Such an attachment is read as an [`UnverifiedAttachment`](castile_mime::UnverifiedAttachment), whose end tells; its whole content
@@ -352,7 +352,7 @@ impl Policy {
                 accepted = Some(check_signed(&required, &signatures)?);
             }
         }
-        // Whoever signed nothing of this request would take the answer to it for that to another one.
+        // Values of signatures that don't cover the body are not confirmed: an attacker could copy them into another request.
         let is_bound = signatures.iter().any(|one| one.signature.covers(&envelope.body));
         let (signatures, unverified): (Vec<VerifiedSignature>, Vec<_>) =
             signatures.into_iter().map(|one| (one.signature, one.unverified)).unzip();
@@ -517,7 +517,12 @@ impl Policy {
             // Afterwards the message is too old, and the assertion has expired.
             let age = self.max_age.saturating_add(self.clock_skew);
             remember(&**replays, &identity, age, now).await?;
-            remember(&**replays, one_time.as_slice(), MAX_ONE_TIME.saturating_add(self.clock_skew), now).await?;
+            let ends = assertion.as_ref().and_then(|(assertion, _)| assertion.not_on_or_after);
+            let left = match ends.and_then(|ends| SystemTime::try_from(ends).ok()) {
+                Some(ends) => ends.duration_since(now).unwrap_or_default(),
+                None => MAX_ONE_TIME,
+            };
+            remember(&**replays, one_time.as_slice(), left.saturating_add(self.clock_skew), now).await?;
         } else if one_time.is_some() {
             let message = "an assertion for one use, and a policy that remembers nothing";
             return Err(Error::new(ErrorKind::Assertion, message));

@@ -239,7 +239,10 @@ impl OutgoingSecurity {
         confirmed: Option<&[Vec<u8>]>,
     ) -> Result<SecuredMessage, Error> {
         let text = decode(message, Some(Charset::UTF_8))?;
-        let Some(range) = known.filter(|_| self.key.is_some() && text.len() == message.len()) else {
+        let is_known = |range: &Range<usize>| {
+            self.key.is_some() && text.len() == message.len() && !KnownContent::may_have_ids(&text[range.clone()])
+        };
+        let Some(range) = known.filter(is_known) else {
             return self.marked(&text, None, parts, confirmed).await;
         };
         let limit = self.limits.document.message_size;

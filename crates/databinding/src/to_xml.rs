@@ -239,7 +239,8 @@ impl Encoder {
         self.tag(markup);
     }
 
-    /// Writes a tag, or a part of one, as it is. It has no white space, and no attributes unless it is that of a payload.
+    /// Writes a tag, or a part of one, as it is. It is written as canonical XML writes tags, and declares nothing unless it is that of a
+    /// payload.
     #[doc(hidden)]
     #[cfg_attr(not(debug_assertions), inline(always))]
     pub fn tag(&mut self, tag: &str) {

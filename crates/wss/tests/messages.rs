@@ -174,6 +174,16 @@ fn passwords_are_checked() {
             assert!(!format!("{security:?}").contains("milk"));
         }
     }
+    // Without the character it would be another name, or another password.
+    for (username, password, form, is_sent) in [
+        ("an\u{1}n", "tea", PasswordForm::Text, false),
+        ("ann", "te\u{1}a", PasswordForm::Text, false),
+        ("ann", "te\u{1}a", PasswordForm::Digest, true),
+    ] {
+        let security = OutgoingSecurity::new().with_username(UsernameToken::new(username, password).with_form(form));
+        let sent = security.secure(order(SOAP11, "").as_bytes()).now_or_never().unwrap();
+        assert_eq!(sent.is_ok(), is_sent, "{username:?}");
+    }
     let without = secured(&OutgoingSecurity::new().with_timestamp().with_clock(now), &order(SOAP11, ""));
     assert_eq!(verify(&policy(), &without).unwrap_err().kind(), ErrorKind::Unauthenticated);
     assert_eq!(verify(&policy(), &order(SOAP11, "")).unwrap_err().kind(), ErrorKind::Unsecured);

@@ -12,7 +12,7 @@ use crate::{Error, ErrorKind};
 /// The length of a message, in bytes, up to which nothing is charged for its verification.
 const FREE_BYTES: usize = 16 << 10;
 /// How many times the length of a text is needed to read it, at most: its longest attribute, its ids while their elements are open,
-/// and the index of ids. That is also how many times longer a document can be in UTF-8 than in its encoding.
+/// the index of ids, and where it is canonical as it is written. That is also how many times longer a document can be in UTF-8 than in its encoding.
 const FACTOR: usize = 3;
 
 /// Returns how many bytes are needed to verify a document of this length, in any encoding.

@@ -247,7 +247,7 @@ impl Policy {
     }
 
     /// Verifies a message with its attachments. They are [stored](Attachments::spool) if a signature covers one of them, or if all
-    /// must be signed, but not before the signature value is known to be right. The content of an attachment that is XML is in
+    /// must be signed, unless they are [streamed](Self::with_streamed_attachments), but not before the signature value is known to be right. The content of an attachment that is XML is in
     /// memory while its digest is computed.
     ///
     /// # Errors

@@ -389,7 +389,7 @@ impl OutgoingSecurity {
             let id = ids.fresh("user");
             let mut nonce = [0; 16];
             crypto::fill(&mut nonce)?;
-            content.push_str(&username.write(&id, in_milliseconds(now), &nonce));
+            content.push_str(&username.write(&id, in_milliseconds(now), &nonce)?);
             targets.extend(self.signed.contains(&Part::Username).then_some(SignedPart::Element(id)));
         }
         let header = match envelope.prefix.as_str() {

@@ -7,12 +7,14 @@ use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use castile_datatypes::DateTime;
+use castile_xml::escape;
 use futures_util::future::{BoxFuture, ready};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
 use crate::key::Secret;
 use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT};
+use crate::{Error, ErrorKind};
 
 /// The passwords of those who may call a service.
 pub trait Passwords: fmt::Debug + Send + Sync {
@@ -82,14 +84,26 @@ impl UsernameToken {
     }
 
     /// Writes the token.
-    pub(super) fn write(&self, id: &str, now: DateTime, nonce: &[u8]) -> Zeroizing<String> {
+    ///
+    /// # Errors
+    /// The name, or a password that is sent as text, has a character that XML doesn't have.
+    pub(super) fn write(&self, id: &str, now: DateTime, nonce: &[u8]) -> Result<Zeroizing<String>, Error> {
+        let is_writable = |text: &str| text.chars().all(escape::is_char);
+        let unwritable =
+            |what: &str| Error::new(ErrorKind::Unsupported, format!("{what} with a character that XML doesn't have"));
+        if !is_writable(&self.username) {
+            return Err(unwritable("a user name"));
+        }
         let username = crate::signature::escaped(&self.username);
-        let password = Zeroizing::new(String::from_utf8_lossy(self.password.bytes()).into_owned());
-        Zeroizing::new(match self.form {
-            PasswordForm::Text => format!(
-                "<wsse:UsernameToken wsu:Id=\"{id}\"><wsse:Username>{username}</wsse:Username><wsse:Password Type=\"{PASSWORD_TEXT}\">{}</wsse:Password></wsse:UsernameToken>",
-                *Zeroizing::new(crate::signature::escaped(&password))
-            ),
+        Ok(Zeroizing::new(match self.form {
+            PasswordForm::Text => {
+                let password = std::str::from_utf8(self.password.bytes()).ok().filter(|text| is_writable(text));
+                let password = password.ok_or_else(|| unwritable("a password"))?;
+                format!(
+                    "<wsse:UsernameToken wsu:Id=\"{id}\"><wsse:Username>{username}</wsse:Username><wsse:Password Type=\"{PASSWORD_TEXT}\">{}</wsse:Password></wsse:UsernameToken>",
+                    *Zeroizing::new(crate::signature::escaped(password))
+                )
+            }
             PasswordForm::Digest => {
                 let created = now.to_string();
                 let digest = digest(nonce, &created, self.password.bytes());
@@ -100,7 +114,7 @@ impl UsernameToken {
                     STANDARD.encode(nonce)
                 )
             }
-        })
+        }))
     }
 }
 

@@ -26,7 +26,8 @@ pub struct VerifiedMessage {
 }
 
 impl VerifiedMessage {
-    /// Returns the valid signatures, in document order, whether the policy needs them or not.
+    /// Returns the valid signatures, in document order. All of them were verified if the policy requires a signature or an assertion;
+    /// otherwise there are none.
     pub fn signatures(&self) -> &[VerifiedSignature] {
         &self.signatures
     }

@@ -14,7 +14,7 @@ use super::{Method, Sink, Version};
 pub(super) const XSI_NAMESPACE: &str = "http://www.w3.org/2001/XMLSchema-instance";
 /// Of a tag, no more than this is kept at a time, in bytes: many forms may be written, and a tag may be as long as the document.
 const PIECE: usize = 4 << 10;
-/// Text of the document is passed on before it is longer than this, in bytes, plus one token.
+/// Text of the document is passed on before it is longer than this, in bytes, plus one token or one run.
 const COPIED_PIECE: usize = 16 << 10;
 
 pub(super) struct Output<'m, O> {

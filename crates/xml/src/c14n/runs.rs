@@ -13,7 +13,7 @@ use super::output::{XSI_NAMESPACE, prefixes_in};
 use super::written::{canonical_tag, is_canonical_text};
 
 /// The least length of a part, in bytes. Shorter ones gain little.
-const WORTHWHILE: usize = 256;
+const WORTHWHILE: usize = 512;
 /// Maximum number of prefixes of the tags in a part.
 const PREFIXES: usize = 4;
 

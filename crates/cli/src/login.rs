@@ -216,8 +216,9 @@ pub(crate) fn prompt(what: &str) -> anyhow::Result<String> {
     use nix::sys::termios::{LocalFlags, SetArg, tcgetattr, tcsetattr};
 
     let terminal = File::options().read(true).write(true).open("/dev/tty");
-    let mut terminal =
-        terminal.with_context(|| format!("no terminal to ask for the {what}, expected --password-file"))?;
+    let mut terminal = terminal.with_context(|| {
+        format!("no terminal to ask for the {what}, expected a file with it: --password-file, or --wss-password-file")
+    })?;
     let shown = tcgetattr(&terminal).context("the terminal can't be set up")?;
     let mut hidden = shown.clone();
     hidden.local_flags.remove(LocalFlags::ECHO);
@@ -233,7 +234,9 @@ pub(crate) fn prompt(what: &str) -> anyhow::Result<String> {
 
 #[cfg(not(unix))]
 pub(crate) fn prompt(what: &str) -> anyhow::Result<String> {
-    bail!("this system has no way to ask for the {what}, expected --password-file")
+    bail!(
+        "this system has no way to ask for the {what}, expected a file with it: --password-file, or --wss-password-file"
+    )
 }
 
 /// Returns the header fields from the command line, each with its line end.

@@ -894,3 +894,12 @@ fn changed_messages_are_refused() {
     }
     assert!(accepted > 10 && accepted < tried / 8, "{accepted} of {tried}");
 }
+
+#[test]
+fn nothing_is_not_signed() {
+    for (signed, is_sent) in [(vec![Part::Username], false), (vec![], false), (vec![Part::Username, Part::Body], true)]
+    {
+        let sent = security().with_signed(signed).secure(order(SOAP11, "").as_bytes()).now_or_never().unwrap();
+        assert_eq!(sent.map_err(|error| error.kind()).err(), (!is_sent).then_some(ErrorKind::Reference));
+    }
+}

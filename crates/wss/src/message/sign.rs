@@ -151,8 +151,8 @@ impl OutgoingSecurity {
         OutgoingSecurity { form, ..self }
     }
 
-    /// Sets the parts that are signed. The default is the body, the time stamp, the user name, the assertion, the header blocks of
-    /// WS-Addressing and the attachments.
+    /// Sets the parts that are signed if they are in a message. At least one of them has to be. The default is the body, the time stamp,
+    /// the user name, the assertion, the header blocks of WS-Addressing and the attachments.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
         OutgoingSecurity { signed: parts.into_iter().collect(), ..self }
@@ -322,6 +322,10 @@ impl OutgoingSecurity {
         if self.signed.contains(&Part::Attachments) {
             let of_body = includes.filter(|_| self.signed.contains(&Part::Body));
             targets.extend(parts.targets(of_body.as_ref(), self.digest, limits)?);
+        }
+        if targets.is_empty() {
+            let message = "a signature of nothing: no part that is to be signed is in the message";
+            return Err(Error::new(ErrorKind::Reference, message));
         }
         let info = template.signed_info(&targets);
         let key_info = template.key_info(&block.key_info);

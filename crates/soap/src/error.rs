@@ -225,11 +225,11 @@ impl From<castile_databinding::Error> for Error {
 
 impl From<castile_mime::Error> for Error {
     fn from(error: castile_mime::Error) -> Self {
-        use castile_mime::ErrorKind::{Exhausted, Passed, System, Unwritable};
+        use castile_mime::ErrorKind::{Exhausted, Passed, System, Unverified, Unwritable};
         let kind = match error.kind() {
             Exhausted => ErrorKind::Exhausted,
             Unwritable => ErrorKind::Unwritable,
-            System | Passed => ErrorKind::System,
+            System | Passed | Unverified => ErrorKind::System,
             _ => ErrorKind::Package,
         };
         let mut message = error.to_string();

@@ -153,8 +153,9 @@ impl Inner {
     }
 
     fn poll_skip(&mut self, left: &mut usize, cx: &mut Context<'_>) -> Poll<Result<(), Error>> {
-        self.is_taken = true;
-        self.leave(cx);
+        if !std::mem::replace(&mut self.is_taken, true) {
+            self.leave(cx);
+        }
         while let Some(event) = ready!(self.poll_event(cx))? {
             let Event::Data(data) = event else { continue };
             match left.checked_sub(data.len()) {

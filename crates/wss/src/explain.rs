@@ -1,6 +1,7 @@
 //! Why is a signature valid or not?
 
 use std::cell::Cell;
+use std::collections::HashMap;
 use std::ops::Range;
 use std::time::SystemTime;
 
@@ -18,7 +19,7 @@ use crate::limits::Limits;
 use crate::message::{Outline, StoredParts, is_envelope};
 use crate::signature::Signature;
 use crate::trust::{Signer, Trust};
-use crate::verify::explain::Explained;
+use crate::verify::explain::{Explained, OpenContent};
 use crate::verify::{Scope, Source, Verification, VerifiedContent};
 use crate::{DigestAlgorithm, Error, SignatureAlgorithm};
 
@@ -175,6 +176,8 @@ impl Draft {
         let limits = Limits { content: MAX_CANONICAL, ..Limits::default() };
         let text = decode(document, charset)?;
         let entity = DocumentEntity::new(&text, limits.document)?;
+        // All canonical forms are kept.
+        let left = Cell::new(Some(limits.content));
         let verification = |index, scope, fault_prefix, parts| Verification {
             // Everything that can be computed is, whatever an endpoint would accept.
             algorithms: Algorithms::default().with_legacy(),
@@ -186,9 +189,8 @@ impl Draft {
             allows_unsigned_prefixes: false,
             fault_prefix,
             parts,
+            left: &left,
         };
-        // All canonical forms are kept, so that all signatures share one limit.
-        let left = Cell::new(Some(limits.content));
         let mut signatures = Vec::new();
         let (mut parts, mut security) = (Vec::new(), Vec::new());
         if is_envelope(&mut entity.reader())? {
@@ -200,9 +202,8 @@ impl Draft {
                 let scope = Scope::Message(&block.tokens);
                 let verification = verification(&outline.index, scope, outline.fault_prefix.clone(), included);
                 let explained = block.signatures.iter();
-                signatures.extend(
-                    explained.map(|(signature, range)| Ok(verification.explain(range, signature, trust, &left))),
-                );
+                signatures
+                    .extend(explained.map(|(signature, range)| Ok(verification.explain(range, signature, trust))));
             }
             security = outline.security.into_iter().map(|block| block.explained).collect();
             parts = outline.parts;
@@ -212,7 +213,7 @@ impl Draft {
             let verification = verification(&index, Scope::Document(&[]), None, None);
             signatures.extend(index.signatures.iter().map(|range| {
                 let signature = Signature::find(&mut entity.reader(), range.start, limits)?;
-                Ok(verification.explain(range, &signature, trust, &left))
+                Ok(verification.explain(range, &signature, trust))
             }));
         }
         drop(entity);
@@ -222,12 +223,21 @@ impl Draft {
     /// Adds the content that is in the parts of the package.
     async fn complete(&mut self, parts: &StoredParts<'_>) {
         let mut left = (self.left.unwrap_or_default(), Limits::default().content);
+        // Many references to one attachment cause no more work than one.
+        let mut attached: HashMap<(ContentId, DigestAlgorithm), Result<ExplainedContent, Error>> = HashMap::new();
         for (signature, open) in self.signatures.iter_mut().flatten() {
             for (number, content) in std::mem::take(open) {
-                if let Some(reference) = signature.references.get_mut(number) {
-                    let content = parts.content(content, reference.algorithm, &mut left).await;
-                    reference.content = content.map_err(|error| error.at(reference.offset));
-                }
+                let Some(reference) = signature.references.get_mut(number) else { continue };
+                let key = match &content {
+                    OpenContent::Attachment(id) => Some((id.clone(), reference.algorithm)),
+                    OpenContent::Included { .. } => None,
+                };
+                let content = match key.as_ref().and_then(|key| attached.get(key)) {
+                    Some(known) => known.clone(),
+                    None => parts.content(content, reference.algorithm, &mut left).await,
+                };
+                attached.extend(key.map(|key| (key, content.clone())));
+                reference.content = content.map_err(|error| error.at(reference.offset));
             }
         }
     }

@@ -19,7 +19,7 @@ use crate::message::run;
 use crate::{Error, ErrorKind};
 
 /// What an element costs at least, in bytes of content: its part may have to be read from a file, however short it is.
-const READING: usize = 16 << 10;
+pub(crate) const READING: usize = 16 << 10;
 
 /// The `xop:Include` elements of a message.
 #[derive(Debug, Default)]

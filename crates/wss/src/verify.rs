@@ -159,6 +159,8 @@ pub(crate) struct Verification<'v> {
     pub(crate) fault_prefix: Option<(usize, String)>,
     /// The elements that stand for parts, if the message has MTOM.
     pub(crate) parts: Option<PartsInside<'v>>,
+    /// How many bytes of content there may still be, of all signatures together. `None` if there were more.
+    pub(crate) left: &'v Cell<Option<usize>>,
 }
 
 /// Where a document is read from.
@@ -317,19 +319,17 @@ impl Verification<'_> {
         signature: &Signature,
     ) -> Result<(Vec<VerifiedReference>, Unverified), Error> {
         let mut targets = Vec::new();
-        // How many bytes of content there may still be. `None` if there were more.
-        let left = Cell::new(Some(self.limits.content));
         for reference in &signature.references {
             targets.push(match self.attachment(reference)? {
                 Some(id) => Target::Attachment(id),
-                None => Target::Content(self.resolve(reference, signature_range, &left)?),
+                None => Target::Content(self.resolve(reference, signature_range)?),
             });
         }
         let resolved = targets.iter_mut().filter_map(|target| match target {
             Target::Content(resolved) => Some(resolved),
             Target::Attachment(_) => None,
         });
-        self.digest_inside(resolved, &left)?;
+        self.digest_inside(resolved)?;
         let (mut verified, mut unverified) = (Vec::new(), Unverified::default());
         for (target, reference) in targets.into_iter().zip(&signature.references) {
             let uri = reference.uri.clone().unwrap_or_default();
@@ -423,29 +423,25 @@ impl Verification<'_> {
     }
 
     /// Digests the content that is inside the document, in one pass over it.
-    fn digest_inside<'r>(
-        &self,
-        resolved: impl Iterator<Item = &'r mut Resolved>,
-        left: &Cell<Option<usize>>,
-    ) -> Result<(), Error> {
+    fn digest_inside<'r>(&self, resolved: impl Iterator<Item = &'r mut Resolved>) -> Result<(), Error> {
         let inside = resolved.filter_map(|resolved| {
             let Resolved { method, subset, sink, .. } = resolved;
             Some(Form {
                 method,
                 subset: (*subset)?,
-                out: Limited { sink, left, fault_prefix: self.fault_prefix.as_ref(), parts: self.parts.as_ref() },
+                out: Limited {
+                    sink,
+                    left: self.left,
+                    fault_prefix: self.fault_prefix.as_ref(),
+                    parts: self.parts.as_ref(),
+                },
             })
         });
         self.source.write_all(inside.collect())
     }
 
     /// Finds the content of a reference, and how its digest is computed.
-    fn resolve(
-        &self,
-        reference: &Reference,
-        signature: &Range<usize>,
-        left: &Cell<Option<usize>>,
-    ) -> Result<Resolved, Error> {
+    fn resolve(&self, reference: &Reference, signature: &Range<usize>) -> Result<Resolved, Error> {
         let failed = |kind, message: String| Err(Error::new(kind, message).at(reference.offset));
         self.check_digest(reference)?;
         let digest = crypto::digest(reference.algorithm).map_err(|error| error.at(reference.offset))?;
@@ -470,7 +466,7 @@ impl Verification<'_> {
                 let range = 0..self.source.reader()?.length();
                 Ok(steps.inside(None, range, digest, signature, !self.allows_unsigned_prefixes))
             }
-            (None, Scope::Document(contents)) => self.external(uri, contents, &steps, digest, left),
+            (None, Scope::Document(contents)) => self.external(uri, contents, &steps, digest),
             (None, Scope::Message(_)) => {
                 let message = format!(
                     "the reference \"{}\" in a message is not supported, only those to elements with ids, and to attachments",
@@ -531,8 +527,8 @@ impl Verification<'_> {
         contents: &[(String, Vec<u8>)],
         steps: &Steps<'_>,
         digest: Box<dyn Digest>,
-        left: &Cell<Option<usize>>,
     ) -> Result<Resolved, Error> {
+        let left = self.left;
         let Some((_, content)) = contents.iter().find(|(known, _)| known == uri) else {
             let message =
                 format!("the content \"{}\" was not given to the verifier, and nothing is fetched", excerpt(uri, 100));

@@ -435,3 +435,35 @@ fn a_subject_has_few_confirmations() {
         assert_ne!(kind(&policy, &sent(8)), Some(ErrorKind::Limit));
     }
 }
+
+/// Somebody without a key copies the signature of a message. The copy is refused, and doesn't use up the message.
+#[test]
+fn copies_of_a_signature_are_refused() {
+    let secret = || Secret::new(*b"0123456789abcdef0123456789abcdef");
+    let security = OutgoingSecurity::new().with_timestamp().with_signature(secret());
+    let signed = security.secure(ORDER.as_bytes()).now_or_never().unwrap().unwrap();
+    let signed = String::from_utf8(signed).unwrap();
+    let (from, to) = (signed.find("<ds:Signature ").unwrap(), signed.find("</wsse:Security>").unwrap());
+    let policy = Policy::signed_by(Trust::new().with_secret("ann", secret()));
+    for copies in [1, 7] {
+        let copied = [&signed[..to], &signed[from..to].repeat(copies), &signed[to..]].concat();
+        let refused = policy.verify(copied.as_bytes()).now_or_never().unwrap().unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Malformed);
+    }
+    assert!(policy.verify(signed.as_bytes()).now_or_never().unwrap().is_ok());
+}
+
+/// All signatures share the limit of content, and short tags count as more than they are long.
+#[test]
+fn many_tags_in_many_references_are_limited() {
+    let secret = || Secret::new(*b"0123456789abcdef0123456789abcdef");
+    let order = ORDER.replace("Tea", &"<b/>".repeat(1_000));
+    let security = OutgoingSecurity::new().with_timestamp().with_signature(secret());
+    let signed = security.secure(order.as_bytes()).now_or_never().unwrap().unwrap();
+    for (content, is_accepted) in [(100_000, true), (30_000, false)] {
+        let mut limits = castile_wss::Limits::default();
+        limits.content = content;
+        let policy = Policy::signed_by(Trust::new().with_secret("ann", secret())).with_limits(limits);
+        assert_eq!(policy.verify(&signed).now_or_never().unwrap().is_ok(), is_accepted, "{content}");
+    }
+}

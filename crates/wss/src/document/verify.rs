@@ -1,3 +1,4 @@
+use std::cell::Cell;
 use std::fmt;
 use std::ops::Range;
 use std::time::SystemTime;
@@ -103,6 +104,7 @@ impl DocumentVerifier {
         if index.signatures.is_empty() {
             return Err(Error::new(ErrorKind::Unsigned, "the document has no signature"));
         }
+        let left = Cell::new(Some(self.limits.content));
         let verification = Verification {
             algorithms: self.algorithms,
             limits: self.limits,
@@ -113,6 +115,7 @@ impl DocumentVerifier {
             allows_unsigned_prefixes: self.allows_unsigned_prefixes,
             fault_prefix: None,
             parts: None,
+            left: &left,
         };
         let signatures = index.signatures.iter().map(|range| {
             let signature = Signature::find(&mut document.reader(), range.start, self.limits)?;

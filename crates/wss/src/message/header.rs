@@ -102,6 +102,11 @@ impl SecurityHeader {
             }
             (DSIG, "Signature") => {
                 let (signature, embedded) = Signature::read_in_message(elements.reader, limits)?;
+                // Anybody can copy one, which would cause its work again.
+                if self.signatures.iter().any(|(known, _)| known.value == signature.value) {
+                    let message = "a second <Signature> with the same value";
+                    return Err(Error::new(ErrorKind::Malformed, message).at(tag.offset));
+                }
                 self.signatures.push((signature, range(elements)));
                 self.embed(embedded)
             }

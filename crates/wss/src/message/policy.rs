@@ -310,6 +310,7 @@ impl Policy {
             tokens.decided = header.assertions.iter().map(|received| received.assertion.range.clone()).collect();
         }
         let fault_prefix = code_prefix(&text, &envelope, self.limits)?;
+        let left = Cell::new(Some(self.limits.content));
         let verification = |tokens, allows_unsigned_prefixes| Verification {
             algorithms: self.algorithms,
             limits: self.limits,
@@ -323,6 +324,7 @@ impl Policy {
                 .includes
                 .as_ref()
                 .map(|includes| PartsInside { includes, kept: Cell::new(Some(self.limits.document.message_size)) }),
+            left: &left,
         };
         let no_tokens = Tokens::default();
         let vouched = self.check_assertions(&header, |allows| verification(&no_tokens, allows))?;
@@ -374,6 +376,9 @@ impl Policy {
         // A message that was not signed has the identity of its password digest only.
         if created.is_some() {
             identity.extend(signatures.iter().map(VerifiedSignature::identity));
+            // The message itself would be found to be received before.
+            identity.sort_unstable();
+            identity.dedup();
         }
         // All of them were verified, or none.
         let values = header.signatures.iter().map(|(signature, _)| signature.value.clone());

@@ -7,6 +7,7 @@ use castile_xml::excerpt;
 
 use super::attachments::{ContentRules, digest_stored};
 use crate::explain::ExplainedContent;
+use crate::included::READING;
 use crate::limits::Limits;
 use crate::verify::VerifiedContent;
 use crate::verify::explain::OpenContent;
@@ -61,12 +62,13 @@ impl<'a> StoredParts<'a> {
                 for (id, behind) in parts {
                     let mut content = Vec::new();
                     let see = |data: &[u8]| {
-                        *canonical = canonical.checked_sub(data.len().div_ceil(3) * 4).ok_or_else(|| {
-                            Error::new(
-                                ErrorKind::Limit,
-                                "with its parts, it is longer than the limit of what is explained",
-                            )
-                        })?;
+                        *canonical =
+                            canonical.checked_sub((data.len().div_ceil(3) * 4).max(READING)).ok_or_else(|| {
+                                Error::new(
+                                    ErrorKind::Limit,
+                                    "with its parts, it is longer than the limit of what is explained",
+                                )
+                            })?;
                         content.extend_from_slice(data);
                         Ok::<(), Error>(())
                     };

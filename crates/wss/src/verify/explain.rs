@@ -1,6 +1,5 @@
 //! What a signature says, and whether it is right, without stopping at the first problem.
 
-use std::cell::Cell;
 use std::ops::Range;
 
 use castile_mime::ContentId;
@@ -30,14 +29,8 @@ pub(crate) enum OpenContent {
 pub(crate) type Explained = (ExplainedSignature, Vec<(usize, OpenContent)>);
 
 impl Verification<'_> {
-    /// Explains a signature. Nothing of it is accepted by that. `left` is how many bytes of content there may still be.
-    pub(crate) fn explain(
-        &self,
-        range: &Range<usize>,
-        signature: &Signature,
-        trust: &Trust,
-        left: &Cell<Option<usize>>,
-    ) -> Explained {
+    /// Explains a signature. Nothing of it is accepted by that.
+    pub(crate) fn explain(&self, range: &Range<usize>, signature: &Signature, trust: &Trust) -> Explained {
         // Whether the value is right can be told for any key that the signature brings with it.
         let anyone = trust.clone().with_anyone();
         let signed_info = self.signed_info(signature);
@@ -46,7 +39,7 @@ impl Verification<'_> {
             (Err(error), _) => Err(error),
             (_, Err(error)) => Err(error.clone()),
         };
-        let (references, open) = self.explain_references(signature, range, left);
+        let (references, open) = self.explain_references(signature, range);
         let explained = ExplainedSignature {
             range: range.clone(),
             algorithm: signature.algorithm,
@@ -59,10 +52,10 @@ impl Verification<'_> {
         (explained, open)
     }
 
-    fn target(&self, reference: &Reference, range: &Range<usize>, left: &Cell<Option<usize>>) -> Result<Target, Error> {
+    fn target(&self, reference: &Reference, range: &Range<usize>) -> Result<Target, Error> {
         Ok(match self.attachment(reference)? {
             Some(id) => Target::Attachment(id),
-            None => Target::Content(self.resolve(reference, range, left)?),
+            None => Target::Content(self.resolve(reference, range)?),
         })
     }
 
@@ -71,10 +64,8 @@ impl Verification<'_> {
         &self,
         signature: &Signature,
         range: &Range<usize>,
-        left: &Cell<Option<usize>>,
     ) -> (Vec<ExplainedReference>, Vec<(usize, OpenContent)>) {
-        let mut targets: Vec<_> =
-            signature.references.iter().map(|reference| self.target(reference, range, left)).collect();
+        let mut targets: Vec<_> = signature.references.iter().map(|reference| self.target(reference, range)).collect();
         let contents = targets.iter_mut().flatten().filter_map(|target| match target {
             Target::Content(resolved) => {
                 resolved.sink.shown = resolved.subset.is_some().then(Vec::new);
@@ -82,7 +73,7 @@ impl Verification<'_> {
             }
             Target::Attachment(_) => None,
         });
-        let digested = self.digest_inside(contents, left);
+        let digested = self.digest_inside(contents);
         let (mut explained, mut open) = (Vec::new(), Vec::new());
         for (number, (reference, target)) in signature.references.iter().zip(targets).enumerate() {
             let content = target.and_then(|target| {

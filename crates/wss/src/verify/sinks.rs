@@ -11,6 +11,9 @@ use crate::included::{Gap, PartsInside};
 /// What a gap costs beside its text, in bytes.
 const GAP: usize = 64;
 
+/// What a piece of text costs at least, in bytes: many tags are written in several short ones.
+const PIECE: usize = 16;
+
 /// Maximum length of a canonical `SignedInfo`, in bytes. Nobody has been identified when it is read.
 const MAX_SIGNED_INFO: usize = 256 << 10;
 
@@ -38,7 +41,7 @@ pub(super) struct Limited<'s> {
 
 impl Sink for Limited<'_> {
     fn text(&mut self, text: &str) {
-        less(self.left, text.len());
+        less(self.left, text.len().max(PIECE));
         if let (false, Some(parts)) = (self.sink.gaps.is_empty(), self.parts) {
             less(&parts.kept, text.len());
         }

@@ -142,7 +142,7 @@ pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Expla
     Ok(draft.finish(Vec::new()))
 }
 
-/// Explains the signatures of a message with its attachments, as [`explain`] does. All attachments are [stored](Attachments::spool),
+/// Explains the signatures of a message with its attachments, as [`explain`] does. All attachments are [stored](castile_mime::Attachments::spool),
 /// whoever signed them, and can be read afterwards.
 ///
 /// # Errors

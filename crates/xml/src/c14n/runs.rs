@@ -38,7 +38,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> CanonicalRuns<'a> {
-    /// Returns the parts from this offset on, if they are parts of the document of a reader.
+    /// Returns the parts, if they are those of the document that a reader reads.
     pub(super) fn of(&self, reader: &Reader<'_>) -> &[Run<'a>] {
         // In a document with entities, an offset may stand for several places.
         match std::ptr::eq(self.document, reader.input()) && !reader.has_doctype() {
@@ -82,7 +82,7 @@ impl Default for FindRuns<'_> {
 }
 
 impl<'a> FindRuns<'a> {
-    /// Finds runs of at least this length, in bytes. It is for tests.
+    /// Finds runs of at least this length, in bytes. The default is 512 bytes; tests take shorter ones.
     pub fn with_min_length(min_length: usize) -> Self {
         FindRuns { found: Vec::new(), run: None, min_length }
     }

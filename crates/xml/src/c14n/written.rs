@@ -12,6 +12,7 @@ const OF_VALUE: [&[u8]; 6] = [b"&lt;", b"&quot;", b"&amp;", b"&#x9;", b"&#xA;", 
 /// prefix.
 #[doc(hidden)]
 pub fn is_canonical_content(mut content: &[u8]) -> bool {
+    let mut known = Vec::new();
     loop {
         let (text, rest) = content.split_at(memchr(b'<', content).unwrap_or(content.len()));
         if !is_canonical_text(text) {
@@ -20,7 +21,14 @@ pub fn is_canonical_content(mut content: &[u8]) -> bool {
         if rest.is_empty() {
             return true;
         }
-        let Some(tag) = canonical_tag(rest) else { return false };
+        let known_tag = tag_like(&known, rest);
+        let learn = |number, piece| {
+            if number == 0 {
+                known.clear();
+            }
+            known.push(piece);
+        };
+        let Some(tag) = known_tag.or_else(|| tag(rest, learn)) else { return false };
         content = &rest[tag..];
     }
 }
@@ -37,6 +45,23 @@ pub(super) fn text_escape(text: &[u8]) -> Option<usize> {
 
 /// Returns the length of the tag at the beginning of `content`, if it is in canonical form.
 pub(super) fn canonical_tag(content: &[u8]) -> Option<usize> {
+    tag(content, |_, _| {})
+}
+
+/// Returns the length of the tag at the beginning of `content`, if it differs only in canonical values from the one whose
+/// `pieces` are around the values. Repeated elements are recognised in a fraction of the time that reading their tags takes.
+fn tag_like(pieces: &[&[u8]], content: &[u8]) -> Option<usize> {
+    let (last, before) = pieces.split_last()?;
+    let mut at = 0;
+    for piece in before {
+        at += content[at..].strip_prefix(*piece).and_then(canonical_value)? + piece.len();
+    }
+    content[at..].starts_with(last).then_some(at + last.len())
+}
+
+/// Returns the length of the tag at the beginning of `content`, if it is in canonical form. `learn` gets what is around the
+/// values of its attributes, if it has some, piece by piece with its number.
+fn tag<'c>(content: &'c [u8], mut learn: impl FnMut(usize, &'c [u8])) -> Option<usize> {
     // No byte of a name or of `</` is one of these.
     let is_end = |byte: &u8| matches!(byte, b' ' | b'>' | b'\t' | b'\n' | b'\r' | b'=' | b'&' | b'"' | b'\'');
     let end_of_name = |from: usize| Some(from + content.get(from..)?.iter().position(is_end)?);
@@ -46,10 +71,10 @@ pub(super) fn canonical_tag(content: &[u8]) -> Option<usize> {
     if name.last() == Some(&b'/') || matches!(name.first(), None | Some(b'!' | b'?')) {
         return None;
     }
-    let mut previous: &[u8] = b"";
+    let (mut previous, mut pieces, mut piece): (&[u8], usize, usize) = (b"", 0, 0);
     loop {
         match content.get(at)? {
-            b'>' => return Some(at + 1),
+            b'>' => break,
             b' ' if !is_end_tag => {}
             _ => return None,
         }
@@ -62,23 +87,40 @@ pub(super) fn canonical_tag(content: &[u8]) -> Option<usize> {
         }
         previous = name;
         let value = content.get(end..)?.strip_prefix(b"=\"")?;
-        let length = canonical_value(value)?;
-        at = end + 2 + length + 1;
+        learn(pieces, &content[piece..end + 2]);
+        pieces += 1;
+        piece = end + 2 + canonical_value(value)?;
+        at = piece + 1;
     }
+    if pieces > 0 {
+        learn(pieces, &content[piece..=at]);
+    }
+    Some(at + 1)
 }
 
 /// Returns the length of the attribute value at the beginning of `content`, which ends at a quote, if it is in canonical form.
 fn canonical_value(content: &[u8]) -> Option<usize> {
-    for (at, byte) in content.iter().enumerate() {
-        match byte {
+    let mut at = 0;
+    loop {
+        match content.get(at)? {
             b'"' => return Some(at),
-            b'<' | b'\t' | b'\n' | b'\r' => return None,
-            b'&' if !OF_VALUE.iter().any(|escape| content[at..].starts_with(escape)) => return None,
-            _ => {}
+            byte if !IS_SPECIAL[usize::from(*byte)] => at += 1,
+            b'&' => at += OF_VALUE.iter().find(|escape| content[at..].starts_with(escape))?.len(),
+            _ => return None,
         }
     }
-    None
 }
+
+/// The bytes that an attribute value has only as a part of an escape, or not at all.
+const IS_SPECIAL: [bool; 256] = {
+    let mut special = [false; 256];
+    let (bytes, mut at) = (b"&<\t\n\r", 0);
+    while at < bytes.len() {
+        special[bytes[at] as usize] = true;
+        at += 1;
+    }
+    special
+};
 
 #[cfg(test)]
 mod tests {
@@ -96,6 +138,7 @@ mod tests {
             "<a b=\"1\" c=\"\"> </a>",
             "<a z=\"1\" q:a=\"\"></a>",
             "<p:a B=\"1\" b=\"'/>\" q:a=\"&lt;&quot;&amp;&#x9;&#xA;&#xD;\"></p:a>",
+            "<a b=\"1\" c=\"2\"></a><a b=\"&amp;\" c=\"\"></a><a b=\"1\"></a><a b=\"2\" c=\"3\" d=\"4\"></a>",
         ] {
             assert!(is_canonical_content(canonical.as_bytes()), "{canonical}");
         }
@@ -139,6 +182,13 @@ mod tests {
             "<",
             "<>",
             "< a></a>",
+            // Tags like those before them.
+            "<a b=\"1\"></a><a b=\"<\"></a>",
+            "<a b=\"1\"></a><a b=\"&gt;\"></a>",
+            "<a b=\"1\" c=\"2\"></a><a c=\"2\" b=\"1\"></a>",
+            "<a b=\"1\" c=\"2\"></a><a b=\"1\" c=\"2\"/>",
+            "<a b=\"1\"></a><a b=\"1\"",
+            "<a b=\"1\"></a><a b=\"",
         ] {
             assert!(!is_canonical_content(other.as_bytes()), "{other}");
         }

@@ -33,15 +33,17 @@ mod allowance;
 mod charged;
 mod exhausted;
 pub mod machine;
+mod pool;
 mod reservation;
 mod size;
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 pub use allowance::{Allowance, BLOCK, STEP, next_capacity};
 pub use charged::Charged;
 pub use exhausted::Exhausted;
+#[doc(hidden)]
+pub use pool::Pool;
 pub use reservation::{Reservation, Share};
 pub use size::{InvalidSize, Size};
 
@@ -59,7 +61,7 @@ pub struct Budget {
 impl Budget {
     /// Creates a separate budget of `bytes` bytes.
     pub fn new(bytes: usize) -> Self {
-        Budget { pool: Arc::new(Pool { limit: bytes, used: AtomicUsize::new(0) }) }
+        Budget { pool: Arc::new(Pool::new(bytes)) }
     }
 
     /// Creates a budget that grants everything. It still counts the bytes in use.
@@ -78,7 +80,7 @@ impl Budget {
 
     /// Returns the most bytes that may be in use at a time; `usize::MAX` if the budget is unlimited.
     pub fn limit(&self) -> usize {
-        self.pool.limit
+        self.pool.limit()
     }
 
     /// Returns whether this budget is a clone of `other`.
@@ -88,7 +90,7 @@ impl Budget {
 
     /// Returns how many bytes are in use now: the sum of all reservations.
     pub fn used(&self) -> usize {
-        self.pool.used.load(Ordering::Relaxed)
+        self.pool.taken()
     }
 
     /// Takes `bytes` out of the budget until the reservation is dropped.
@@ -100,38 +102,27 @@ impl Budget {
     /// Fewer than `bytes` are left. Nothing is taken then.
     pub fn reserve(&self, bytes: usize) -> Result<Reservation, Exhausted> {
         if bytes > 0 {
-            self.pool.take(bytes)?;
+            self.take(bytes)?;
         }
         Ok(Reservation::holding(self.clone(), bytes))
+    }
+
+    fn take(&self, bytes: usize) -> Result<(), Exhausted> {
+        match self.pool.take(bytes) {
+            true => Ok(()),
+            false => Err(Exhausted { asked: bytes, used: self.used(), limit: self.limit() }),
+        }
+    }
+
+    /// Only a reservation calls this, with bytes that it holds.
+    fn give(&self, bytes: usize) {
+        self.pool.give(bytes);
     }
 }
 
 impl Default for Budget {
     fn default() -> Self {
         Budget::process()
-    }
-}
-
-/// `used` never exceeds `limit`; it is the sum of what all reservations hold. No other memory depends on the counter,
-/// so relaxed ordering is enough.
-#[derive(Debug)]
-struct Pool {
-    limit: usize,
-    used: AtomicUsize,
-}
-
-impl Pool {
-    fn take(&self, bytes: usize) -> Result<(), Exhausted> {
-        let granted = |used: usize| used.checked_add(bytes).filter(|&sum| sum <= self.limit);
-        match self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, granted) {
-            Ok(_) => Ok(()),
-            Err(used) => Err(Exhausted { asked: bytes, used, limit: self.limit }),
-        }
-    }
-
-    /// Only a reservation calls this, with bytes that it holds.
-    fn give(&self, bytes: usize) {
-        self.used.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 

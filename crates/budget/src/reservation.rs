@@ -54,7 +54,7 @@ impl Reservation {
         if self.has_ended() {
             return Err(Exhausted { asked: bytes, used: self.budget.used(), limit: self.budget.limit() });
         }
-        self.budget.pool.take(bytes)?;
+        self.budget.take(bytes)?;
         count.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
     }
@@ -119,13 +119,13 @@ impl Reservation {
     pub fn shrink(&self, bytes: usize) {
         let less = |held: usize| Some(held.saturating_sub(bytes));
         let held = self.held.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less).unwrap_or_else(|held| held);
-        self.budget.pool.give(held.min(bytes));
+        self.budget.give(held.min(bytes));
     }
 
     /// Gives back everything except the bytes of its [shares](Share), which may outlive the work that the reservation
     /// was made for.
     pub fn release(&self) {
-        self.budget.pool.give(self.held.swap(0, Ordering::Relaxed));
+        self.budget.give(self.held.swap(0, Ordering::Relaxed));
     }
 
     /// Returns how many bytes the reservation holds, including those of its [shares](Share).
@@ -143,7 +143,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         let held = *self.held.get_mut();
         if held > 0 {
-            self.budget.pool.give(held);
+            self.budget.give(held);
         }
     }
 }
@@ -190,7 +190,7 @@ impl Share {
     pub fn shrink(&mut self, bytes: usize) {
         let bytes = bytes.min(self.held);
         self.of.shared.fetch_sub(bytes, Ordering::Relaxed);
-        self.of.budget.pool.give(bytes);
+        self.of.budget.give(bytes);
         self.held -= bytes;
     }
 }

@@ -26,6 +26,7 @@ mod shutdown;
 mod slots;
 mod state;
 mod stop;
+mod threads;
 #[cfg(feature = "tls")]
 mod tls;
 mod wait;
@@ -73,6 +74,7 @@ pub use self::proxies::Proxies;
 pub use self::proxy_protocol::{ProxiedStream, ProxyProtocol};
 pub use self::routes::{ClientAddress, Routes};
 pub use self::shutdown::{CutOff, Shutdown};
+pub use self::threads::share_port;
 #[cfg(feature = "tls")]
 pub use self::tls::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};
 
@@ -338,43 +340,20 @@ impl Server {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
-        let most = connection_limit(machine::descriptors(), machine::memory(), CONNECTION + L::BUFFERS);
-        let max_connections = self.max_connections.min(most);
-        let grace = self.shutdown_grace;
-        let running =
-            Running { shared: Arc::new(self.into_shared()), slots: Arc::new(Semaphore::new(max_connections)) };
-        running.shared.observers.serving(&Status::of(&running.shared));
-        let mut shutdown = pin!(shutdown);
-        let connections = &running.shared.admission.connections;
-        loop {
-            let next = async {
-                let stream = accept(&mut listener, connections).await;
-                (stream, connection_slot(&running.slots, connections).await)
-            };
-            let Some((stream, slot)) = until(shutdown.as_mut(), next).await else {
-                break;
-            };
-            running.serve(stream, service.clone(), slot);
-        }
-        running.shared.stop.give(Order::Finish);
-        // The system has already accepted the connections that wait here, so their clients may have sent requests.
-        for _ in 0..BACKLOG {
-            // `unconstrained`, because tokio's budget for a task would make the backlog seem empty when it runs out.
-            let accepted = unconstrained(poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)))).await;
-            let Poll::Ready(accepted) = accepted else { break };
-            if let (Ok(stream), Ok(slot)) = (accepted, running.slots.clone().try_acquire_owned()) {
-                running.serve(stream, service.clone(), slot);
-            }
-        }
+        let running = self.start::<L>();
+        running.accept(&mut listener, service, shutdown).await;
         drop(listener);
-        let all = u32::try_from(max_connections).unwrap_or(u32::MAX);
-        if timeout(grace, running.slots.acquire_many(all)).await.is_ok() {
-            return Shutdown::default();
-        }
-        running.shared.stop.give(Order::Close);
-        let closed = timeout(CLOSING, running.slots.acquire_many(all)).await;
-        let stuck = if closed.is_ok() { 0 } else { max_connections - running.slots.available_permits() };
-        Shutdown { cut_off: running.shared.cut_off.take(), stuck }
+        running.finish().await
+    }
+
+    /// Begins to serve from listeners of this kind.
+    fn start<L: Listener>(self) -> Running {
+        let most = connection_limit(machine::descriptors(), machine::memory(), CONNECTION + L::BUFFERS);
+        let (max_connections, grace) = (self.max_connections.min(most), self.shutdown_grace);
+        let slots = Arc::new(Semaphore::new(max_connections));
+        let running = Running { shared: Arc::new(self.into_shared()), slots, max_connections, grace };
+        running.shared.observers.serving(&Status::of(&running.shared));
+        running
     }
 
     fn into_shared(self) -> ServerState {
@@ -438,9 +417,57 @@ pub async fn shutdown_signal() {
 struct Running {
     shared: Arc<ServerState>,
     slots: Arc<Semaphore>,
+    max_connections: usize,
+    grace: Duration,
 }
 
 impl Running {
+    /// Accepts connections until `shutdown` is done, and those that wait then. Orders all connections to finish.
+    async fn accept<L, S, B>(&self, listener: &mut L, service: S, shutdown: impl Future<Output = ()>)
+    where
+        L: Listener,
+        S: tower_service::Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+        S: Clone + Send + 'static,
+        S::Future: Send,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let mut shutdown = pin!(shutdown);
+        let connections = &self.shared.admission.connections;
+        loop {
+            let next = async {
+                let stream = accept(listener, connections).await;
+                (stream, connection_slot(&self.slots, connections).await)
+            };
+            let Some((stream, slot)) = until(shutdown.as_mut(), next).await else {
+                break;
+            };
+            self.serve(stream, service.clone(), slot);
+        }
+        self.shared.stop.give(Order::Finish);
+        // The system has already accepted the connections that wait here, so their clients may have sent requests.
+        for _ in 0..BACKLOG {
+            // `unconstrained`, because tokio's budget for a task would make the backlog seem empty when it runs out.
+            let accepted = unconstrained(poll_fn(|cx| Poll::Ready(listener.poll_accept(cx)))).await;
+            let Poll::Ready(accepted) = accepted else { break };
+            if let (Ok(stream), Ok(slot)) = (accepted, self.slots.clone().try_acquire_owned()) {
+                self.serve(stream, service.clone(), slot);
+            }
+        }
+    }
+
+    /// Waits until the connections have finished. Closes those that haven't after the grace time.
+    async fn finish(&self) -> Shutdown {
+        let all = u32::try_from(self.max_connections).unwrap_or(u32::MAX);
+        if timeout(self.grace, self.slots.acquire_many(all)).await.is_ok() {
+            return Shutdown::default();
+        }
+        self.shared.stop.give(Order::Close);
+        let closed = timeout(CLOSING, self.slots.acquire_many(all)).await;
+        let stuck = if closed.is_ok() { 0 } else { self.max_connections - self.slots.available_permits() };
+        Shutdown { cut_off: self.shared.cut_off.take(), stuck }
+    }
+
     /// Serves a connection in a task of its own.
     fn serve<T, S, B>(&self, stream: T, service: S, slot: OwnedSemaphorePermit)
     where

@@ -5,19 +5,19 @@ use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use castile_budget::Pool;
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
 /// The slots of work of a server.
 ///
-/// While slots are free, taking and freeing one are single atomic operations. The lock and the timer are only for the
-/// queue.
+/// While slots are free, taking and freeing one are single atomic operations, which threads rarely share. The lock and the
+/// timer are only for the queue.
 #[derive(Debug)]
 pub(super) struct Slots {
-    max: usize,
+    slots: Pool,
     max_queued: usize,
     queue_timeout: Duration,
-    taken: AtomicUsize,
     /// The length of the queue, readable without its lock.
     queued: AtomicUsize,
     queue: Mutex<VecDeque<oneshot::Sender<()>>>,
@@ -32,22 +32,22 @@ impl Slots {
         let queue = Mutex::new(VecDeque::new());
         // Without slots, a queue is useless.
         let max_queued = if max == 0 { 0 } else { max_queued };
-        Slots { max, max_queued, queue_timeout, taken: AtomicUsize::new(0), queued: AtomicUsize::new(0), queue }
+        Slots { slots: Pool::new(max), max_queued, queue_timeout, queued: AtomicUsize::new(0), queue }
     }
 
     /// Returns whether all slots and all places in the queue are taken.
     pub(super) fn is_full(&self) -> bool {
-        self.taken.load(SeqCst) >= self.max && self.queued.load(SeqCst) >= self.max_queued
+        self.queued.load(SeqCst) >= self.max_queued && self.slots.taken() >= self.slots.limit()
     }
 
     /// Returns how many slots are taken, and how many requests wait.
     pub(super) fn taken(&self) -> (usize, usize) {
-        (self.taken.load(SeqCst), self.queued.load(SeqCst))
+        (self.slots.taken(), self.queued.load(SeqCst))
     }
 
     /// Takes a slot if one is free and no request waits. Returns whether there was one.
     pub(super) fn try_acquire(&self) -> bool {
-        self.queued.load(SeqCst) == 0 && self.take()
+        self.queued.load(SeqCst) == 0 && self.slots.take(1)
     }
 
     /// Takes a slot, or waits in the queue for a limited time.
@@ -72,15 +72,11 @@ impl Slots {
 
     /// Frees a slot.
     pub(super) fn release(&self) {
-        self.taken.fetch_sub(1, SeqCst);
+        self.slots.give(1);
         // A request that queued before the previous line is seen here. One that queues later sees the free slot.
         if self.queued.load(SeqCst) > 0 {
             self.grant(&mut self.lock());
         }
-    }
-
-    fn take(&self) -> bool {
-        self.taken.fetch_update(SeqCst, SeqCst, |taken| (taken < self.max).then_some(taken + 1)).is_ok()
     }
 
     fn queue(&self, most: usize) -> Result<QueueEntry<'_>, Overload> {
@@ -98,10 +94,10 @@ impl Slots {
     /// Gives free slots to the first requests in the queue.
     #[cold]
     fn grant(&self, queue: &mut VecDeque<oneshot::Sender<()>>) {
-        while !queue.is_empty() && self.take() {
+        while !queue.is_empty() && self.slots.take(1) {
             let granted = queue.pop_front().is_some_and(|first| first.send(()).is_ok());
             if !granted {
-                self.taken.fetch_sub(1, SeqCst);
+                self.slots.give(1);
             }
         }
         self.queued.store(queue.len(), SeqCst);
@@ -206,16 +202,19 @@ mod tests {
 
     #[test]
     fn no_slot_is_lost_between_threads() {
-        let slots = slots(2, 1_000);
+        // Enough of them that threads have stocks.
+        let (max, tasks) = (64, 200);
+        let (slots, held) = (slots(max, 1_000), Arc::new(AtomicUsize::new(0)));
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build().unwrap();
         runtime.block_on(async {
-            let tasks = (0..200).map(|_| {
-                let slots = slots.clone();
+            let tasks = (0..tasks).map(|_| {
+                let (slots, held) = (slots.clone(), held.clone());
                 tokio::spawn(async move {
                     for _ in 0..100 {
                         slots.acquire_again().await;
-                        assert!(slots.taken.load(SeqCst) <= 2);
+                        assert!(held.fetch_add(1, SeqCst) < max);
                         tokio::task::yield_now().await;
+                        held.fetch_sub(1, SeqCst);
                         slots.release();
                     }
                 })
@@ -224,6 +223,6 @@ mod tests {
                 task.await.unwrap();
             }
         });
-        assert_eq!((slots.taken.load(SeqCst), slots.queued.load(SeqCst)), (0, 0));
+        assert_eq!(slots.taken(), (0, 0));
     }
 }

@@ -26,9 +26,11 @@ pub(super) struct Stop {
 }
 
 impl Stop {
+    /// Gives an order, unless it or a stricter one was given before. Connections are woken once for each order.
     pub(super) fn give(&self, order: Order) {
-        self.order.store(order as u8, Ordering::Release);
-        self.changed.notify_waiters();
+        if self.order.fetch_max(order as u8, Ordering::AcqRel) < order as u8 {
+            self.changed.notify_waiters();
+        }
     }
 
     pub(super) fn order(&self) -> Order {

@@ -1,0 +1,187 @@
+//! A count with a limit, for many threads.
+
+use std::fmt;
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::{Relaxed, SeqCst};
+use std::thread::available_parallelism;
+
+/// The most stocks of a pool.
+const MAX_STOCKS: usize = 64;
+/// The largest batch: bytes of a few requests.
+const MAX_BATCH: usize = 1 << 20;
+/// The share of the limit that all batches are together.
+const SHARE: usize = 16;
+
+/// A limited number of something that requests take and give back: bytes, or places.
+///
+/// A single counter would be a cache line that each core waits for, with each request. So a pool with many threads has a stock for each of
+/// them. A thread takes from its stock and gives back to it, and only a batch now and then comes from the counter, or returns to it. When
+/// the counter is used up, the stocks of all threads are collected before anything is refused.
+///
+/// ```
+/// use castile_budget::Pool;
+///
+/// let places = Pool::new(2);
+/// assert!(places.take(1) && places.take(1));
+/// assert!(!places.take(1));
+/// places.give(1);
+/// assert_eq!(places.taken(), 1);
+/// ```
+pub struct Pool {
+    limit: usize,
+    /// What is taken, or in a stock.
+    counted: AtomicUsize,
+    batch: usize,
+    stocks: Box<[Stock]>,
+}
+
+/// What a thread may take without the counter. Alone in its cache lines, of which processors fetch two at a time.
+#[derive(Default)]
+#[repr(align(128))]
+struct Stock(AtomicUsize);
+
+impl Pool {
+    /// Creates a pool of which `limit` may be taken at a time.
+    pub fn new(limit: usize) -> Self {
+        Pool::for_threads(limit, available_parallelism().map_or(1, usize::from))
+    }
+
+    fn for_threads(limit: usize, threads: usize) -> Self {
+        let threads = threads.min(MAX_STOCKS);
+        let batch = if threads > 1 { (limit / SHARE / threads).min(MAX_BATCH) } else { 0 };
+        let stocks = if batch > 0 { threads } else { 0 };
+        Pool { limit, counted: AtomicUsize::new(0), batch, stocks: (0..stocks).map(|_| Stock::default()).collect() }
+    }
+
+    /// Returns how much may be taken at a time.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
+    /// Returns how much is taken. While other threads take and give, the result may never have been true.
+    pub fn taken(&self) -> usize {
+        let counted = self.counted.load(SeqCst);
+        self.stocks.iter().fold(counted, |counted, stock| counted.saturating_sub(stock.0.load(SeqCst)))
+    }
+
+    /// Takes some. Returns whether there was as much.
+    pub fn take(&self, some: usize) -> bool {
+        let Some(stock) = self.stock() else { return self.count(some) };
+        if stock.take(some) {
+            return true;
+        }
+        if some.checked_add(self.batch).is_some_and(|more| self.count(more)) {
+            stock.0.fetch_add(self.batch, SeqCst);
+            return true;
+        }
+        self.count(some) || self.collect_and_count(some)
+    }
+
+    /// Gives back some of what was taken.
+    pub fn give(&self, some: usize) {
+        let Some(stock) = self.stock().filter(|_| some < self.batch) else {
+            self.counted.fetch_sub(some, SeqCst);
+            return;
+        };
+        if stock.0.fetch_add(some, SeqCst) + some > 2 * self.batch && stock.take(self.batch) {
+            self.counted.fetch_sub(self.batch, SeqCst);
+        }
+    }
+
+    fn count(&self, some: usize) -> bool {
+        let within = |counted: usize| counted.checked_add(some).filter(|sum| *sum <= self.limit);
+        self.counted.fetch_update(SeqCst, SeqCst, within).is_ok()
+    }
+
+    #[cold]
+    fn collect_and_count(&self, some: usize) -> bool {
+        for stock in &self.stocks {
+            self.counted.fetch_sub(stock.0.swap(0, SeqCst), SeqCst);
+        }
+        self.count(some)
+    }
+
+    /// Returns the stock of this thread, which other threads may share.
+    fn stock(&self) -> Option<&Stock> {
+        static THREADS: AtomicUsize = AtomicUsize::new(0);
+        thread_local! {
+            static THREAD: usize = THREADS.fetch_add(1, Relaxed);
+        }
+        if self.stocks.is_empty() {
+            return None;
+        }
+        // While a thread ends, it uses the first one.
+        let thread = THREAD.try_with(|thread| *thread).unwrap_or_default();
+        self.stocks.get(thread % self.stocks.len())
+    }
+}
+
+impl Stock {
+    fn take(&self, some: usize) -> bool {
+        self.0.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(some)).is_ok()
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("limit", &self.limit).field("taken", &self.taken()).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What one thread may take depends neither on stocks nor on what others keep in them.
+    #[test]
+    fn stocks_change_nothing_for_one_thread() {
+        for limit in [0, 1, 31, 32, 1_000, usize::MAX] {
+            for threads in [1, 2, 7] {
+                let (plain, pool) = (Pool::for_threads(limit, 1), Pool::for_threads(limit, threads));
+                assert_eq!(pool.stocks.is_empty(), threads == 1 || limit / SHARE < threads);
+                let mut held = Vec::new();
+                for step in 0_usize..2_000 {
+                    // One of the other threads has filled its stock.
+                    if let Some(stock) = pool.stocks.get(step % 5).filter(|_| step % 17 == 0) {
+                        stock.0.fetch_add(if pool.count(pool.batch) { pool.batch } else { 0 }, SeqCst);
+                    }
+                    let some = step * 7919 % 101;
+                    if step % 3 == 0 && !held.is_empty() {
+                        let given = held.swap_remove(step % held.len());
+                        plain.give(given);
+                        pool.give(given);
+                    } else {
+                        let is_taken = plain.take(some);
+                        assert_eq!(pool.take(some), is_taken, "{some} of {limit} for {threads}, step {step}");
+                        held.extend(is_taken.then_some(some));
+                    }
+                    assert_eq!(pool.taken(), plain.taken());
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn threads_never_take_more_than_the_limit() {
+        let pool = Pool::for_threads(1_000, 4);
+        let held = AtomicUsize::new(0);
+        std::thread::scope(|scope| {
+            for seed in 0..8_usize {
+                let (pool, held) = (&pool, &held);
+                scope.spawn(move || {
+                    for step in 0..5_000 {
+                        let some = (step * 31 + seed * 97) % 300;
+                        if pool.take(some) {
+                            assert!(held.fetch_add(some, SeqCst) + some <= 1_000);
+                            held.fetch_sub(some, SeqCst);
+                            pool.give(some);
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(pool.taken(), 0);
+        assert!(pool.take(1_000));
+        assert!(!pool.take(1));
+    }
+}

@@ -1,0 +1,181 @@
+//! A server on threads of its own, each with its own runtime and its own socket.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::io;
+use std::net::{self, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+use std::thread;
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::future::{self, Either};
+use futures_util::stream::FuturesUnordered;
+use http::{Request, Response};
+use http_body::Body;
+use hyper::body::Incoming;
+use tokio::net::{TcpListener, TcpSocket};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{oneshot, watch};
+use tokio::time::timeout;
+
+use super::listener::Listener;
+use super::shutdown::Shutdown;
+use super::stop::Order;
+use super::{CLOSING, Server};
+use crate::error::BoxError;
+
+/// The number of connections that wait for being accepted, per socket.
+const BACKLOG: u32 = 1_024;
+
+/// Opens `count` sockets that listen on one address, for [`Server::serve_on_threads`]. The system gives each connection to one of them
+/// (`SO_REUSEPORT`). With port 0 they share any free port. Must be called in a tokio runtime.
+///
+/// # Errors
+/// The address can't be listened on, or the system has no such option: Windows and Solaris lack it.
+pub fn share_port(address: SocketAddr, count: usize) -> io::Result<Vec<net::TcpListener>> {
+    let mut sockets: Vec<net::TcpListener> = Vec::new();
+    for _ in 0..count {
+        let address = sockets.first().map_or(Ok(address), net::TcpListener::local_addr)?;
+        let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+        // Otherwise, connections in TIME_WAIT would prevent a restart of the server.
+        socket.set_reuseaddr(true)?;
+        share(&socket)?;
+        socket.bind(address)?;
+        sockets.push(socket.listen(BACKLOG)?.into_std()?);
+    }
+    Ok(sockets)
+}
+
+#[cfg(all(unix, not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin"))))]
+fn share(socket: &TcpSocket) -> io::Result<()> {
+    socket.set_reuseport(true)
+}
+
+#[cfg(not(all(unix, not(any(target_os = "solaris", target_os = "illumos", target_os = "cygwin")))))]
+fn share(_: &TcpSocket) -> io::Result<()> {
+    Err(io::Error::new(io::ErrorKind::Unsupported, "sockets can't share a port on this system"))
+}
+
+/// What a thread tells of itself.
+struct Thread {
+    /// Whether it could start.
+    started: oneshot::Receiver<io::Result<()>>,
+    /// When it accepts nothing any more. An error if it has panicked.
+    accepted: oneshot::Receiver<()>,
+    ended: oneshot::Receiver<()>,
+}
+
+impl Server {
+    /// Serves as [`serve`](Self::serve) does, on one thread for each socket. Each has a runtime of its own. A connection stays on the
+    /// thread that has accepted it, and so do its requests and what their handlers spawn.
+    ///
+    /// The threads share the limits and the budgets of the server, but nothing else that each request changes: `service` is called once
+    /// on each thread. So a request takes no longer if there are more cores. On the other hand a thread with much to do can't pass
+    /// requests on to one without. [`serve`](Self::serve) on a runtime with many threads is better for requests that take long or
+    /// differ much.
+    ///
+    /// `listener` makes what accepts connections of a socket: the socket itself, or TLS on it.
+    ///
+    /// ```no_run
+    /// # async fn run(routes: impl Fn() -> castile_http::server::Routes + Send + Sync + 'static) -> std::io::Result<()> {
+    /// use castile_http::server::{Server, share_port, shutdown_signal};
+    ///
+    /// let cores = std::thread::available_parallelism()?.get();
+    /// let sockets = share_port(([0, 0, 0, 0], 8080).into(), cores)?;
+    /// let shutdown = Server::new().serve_on_threads(sockets, |socket| socket, routes, shutdown_signal()).await?;
+    /// # let _ = shutdown;
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// A thread can't be started, a socket can't be used, or a thread has panicked; then the others have finished their requests.
+    pub async fn serve_on_threads<L, S, B>(
+        self,
+        sockets: Vec<net::TcpListener>,
+        listener: impl Fn(TcpListener) -> L + Send + Sync + 'static,
+        service: impl Fn() -> S + Send + Sync + 'static,
+        shutdown: impl Future<Output = ()>,
+    ) -> io::Result<Shutdown>
+    where
+        L: Listener,
+        S: tower_service::Service<Request<Incoming>, Response = Response<B>, Error = Infallible>,
+        S: Clone + Send + 'static,
+        S::Future: Send,
+        B: Body<Data = Bytes> + Send + 'static,
+        B::Error: Into<BoxError>,
+    {
+        let running = Arc::new(self.start::<L>());
+        let make = Arc::new((listener, service));
+        // The threads end when the sender is dropped, too.
+        let (order, orders) = watch::channel(Order::Run);
+        let mut threads = Vec::new();
+        for (number, socket) in sockets.into_iter().enumerate() {
+            let (running, make, mut orders) = (running.clone(), make.clone(), orders.clone());
+            let (starts, started) = oneshot::channel();
+            let (accepts, accepted) = oneshot::channel();
+            let (ends, ended) = oneshot::channel();
+            let run = move || {
+                let (runtime, socket) = match begin(socket) {
+                    Ok(begun) => begun,
+                    Err(error) => return drop(starts.send(Err(error))),
+                };
+                let _ = starts.send(Ok(()));
+                runtime.block_on(async {
+                    let (listener, service) = &*make;
+                    let mut listener = listener(socket);
+                    running.accept(&mut listener, service(), given(&mut orders, Order::Finish)).await;
+                    drop(listener);
+                    let _ = accepts.send(());
+                    given(&mut orders, Order::Close).await;
+                });
+                // Doesn't wait for a handler's blocking work.
+                runtime.shutdown_background();
+                let _ = ends.send(());
+            };
+            thread::Builder::new().name(format!("castile-{number}")).spawn(run)?;
+            threads.push(Thread { started, accepted, ended });
+        }
+        let (mut accepted, mut ended) = (FuturesUnordered::new(), Vec::new());
+        for thread in threads {
+            thread.started.await.map_err(|_| panicked())??;
+            accepted.push(thread.accepted);
+            ended.push(thread.ended);
+        }
+        let early = match future::select(pin!(shutdown), accepted.next()).await {
+            Either::Left(_) => None,
+            Either::Right((early, _)) => early,
+        };
+        order.send_replace(Order::Finish);
+        let mut has_panicked = matches!(early, Some(Err(_)));
+        while let Some(accepted) = accepted.next().await {
+            has_panicked |= accepted.is_err();
+        }
+        let shutdown = running.finish().await;
+        order.send_replace(Order::Close);
+        // A handler that blocks its thread is waited for no longer.
+        let _ = timeout(CLOSING, future::join_all(ended)).await;
+        if has_panicked { Err(panicked()) } else { Ok(shutdown) }
+    }
+}
+
+/// Makes what a thread needs.
+fn begin(socket: net::TcpListener) -> io::Result<(Runtime, TcpListener)> {
+    let runtime = Builder::new_current_thread().enable_all().build()?;
+    socket.set_nonblocking(true)?;
+    let entered = runtime.enter();
+    let socket = TcpListener::from_std(socket)?;
+    drop(entered);
+    Ok((runtime, socket))
+}
+
+/// Waits for an order, or for the end of the server.
+async fn given(orders: &mut watch::Receiver<Order>, order: Order) {
+    let _ = orders.wait_for(|given| *given >= order).await;
+}
+
+fn panicked() -> io::Error {
+    io::Error::other("a thread of the server has panicked")
+}

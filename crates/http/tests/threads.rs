@@ -1,0 +1,188 @@
+//! A server on several threads with sockets of their own.
+
+use std::collections::BTreeSet;
+use std::convert::Infallible;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use castile_http::Body;
+use castile_http::server::{Routes, Server, Shutdown, share_port};
+use futures_util::future::BoxFuture;
+use http::{Request, Response};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, oneshot};
+use tokio::task::JoinHandle;
+
+/// Answers with the name of its thread: `/` at once, and `/held` as soon as the semaphore allows it.
+#[derive(Clone)]
+struct Who(Arc<Semaphore>);
+
+impl tower_service::Service<Request<Body>> for Who {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Response<Body>, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let held = self.0.clone();
+        Box::pin(async move {
+            if request.uri().path() == "/held" {
+                held.acquire().await.unwrap().forget();
+            }
+            Ok(Response::new(Body::from(std::thread::current().name().unwrap_or_default().to_owned())))
+        })
+    }
+}
+
+struct Running {
+    address: SocketAddr,
+    held: Arc<Semaphore>,
+    /// How many services were made.
+    made: Arc<AtomicUsize>,
+    stop: oneshot::Sender<()>,
+    server: JoinHandle<io::Result<Shutdown>>,
+}
+
+fn serve(server: Server, threads: usize) -> Running {
+    serve_from(server, threads, |socket| socket)
+}
+
+fn serve_from(server: Server, threads: usize, listener: fn(TcpListener) -> TcpListener) -> Running {
+    let sockets = share_port(([127, 0, 0, 1], 0).into(), threads).unwrap();
+    let address = sockets[0].local_addr().unwrap();
+    assert!(sockets.iter().all(|socket| socket.local_addr().unwrap() == address));
+    let (held, made) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (stop, stopped) = oneshot::channel();
+    let service = {
+        let (held, made) = (held.clone(), made.clone());
+        move || {
+            made.fetch_add(1, SeqCst);
+            let who = Who(held.clone());
+            Routes::new().route_service("/", who.clone()).route_service("/held", who)
+        }
+    };
+    let stopped = async {
+        let _ = stopped.await;
+    };
+    let server = tokio::spawn(server.serve_on_threads(sockets, listener, service, stopped));
+    Running { address, held, made, stop, server }
+}
+
+impl Running {
+    async fn request(&self, path: &str) -> TcpStream {
+        let mut stream = TcpStream::connect(self.address).await.unwrap();
+        let request = format!("GET {path} HTTP/1.1\r\nhost: castile\r\nconnection: close\r\n\r\n");
+        stream.write_all(request.as_bytes()).await.unwrap();
+        stream
+    }
+}
+
+async fn answer(mut stream: TcpStream) -> String {
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).await.unwrap();
+    answer
+}
+
+fn body(answer: &str) -> &str {
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    answer.split_once("\r\n\r\n").unwrap().1
+}
+
+#[tokio::test]
+async fn each_thread_serves_its_connections_with_a_service_of_its_own() {
+    let running = serve(Server::new(), 3);
+    let mut threads = BTreeSet::new();
+    for _ in 0..60 {
+        threads.insert(body(&answer(running.request("/").await).await).to_owned());
+    }
+    // The system spreads them by their ports.
+    assert!(threads.len() > 1, "{threads:?}");
+    assert!(threads.iter().all(|name| ["castile-0", "castile-1", "castile-2"].contains(&name.as_str())), "{threads:?}");
+    assert_eq!(running.made.load(SeqCst), 3);
+    running.stop.send(()).unwrap();
+    assert!(running.server.await.unwrap().unwrap().is_complete());
+    assert!(TcpStream::connect(running.address).await.is_err());
+}
+
+#[tokio::test]
+async fn threads_share_limits_and_finish_requests_at_work() {
+    let running = serve(Server::new().max_requests_in_flight(1).max_requests_queued(0), 3);
+    let held = running.request("/held").await;
+    // Until it holds the slot, wherever it is.
+    while body_or_refusal(&running).await {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    for _ in 0..30 {
+        assert!(!body_or_refusal(&running).await, "a second request is at work");
+    }
+    running.stop.send(()).unwrap();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    running.held.add_permits(1);
+    assert!(body(&answer(held).await).starts_with("castile-"));
+    assert!(running.server.await.unwrap().unwrap().is_complete());
+}
+
+/// Whether a request is answered, and not refused because of the limit.
+async fn body_or_refusal(running: &Running) -> bool {
+    let answer = answer(running.request("/").await).await;
+    match answer.starts_with("HTTP/1.1 503 ") {
+        true => false,
+        false => !body(&answer).is_empty(),
+    }
+}
+
+#[tokio::test]
+async fn the_grace_time_is_that_of_all_threads() {
+    let running = serve(Server::new().shutdown_grace(Duration::from_millis(100)), 2);
+    let mut held = Vec::new();
+    for _ in 0..8 {
+        held.push(running.request("/held").await);
+    }
+    // All of them have arrived.
+    assert!(!body(&answer(running.request("/").await).await).is_empty());
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    running.stop.send(()).unwrap();
+    let shutdown = running.server.await.unwrap().unwrap();
+    assert_eq!((shutdown.cut_off.len(), shutdown.stuck), (8, 0));
+    for stream in held {
+        assert_eq!(answer(stream).await, "");
+    }
+}
+
+#[tokio::test]
+async fn a_thread_that_panics_ends_the_server_after_the_requests_of_the_others() {
+    static LISTENERS: AtomicUsize = AtomicUsize::new(0);
+    let running = serve_from(Server::new(), 3, |socket| {
+        assert_ne!(LISTENERS.fetch_add(1, SeqCst), 2, "the listener that fails");
+        socket
+    });
+    let error = running.server.await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "a thread of the server has panicked");
+    assert!(TcpStream::connect(running.address).await.is_err());
+}
+
+#[tokio::test]
+async fn a_server_that_is_dropped_drops_its_connections() {
+    let running = serve(Server::new(), 2);
+    let mut held = running.request("/held").await;
+    assert!(!body(&answer(running.request("/").await).await).is_empty());
+    running.server.abort();
+    // One that was not yet accepted is reset.
+    assert_eq!(held.read_to_end(&mut Vec::new()).await.unwrap_or_default(), 0);
+    // The threads end soon.
+    for _ in 0..200 {
+        if TcpStream::connect(running.address).await.is_err() {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    panic!("the server still listens");
+}

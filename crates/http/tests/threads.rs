@@ -1,5 +1,7 @@
 //! A server on several threads with sockets of their own.
 
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
+
 use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::io;

@@ -1,6 +1,5 @@
 //! Accepts a SAML assertion of a token service from the one whose key it names, and reads who that is.
 
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use castile::datatypes::{Base64Binary, DateTime};
@@ -63,8 +62,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
             .with_assertion(assertion)
             .with_signature(key)
             .with_key_of_subject();
-        let mut options = ClientOptions::default();
-        options.security = Some(Arc::new(ClientSecurity::new(requests)));
+        let options = ClientOptions::default().with_security(ClientSecurity::new(requests));
         ClaimsClient::with_transport("http://claims.example/", office.clone())
             .map(|client| client.with_options(options))
     };

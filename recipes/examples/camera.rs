@@ -1,7 +1,6 @@
 //! Calls a camera whose clock is wrong: asks for its time, and sends a digest of the password by that.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use castile::datatypes::DateTime;
@@ -48,8 +47,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         .on_refusal(|error| println!("the camera refuses: {:?}", error.kind()));
     let camera = MediaServer::new(Camera).layer(security);
     let client = |security: OutgoingSecurity| {
-        let mut options = ClientOptions::default();
-        options.security = Some(Arc::new(ClientSecurity::new(security)));
+        let options = ClientOptions::default().with_security(ClientSecurity::new(security));
         MediaClient::with_transport("http://camera.example/media", camera.clone())
             .map(|client| client.with_options(options))
     };

@@ -38,10 +38,9 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     tokio::spawn(Server::new().serve(listener, Routes::new().route("/orders", server), std::future::pending()));
 
     // The client signs, and requires that answers are signed, faults included.
-    let mut options = ClientOptions::default();
     let answers = Policy::signed_by(Trust::new().with_authority(authority));
-    options.security =
-        Some(std::sync::Arc::new(ClientSecurity::new(signing(&folder, "client")?).with_answer_policy(answers)));
+    let security = ClientSecurity::new(signing(&folder, "client")?).with_answer_policy(answers);
+    let options = ClientOptions::default().with_security(security);
     let client = OrdersClient::new(&url)?.with_options(options);
     println!("order {}", client.place(&order(2)).await?.number);
     match client.place(&order(200)).await {

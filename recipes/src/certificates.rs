@@ -31,9 +31,18 @@ pub fn write(folder: &Path) -> Result<(), Box<dyn Error>> {
 /// # Errors
 /// The system has no random numbers.
 pub fn own(name: &str) -> Result<(PrivateKey, Certificate), Box<dyn Error>> {
+    let (key, certificate) = own_pem(name)?;
+    Ok((PrivateKey::from_pem(key.as_bytes())?, Certificate::from_pem(certificate.as_bytes())?))
+}
+
+/// Returns a new key, and a certificate with which its owner names itself, each as PEM.
+///
+/// # Errors
+/// The system has no random numbers.
+pub fn own_pem(name: &str) -> Result<(String, String), Box<dyn Error>> {
     let mut params = CertificateParams::new([])?;
     params.distinguished_name.push(DnType::CommonName, name);
     let key = KeyPair::generate()?;
-    let certificate = Certificate::from_der(params.self_signed(&key)?.der())?;
-    Ok((PrivateKey::from_pem(key.serialize_pem().as_bytes())?, certificate))
+    let certificate = params.self_signed(&key)?.pem();
+    Ok((key.serialize_pem(), certificate))
 }

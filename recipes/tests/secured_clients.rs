@@ -1,15 +1,14 @@
 //! A client with security: what it sends and what it accepts.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use bytes::Bytes;
 use castile::mime::{Content, Part};
 use castile::soap::{ErrorKind, Mtom};
 use castile::wss::message::{
-    ClientSecurity, OutgoingSecurity, Part as SignedPart, Policy, SecurityLayer, UsernameToken,
+    ClientSecurity, OutgoingSecurity, Part as SignedPart, Policy, SecurityLayer, UsernameToken, VerifiedMessage,
 };
-use castile::wss::{Secret, Trust};
+use castile::wss::{Secret, Signer, Trust};
 use castile::{CallError, ClientOptions};
 use castile_recipes::orders::{Download, OrdersClient, OrdersServer, Upload};
 use castile_recipes::{Shop, order};
@@ -31,9 +30,7 @@ fn policy(text: &str) -> Policy {
 }
 
 fn options(security: ClientSecurity) -> ClientOptions {
-    let mut options = ClientOptions::default();
-    options.security = Some(Arc::new(security));
-    options
+    ClientOptions::default().with_security(security)
 }
 
 /// Returns the kind of an error that is not a fault.
@@ -53,11 +50,22 @@ async fn both_sides_sign() {
     assert_eq!(client.place(&order(2)).await.expect("it is signed").number, 7);
     let fault = client.place(&order(200)).await.expect_err("so much tea is not there");
     assert_eq!(fault.to_string(), "Sender: order less");
+    // Callers see who signed.
+    let signer = |extensions: &http::Extensions| {
+        extensions.get().and_then(VerifiedMessage::signer).cloned().expect("the answer is signed")
+    };
+    assert_eq!(signer(fault.fault().expect("a fault").extensions()), Signer::Secret("s".to_owned()));
+    let response = client.place(&order(2)).send().await.expect("it is signed");
+    assert_eq!(signer(response.extensions()), Signer::Secret("s".to_owned()));
+    let unsecured = OrdersClient::with_transport(URL, OrdersServer::new(Shop)).expect("a URL");
+    let response = unsecured.place(&order(2)).send().await.expect("an answer");
+    assert!(response.extensions().is_empty());
 
     // The server refuses the signature, and doesn't sign that it does.
     let security = ClientSecurity::new(signing("other")).with_answer_policy(policy("reply"));
     let client = OrdersClient::with_transport(URL, server.clone()).expect("a URL").with_options(options(security));
     let error = client.place(&order(2)).await.expect_err("the secret is another one");
+    assert!(error.to_string().ends_with("processing the <wsse:Security> header."), "{error}");
     assert_eq!(kind(error), ErrorKind::UnsecuredFault);
 
     // The client refuses the signature of the answer.
@@ -74,9 +82,29 @@ async fn answers_without_security_are_refused_only_by_a_policy() {
     let ada = || ClientSecurity::new(OutgoingSecurity::new().with_username(UsernameToken::new("ada", "tea")));
     let client = OrdersClient::with_transport(URL, server.clone()).expect("a URL");
     assert_eq!(client.clone().with_options(options(ada())).place(&order(2)).await.expect("no policy").number, 7);
+    let answers = ada().with_answer_policy(Policy::any());
+    assert_eq!(
+        client.clone().with_options(options(answers)).place(&order(2)).await.expect("none is required").number,
+        7
+    );
     let client = client.with_options(options(ada().with_answer_policy(policy("reply"))));
     let error = client.place(&order(2)).await.expect_err("the answer is not signed");
     assert_eq!(kind(error), ErrorKind::Security);
+}
+
+/// A service that adds what nobody has asked for.
+#[tokio::test]
+async fn answers_with_security_need_a_policy() {
+    let layer = SecurityLayer::new(policy("request")).with_reply_security(signing("reply"));
+    let client = OrdersClient::with_transport(URL, OrdersServer::new(Shop).layer(layer)).expect("a URL");
+    let security = ClientSecurity::new(signing("request"));
+    let error = client.clone().with_options(options(security.clone())).place(&order(2)).await.expect_err("no policy");
+    assert!(error.to_string().contains("the client has no policy for the security of answers"), "{error}");
+    assert_eq!(kind(error), ErrorKind::MustUnderstand);
+    for answers in [Policy::any(), Policy::timestamped()] {
+        let client = client.clone().with_options(options(security.clone().with_answer_policy(answers)));
+        assert_eq!(client.place(&order(2)).await.expect("it is understood").number, 7);
+    }
 }
 
 #[tokio::test]

@@ -406,10 +406,8 @@ impl<'a> Settings<'a> {
             // The HTTP action must be the same (WS-Addressing 1.0 SOAP Binding §3.3).
             action = operation.actions.request;
         }
-        if let Some(security) = &options.security {
-            let reading = reading.to_mut();
-            reading.understood.extend(security.understood());
-            reading.notes_canonical = true;
+        if options.security.is_some() {
+            reading.to_mut().notes_canonical = true;
         }
         if let Some(ItemSift { element, .. }) = sift {
             reading = Cow::Owned(reading.into_owned().with_cut_out(element));
@@ -491,7 +489,8 @@ async fn read_answer(
     reply: ClientReply,
     slot: AnswerSlot<'_>,
 ) -> Result<Answered, Failure> {
-    let ClientReply { status, http_headers, received } = reply;
+    let ClientReply { status, http_headers, mut received } = reply;
+    let extensions = std::mem::take(&mut received.extensions);
     let answer = match answer_options.has_response {
         true if is_sifted && received.packaging.is_some() => Err(items::in_a_package()),
         true => {
@@ -504,9 +503,9 @@ async fn read_answer(
         }
     };
     match answer {
-        Ok(Ok(response)) => Ok(Ok(response.with_received_http(status, http_headers))),
+        Ok(Ok(response)) => Ok(Ok(response.with_received_http(status, http_headers, extensions))),
         Ok(Err(fault)) => {
-            let fault = fault.with_received_http_headers(http_headers.clone());
+            let fault = fault.with_received_http(http_headers.clone(), extensions);
             Ok(Err((fault, Box::new(AnswerHead { status, http_headers }))))
         }
         Err(error) => Err(Failure::Protocol { error, answer: Some(Box::new(AnswerHead { status, http_headers })) }),

@@ -264,7 +264,7 @@ fn read_lenient<T: FromXml>(
     limits: Limits,
 ) -> Result<(T, castile::Deviations), Error> {
     let mut reader = CachedReader::new(document, limits)?;
-    Envelope::read(&mut reader)?.0.check_understood(|_, _| false)?;
+    Envelope::read(&mut reader)?.0.check_understood(|_| false)?;
     let mut decoder = Decoder::lenient(reader);
     let value = read_root::<T>(&mut decoder, root)?;
     Envelope::read_end(decoder.reader())?;
@@ -291,7 +291,7 @@ fn read<T: FromXml>(
         Ok(reader) => reader,
         Err(error) => return (Err(error.into()), memory),
     };
-    let begun = Envelope::read(&mut reader).and_then(|(envelope, _)| envelope.check_understood(|_, _| false));
+    let begun = Envelope::read(&mut reader).and_then(|(envelope, _)| envelope.check_understood(|_| false));
     let mut decoder = Decoder::new(reader);
     let value = begun.and_then(|()| read_root::<T>(&mut decoder, root)).and_then(|value| match root.is_encoded {
         false => Envelope::read_end(decoder.reader()).map(|()| value),

@@ -15,14 +15,15 @@ use castile_xml::{CachedReader, Charset, StartTag};
 use crate::addressing::{self, Call};
 use crate::blocks::{self, Blocks, Headers, WriteHeader};
 use crate::description::{Operation, Root};
-use crate::envelope::{Envelope, end_tag};
+use crate::envelope::{Envelope, HeaderBlock, end_tag};
 use crate::error::{Error, ErrorKind, Named};
-use crate::fault::{DecodesDetail, Detail, DetailSlot, Fault, FaultDetail, FaultExtras, elements_of};
+use crate::fault::{DecodesDetail, Detail, DetailSlot, Fault, FaultDetail, FaultExtras, NoDetail, elements_of};
 use crate::included::Included;
 use crate::options::Options;
 use crate::package::{Package, Received};
 use crate::payload::{self, Decodes, FromPayload, Incoming, Slot, ToPayload};
 use crate::reader;
+use crate::redaction::WSSE;
 use crate::response::Response;
 use crate::version::Version;
 use crate::writer::{self, Written};
@@ -203,6 +204,7 @@ pub async fn answer_package(
     takes_attachments: bool,
     AnswerSlot(expected): AnswerSlot<'_>,
 ) -> Result<Result<Response<()>, Fault<()>>, Error> {
+    let options = &*received.options(options);
     let included = Included::of(received.packaging, options, &received.required_includes);
     let mut answer = read_or_offload(operation, &received, options, &included, expected).await?;
     if received.packaging.is_none() {
@@ -324,6 +326,7 @@ pub fn accepted_into(
     AnswerSlot(expected): AnswerSlot<'_>,
 ) -> Result<Result<(), Fault<()>>, Error> {
     let Received { message, charset, packaging, required_includes, .. } = received;
+    let options = &*received.options(options);
     let answer = read_accepted(operation, message, *charset, options, expected.slots().1)?;
     if answer.is_err()
         && let Some(included) = Included::of(*packaging, options, required_includes)
@@ -353,6 +356,23 @@ fn read_accepted(
     })
 }
 
+/// Reads a fault that anybody may have made, for an error that says what is in it. Returns `None` if the message is not a fault, or is
+/// not well-formed. Its header blocks are not read.
+pub fn unverified_fault(message: &[u8], charset: Option<Charset>, options: &Options) -> Option<Fault> {
+    let mut detail = DetailSlot::<NoDetail>::new();
+    let read = reader::read_envelope(message, charset, options, None, |reader| {
+        let (envelope, payload) = Envelope::read(reader)?;
+        let name = payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()));
+        if name != Some((envelope.version.namespace(), "Fault")) {
+            return Ok(None);
+        }
+        // Elements may follow it, as in SOAP encoding.
+        let (fault, _) = fault::read(reader, envelope.version, options.limits, true, false, &mut detail)?;
+        Ok(Some(fault))
+    });
+    Some(detail.fill(read.ok()??))
+}
+
 /// The content of the body of an answer.
 enum Answer<'a> {
     Fault,
@@ -370,12 +390,20 @@ fn answer<'a>(
 ) -> Result<(Envelope, Answer<'a>), Error> {
     let (mut envelope, payload) = Envelope::read(reader)?;
     envelope.claim(&options.roles);
-    envelope.check_understood(|namespace, local| {
-        blocks::declares(operation.response_header, namespace, local)
-            || elements_of(detail).1.iter().any(|element| element.is(namespace, local))
-            || options.understands(namespace, local)
-            || options.call.as_ref().is_some_and(|call| call.understands(namespace))
-    })?;
+    envelope
+        .check_understood(|block| {
+            let HeaderBlock { namespace, local, .. } = block;
+            blocks::declares(operation.response_header, namespace, local)
+                || elements_of(detail).1.iter().any(|element| element.is(namespace, local))
+                || options.understands(block)
+                || options.call.as_ref().is_some_and(|call| call.understands(namespace))
+        })
+        .map_err(|error| match error.not_understood() {
+            [first, ..] if *first.namespace == *WSSE => {
+                error.with_reason("the client has no policy for the security of answers")
+            }
+            _ => error,
+        })?;
     if let Some(call) = &options.call {
         call.check(&envelope, reader.input(), options.limits, None)?;
     }

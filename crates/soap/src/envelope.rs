@@ -161,10 +161,11 @@ impl Envelope {
     ///
     /// # Errors
     /// Returns [`ErrorKind::MustUnderstand`], with the names of the first blocks that are not understood.
-    pub fn check_understood(&self, understood: impl Fn(&str, &str) -> bool) -> Result<(), Error> {
-        let mut missed = self.header.iter().filter(|block| {
-            block.must_understand && block.is_for_recipient(self.version) && !understood(&block.namespace, &block.local)
-        });
+    pub fn check_understood(&self, understood: impl Fn(&HeaderBlock) -> bool) -> Result<(), Error> {
+        let mut missed = self
+            .header
+            .iter()
+            .filter(|block| block.must_understand && block.is_for_recipient(self.version) && !understood(block));
         let Some(first) = missed.next() else { return Ok(()) };
         let name = |block: &HeaderBlock| QName {
             namespace: block.namespace.as_str().into(),

@@ -7,6 +7,7 @@ use castile_databinding::encoded::Encoding;
 use castile_xml::{Limits, Location};
 
 use crate::addressing::Refusal;
+use crate::fault::Fault;
 
 /// The namespaces of SOAP 1.2's subcodes for RPC faults (Part 2 §4.4), and for encoding faults (§3.2).
 pub(crate) const RPC: &str = "http://www.w3.org/2003/05/soap-rpc";
@@ -31,6 +32,8 @@ struct Inner {
     subcode: Option<(&'static str, &'static str)>,
     /// The WS-Addressing fault of the error.
     addressing: Option<Refusal>,
+    /// The fault that anybody may have made.
+    unverified: Option<Box<Fault>>,
 }
 
 /// The kind of an error.
@@ -60,6 +63,7 @@ pub enum ErrorKind {
     /// An answer doesn't have the security that the client requires, or a request can't be secured.
     Security,
     /// An answer is a fault without the security that the client requires. Anybody may have made it.
+    /// [`Error::unverified_fault`] is what it says.
     UnsecuredFault,
 }
 
@@ -86,9 +90,17 @@ impl Error {
     }
 
     /// Creates an error about a fault without security, for implementations of
-    /// [`MessageSecurity`](crate::MessageSecurity).
-    pub fn of_unsecured_fault(message: impl Into<String>) -> Self {
-        Error::new(ErrorKind::UnsecuredFault, message)
+    /// [`MessageSecurity`](crate::MessageSecurity). The text of the error also has the beginning of what the fault says.
+    pub fn of_unsecured_fault(message: impl fmt::Display, fault: Fault) -> Self {
+        let mut error = Error::new(ErrorKind::UnsecuredFault, format!("{message}; unverified: {fault}"));
+        error.0.unverified = Some(Box::new(fault));
+        error
+    }
+
+    /// Returns what is in the fault of an error of kind [`ErrorKind::UnsecuredFault`]. Anybody may have made it: it is for people who
+    /// look for the cause, and nothing must be done because of it.
+    pub fn unverified_fault(&self) -> Option<&Fault> {
+        self.0.unverified.as_deref()
     }
 
     /// Creates an error about the message as a whole.
@@ -107,6 +119,12 @@ impl Error {
     /// Takes the WS-Addressing fault of the error, if it has one.
     pub(crate) fn take_refusal(&mut self) -> Option<Refusal> {
         self.0.addressing.take()
+    }
+
+    /// Adds what may be the reason.
+    pub(crate) fn with_reason(mut self, reason: &str) -> Self {
+        self.0.message = format!("{}: {reason}", self.0.message);
+        self
     }
 
     /// Sets the header blocks that were not understood.
@@ -207,6 +225,7 @@ impl Inner {
             is_in_header: false,
             subcode: None,
             addressing: None,
+            unverified: None,
         }
     }
 }

@@ -68,7 +68,7 @@ fn read_into(
 /// Reads up to the payload, and checks that it is `root`.
 fn find<'a>(reader: &mut CachedReader<'a>, root: &'static Root) -> Result<Option<StartTag<'a>>, Error> {
     let (envelope, payload) = Envelope::read(reader)?;
-    envelope.check_understood(|_, _| false)?;
+    envelope.check_understood(|_| false)?;
     if root.accepts(payload.map(|tag| (reader.namespace(tag.namespace), tag.name.local()))) {
         return Ok(payload);
     }

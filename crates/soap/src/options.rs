@@ -9,6 +9,7 @@ use castile_xml::Limits;
 
 use crate::addressing;
 use crate::description::Operation;
+use crate::envelope::HeaderBlock;
 use crate::offload::Offloading;
 
 /// The options for reading and writing messages.
@@ -24,6 +25,8 @@ pub struct Options {
     pub roles: Vec<String>,
     /// Header blocks that are understood in addition to those that the operation declares. Senders may mark them `mustUnderstand`.
     pub understood: Vec<ExpandedName>,
+    /// The byte offsets of header blocks of this message that were processed before it is read.
+    pub(crate) processed: Vec<usize>,
     /// How WS-Addressing header blocks in requests are handled.
     pub addressing: addressing::Policy,
     /// The WS-Addressing request that is sent. Its answer must relate to it.
@@ -55,6 +58,7 @@ impl From<Limits> for Options {
             leniency: None,
             roles: Vec::new(),
             understood: Vec::new(),
+            processed: Vec::new(),
             addressing: addressing::Policy::default(),
             call: None,
             cut_out: None,
@@ -145,9 +149,10 @@ impl Options {
         Options { cut_out: Some(element), ..self }
     }
 
-    /// Returns whether header blocks with this name are understood for all operations.
-    pub(crate) fn understands(&self, namespace: &str, local: &str) -> bool {
-        self.understood.iter().any(|name| name.is(namespace, local))
+    /// Returns whether a header block is understood for all operations.
+    pub(crate) fn understands(&self, block: &HeaderBlock) -> bool {
+        self.processed.contains(&block.bytes.start)
+            || self.understood.iter().any(|name| name.is(&block.namespace, &block.local))
     }
 
     /// Returns where a message of this size is processed, if it is offloaded.

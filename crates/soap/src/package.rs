@@ -4,6 +4,7 @@
 //! decoded twice. The first pass collects the parts that the elements refer to, and these parts are then read. Parts without a
 //! reference are left for the handler, which reads them as attachments.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use castile_budget::Reservation;
 use castile_mime::ErrorKind::{Duplicate, Limit, Missing};
 use castile_mime::{Attachments, Packaging, Rest};
 use castile_xml::Charset;
+use http::Extensions;
 
 use crate::charge::EndOnDrop;
 use crate::description::Operation;
@@ -41,6 +43,23 @@ pub struct Received {
     /// [`RequestMessage::require_included`](crate::RequestMessage::require_included). An implementation of
     /// [`MessageSecurity`](crate::MessageSecurity) sets them.
     pub required_includes: Vec<usize>,
+    /// The byte offsets of the header blocks that were processed, as in
+    /// [`RequestMessage::understand_block`](crate::RequestMessage::understand_block). An implementation of
+    /// [`MessageSecurity`](crate::MessageSecurity) sets them.
+    pub processed: Vec<usize>,
+    /// What an implementation of [`MessageSecurity`](crate::MessageSecurity) says about the message. Callers find it in
+    /// [`Response::extensions`](crate::Response::extensions) or [`Fault::extensions`](crate::Fault::extensions).
+    pub extensions: Extensions,
+}
+
+impl Received {
+    /// Returns the options with which the message is read.
+    pub(crate) fn options<'o>(&self, options: &'o Options) -> Cow<'o, Options> {
+        match self.processed.as_slice() {
+            [] => Cow::Borrowed(options),
+            processed => Cow::Owned(Options { processed: processed.to_vec(), ..options.clone() }),
+        }
+    }
 }
 
 impl From<Bytes> for Received {
@@ -51,6 +70,8 @@ impl From<Bytes> for Received {
             packaging: None,
             attachments: Attachments::none(),
             required_includes: Vec::new(),
+            processed: Vec::new(),
+            extensions: Extensions::new(),
         }
     }
 }

@@ -30,7 +30,7 @@ const ELEMENTS: [(&str, &str); 8] = [
     ("http://schemas.xmlsoap.org/ws/2005/02/trust", "BinarySecret"),
 ];
 
-const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
+pub(crate) const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 
 /// The local names of secret elements and attributes in any namespace, in lower case and without `-` and `_`.
 const NAMES: [&str; 13] = [

@@ -12,7 +12,7 @@ use castile_xml::Charset;
 use http::{Extensions, HeaderMap};
 
 use crate::blocks::{self, AnyHeader, Header};
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, HeaderBlock};
 use crate::error::Error;
 use crate::http_headers::http_headers;
 use crate::options::Options;
@@ -165,22 +165,28 @@ impl RequestMessage {
     /// Declares that a layer understands header blocks with this name. The request may then mark them `mustUnderstand`.
     pub fn understand(&mut self, namespace: impl Into<String>, local: impl Into<String>) {
         let name = ExpandedName::new(namespace.into(), local);
-        match self.extensions.get_mut::<Understood>() {
-            Some(Understood(names)) => names.push(name),
-            None => {
-                self.extensions.insert(Understood(vec![name]));
-            }
-        }
+        self.extensions.get_or_insert_default::<Understood>().names.push(name);
+    }
+
+    /// Declares that a layer has processed the header block at this byte offset, in the message converted to UTF-8: the start of
+    /// [`HeaderBlock::bytes`](crate::HeaderBlock::bytes). The request may mark it `mustUnderstand`. Other blocks of the same name,
+    /// for other roles, have to be understood by other layers.
+    pub fn understand_block(&mut self, offset: usize) {
+        self.extensions.get_or_insert_default::<Understood>().offsets.push(offset);
     }
 }
 
-/// The names of header blocks that layers understand.
-#[derive(Clone, Debug)]
-pub(crate) struct Understood(Vec<ExpandedName>);
+/// The header blocks that layers understand.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Understood {
+    names: Vec<ExpandedName>,
+    offsets: Vec<usize>,
+}
 
 impl Understood {
-    pub(crate) fn includes(extensions: &Extensions, namespace: &str, local: &str) -> bool {
-        let names = extensions.get().map_or(&[][..], |Understood(names)| names);
-        names.iter().any(|name| name.is(namespace, local))
+    pub(crate) fn includes(extensions: &Extensions, block: &HeaderBlock) -> bool {
+        extensions.get().is_some_and(|Understood { names, offsets }| {
+            offsets.contains(&block.bytes.start) || names.iter().any(|name| name.is(&block.namespace, &block.local))
+        })
     }
 }

@@ -1,11 +1,11 @@
 //! The result of the methods of a service, and of a client's call.
 
 use castile_mime::{Attachments, Part};
-use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use crate::blocks::{AnyHeader, Blocks, Header, WriteHeader};
 use crate::error::Error;
-use crate::http_headers::http_headers;
+use crate::http_headers::{http_headers, no_extensions};
 use crate::version::Version;
 
 /// A response: its message as a value, with header blocks, attachments and HTTP headers.
@@ -40,11 +40,12 @@ struct ReceivedData {
     attachments: Attachments,
     status: Option<StatusCode>,
     http_headers: HeaderMap,
+    extensions: Extensions,
 }
 
 impl ReceivedData {
     fn with(attachments: Attachments) -> Self {
-        ReceivedData { attachments, status: None, http_headers: HeaderMap::new() }
+        ReceivedData { attachments, status: None, http_headers: HeaderMap::new(), extensions: Extensions::new() }
     }
 }
 
@@ -65,11 +66,11 @@ impl<T> Response<T> {
         (message, Response { message: (), blocks, parts, http_headers, received })
     }
 
-    /// Sets the HTTP status and headers of a received response, for transports.
+    /// Sets the HTTP status and headers of a received response, for transports, and its extensions.
     #[doc(hidden)]
-    pub fn with_received_http(mut self, status: StatusCode, http_headers: HeaderMap) -> Self {
+    pub fn with_received_http(mut self, status: StatusCode, http_headers: HeaderMap, extensions: Extensions) -> Self {
         let received = self.received.get_or_insert_with(|| Box::new(ReceivedData::with(Attachments::none())));
-        (received.status, received.http_headers) = (Some(status), http_headers);
+        (received.status, received.http_headers, received.extensions) = (Some(status), http_headers, extensions);
         self
     }
 
@@ -156,6 +157,12 @@ impl<T> Response<T> {
     pub fn http_headers(&self) -> &HeaderMap {
         let received = self.received.as_ref().map(|received| &received.http_headers);
         http_headers(received.or(self.http_headers.as_deref()))
+    }
+
+    /// Returns what is known of a received response besides its content. With `castile::wss` this is a `VerifiedMessage`, which says
+    /// who signed it, if the client has a policy for answers.
+    pub fn extensions(&self) -> &Extensions {
+        self.received.as_ref().map_or(no_extensions(), |received| &received.extensions)
     }
 
     /// Returns the received attachments, which are read as they arrive.

@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-use castile_databinding::ExpandedName;
 use futures_util::future::BoxFuture;
 
 use crate::error::Error;
@@ -21,15 +20,14 @@ pub trait MessageSecurity: fmt::Debug + Send + Sync + 'static {
     /// Checks the security of an answer, before anything else is read from it. `signatures` are those of the
     /// [request](SecuredRequest::signatures). Attachments may still be arriving. They can be read from afterwards, even if they have to
     /// be [stored](castile_mime::Attachments::spool) to check them. What a signature covers in place of `xop:Include` elements has to be
-    /// [required](Received::required_includes).
+    /// [required](Received::required_includes). The header blocks that were checked are [processed](Received::processed), so that they
+    /// may be marked `mustUnderstand`. What callers may want to know, such as who signed the answer, is among its
+    /// [extensions](Received::extensions).
     ///
     /// # Errors
     /// [`ErrorKind::Security`](crate::ErrorKind::Security) or
     /// [`ErrorKind::UnsecuredFault`](crate::ErrorKind::UnsecuredFault).
     fn verify<'a>(&'a self, answer: &'a mut Received, signatures: &'a [Vec<u8>]) -> BoxFuture<'a, Result<(), Error>>;
-
-    /// Returns the header blocks of answers that this checks, so that they may be marked `mustUnderstand`.
-    fn understood(&self) -> Vec<ExpandedName>;
 }
 
 /// A request with security.

@@ -14,7 +14,7 @@ use crate::addressing::{self, Exchange};
 use crate::blocks::{self, Blocks};
 use crate::charge::{Charge, EndOnDrop, charged_bytes};
 use crate::description::{Description, Operation};
-use crate::envelope::Envelope;
+use crate::envelope::{Envelope, HeaderBlock};
 use crate::error::Error;
 use crate::fault::{Fault, FaultDetail};
 use crate::guarded::Guarded;
@@ -265,12 +265,13 @@ fn check_head<'a>(
     let exchange = exchange.filter(|_| !operation.is_some_and(addressing::is_declared_by));
     // The header blocks that the operation declares are understood. If the operation isn't known, those of all operations are.
     let candidates = operation.map_or(description.operations, std::slice::from_ref);
-    envelope.check_understood(|namespace, local| {
+    envelope.check_understood(|block| {
+        let HeaderBlock { namespace, local, .. } = block;
         let declares = |operation: &Operation| blocks::declares(operation.request_header, namespace, local);
         candidates.iter().any(declares)
             || exchange.as_ref().is_some_and(|exchange| exchange.understands(namespace))
-            || options.understands(namespace, local)
-            || Understood::includes(extensions, namespace, local)
+            || options.understands(block)
+            || Understood::includes(extensions, block)
     })?;
     addressing::check(exchange.as_deref(), &envelope, soap_action, operation, description, options)?;
     Ok(CheckedHead { envelope, exchange, first, operation_index: found? })
@@ -351,11 +352,10 @@ impl ReceivedRequest<'_> {
         let ReceivedRequest { request, options, handler_parts, included, .. } = self;
         request.packaging.map(|packaging| {
             let received = Received {
-                message: request.message.clone(),
                 charset: request.charset,
                 packaging: Some(packaging),
-                required_includes: Vec::new(),
                 attachments: mem::replace(&mut handler_parts.borrow_mut().attachments, Attachments::none()),
+                ..request.message.clone().into()
             };
             let (options, included) = (options.clone(), included.cloned());
             Box::new(Package { received, options, included, reservation: request.reservation.clone() })

@@ -36,7 +36,7 @@ fn read<T: FromXml>(
 /// Reads up to the payload, which must be `root`.
 fn begin(reader: &mut CachedReader<'_>, root: &'static Root, limits: Limits) -> Result<(), Error> {
     let (envelope, payload) = Envelope::read(reader)?;
-    envelope.check_understood(|_, _| false)?;
+    envelope.check_understood(|_| false)?;
     let name = payload.map(|tag| (reader.namespace(tag.namespace).to_owned(), tag.name.local().to_owned()));
     match name {
         Some((namespace, local)) if (&*namespace, &*local) == (root.element.namespace, root.element.name) => Ok(()),

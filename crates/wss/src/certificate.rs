@@ -4,16 +4,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::SystemTime;
 
+use castile_xml::excerpt;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use x509_cert::Certificate as Parsed;
 use x509_cert::der::{Decode, Reader, SliceReader};
 use x509_cert::ext::pkix::{KeyUsage, SubjectKeyIdentifier};
 
-use crate::crypto;
+use crate::crypto::{self, SigningKey};
 use crate::key::{self, PublicKey};
 use crate::name::DistinguishedName;
-use crate::{DigestAlgorithm, Error, ErrorKind};
+use crate::pem::{Expected, absent, is_pkcs12};
+use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
 /// An X.509 certificate. Clones share it.
 #[derive(Clone)]
@@ -38,6 +40,9 @@ impl Certificate {
     /// [`ErrorKind::Key`] if it is not a certificate, or its key is not supported.
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
         let unreadable = |error| Error::new(ErrorKind::Key, format!("a certificate that can't be read: {error}"));
+        if is_pkcs12(der) {
+            return Err(absent(der, Expected::Certificate));
+        }
         let parsed = Parsed::from_der(der).map_err(unreadable)?;
         let parts = parsed.tbs_certificate();
         let identifier = parts.get_extension::<SubjectKeyIdentifier>().map_err(unreadable)?;
@@ -57,11 +62,12 @@ impl Certificate {
     /// Reads the first certificate in a text with PEM sections.
     ///
     /// # Errors
-    /// [`ErrorKind::Key`] if there is none, or it can't be read.
+    /// [`ErrorKind::Key`] if there is none, or it can't be read. If the file has another form, the error names the command that converts
+    /// it.
     pub fn from_pem(pem: &[u8]) -> Result<Self, Error> {
         match CertificateDer::from_pem_slice(pem) {
             Ok(der) => Certificate::from_der(&der),
-            Err(_) => Err(Error::new(ErrorKind::Key, "no certificate in PEM was found")),
+            Err(_) => Err(absent(pem, Expected::Certificate)),
         }
     }
 
@@ -76,7 +82,7 @@ impl Certificate {
             certificates.push(Certificate::from_der(&der)?);
         }
         match certificates.is_empty() {
-            true => Err(Error::new(ErrorKind::Key, "no certificate in PEM was found")),
+            true => Err(absent(pem, Expected::Certificate)),
             false => Ok(certificates),
         }
     }
@@ -100,6 +106,31 @@ impl Certificate {
             return Err(Error::new(ErrorKind::Limit, message));
         }
         path.into_iter().map(Certificate::from_der).collect()
+    }
+
+    /// Returns which of these certificates is that of a key, in whichever order they are. The first one, if the key doesn't
+    /// [say](SigningKey::public_key) its public key.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Key`] if none is, or if the key is a shared secret, for which there is none.
+    pub fn of_key<'c>(key: &dyn SigningKey, certificates: &'c [Certificate]) -> Result<&'c Certificate, Error> {
+        if matches!(key.algorithm(), SignatureAlgorithm::Hmac(_)) {
+            return Err(Error::new(
+                ErrorKind::Key,
+                "a certificate and a shared secret, where a private key was expected",
+            ));
+        }
+        let is_of_key = |one: &&Certificate| key.public_key().is_none_or(|public_key| public_key == one.public_key());
+        certificates.iter().find(is_of_key).ok_or_else(|| {
+            let found = match certificates {
+                [] => "no certificate".to_owned(),
+                [one] => format!("the certificate of {}", excerpt(&one.subject(), 200)),
+                [first, ..] => {
+                    format!("{} certificates, the first of {}", certificates.len(), excerpt(&first.subject(), 200))
+                }
+            };
+            Error::new(ErrorKind::Key, format!("{found}, where the certificate of the key that signs was expected"))
+        })
     }
 
     /// Returns the certificate in DER.

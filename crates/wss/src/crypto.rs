@@ -62,6 +62,9 @@ pub(crate) trait KeyPair: Send + Sync {
     /// Returns the algorithm that it signs by if no other one is chosen.
     fn algorithm(&self) -> SignatureAlgorithm;
 
+    /// Returns its public key in DER, a `SubjectPublicKeyInfo`.
+    fn public_key(&self) -> Option<Vec<u8>>;
+
     /// Returns whether it can sign by this algorithm.
     fn signs_by(&self, algorithm: SignatureAlgorithm) -> bool;
 
@@ -151,6 +154,12 @@ pub(crate) trait Digest: Send + Sync {
 pub trait SigningKey: fmt::Debug + Send + Sync {
     /// Returns the algorithm of its signatures.
     fn algorithm(&self) -> SignatureAlgorithm;
+
+    /// Returns its public key, if it can say it. It is compared with that of the certificate, so that nobody signs with a key and
+    /// sends the certificate of another one.
+    fn public_key(&self) -> Option<&PublicKey> {
+        None
+    }
 
     /// Signs `data`. ECDSA signatures are the two numbers, each in the length of the curve's order.
     ///

@@ -12,6 +12,7 @@ use x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
 use zeroize::Zeroizing;
 
 use crate::crypto::{self, KeyPair, LACKING, SigningKey};
+use crate::pem::{Expected, absent, is_pkcs12};
 use crate::{Algorithms, DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
 /// A public key. Two keys are equal if they verify the same signatures.
@@ -330,6 +331,7 @@ pub struct PrivateKey {
     /// One for each library that can use it, and at least one.
     pairs: Vec<Box<dyn KeyPair>>,
     algorithm: SignatureAlgorithm,
+    public: Option<PublicKey>,
 }
 
 impl PrivateKey {
@@ -337,12 +339,12 @@ impl PrivateKey {
     /// with SHA-256, and an ECDSA key with the hash function of its curve's length.
     ///
     /// # Errors
-    /// [`ErrorKind::Key`] if there is none, or not one for RSA, Ed25519, Ed448, or ECDSA on one of the curves.
+    /// [`ErrorKind::Key`] if there is none, or not one for RSA, Ed25519, Ed448, or ECDSA on one of the curves. If the file has another
+    /// form, the error names the command that converts it.
     pub fn from_pem(pem: &[u8]) -> Result<Self, Error> {
         match PrivateKeyDer::from_pem_slice(pem) {
             Ok(key) => Self::from_der(key.secret_der()),
-            Err(_) if contains(pem, b"ENCRYPTED") => Err(Error::new(ErrorKind::Key, "the private key is encrypted")),
-            Err(_) => Err(Error::new(ErrorKind::Key, "no private key in PEM was found")),
+            Err(_) => Err(absent(pem, Expected::PrivateKey)),
         }
     }
 
@@ -353,7 +355,11 @@ impl PrivateKey {
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
         let pairs = crypto::key_pairs(der);
         match pairs.first() {
-            Some(pair) => Ok(PrivateKey { algorithm: pair.algorithm(), pairs }),
+            Some(pair) => {
+                let public = pair.public_key().and_then(|der| PublicKey::from_der(&der).ok());
+                Ok(PrivateKey { algorithm: pair.algorithm(), public, pairs })
+            }
+            None if is_pkcs12(der) => Err(absent(der, Expected::PrivateKey)),
             None => {
                 if let Ok(algorithm) = algorithm_of_private_key(der) {
                     KeyKind::of(algorithm)?;
@@ -431,6 +437,10 @@ impl SigningKey for PrivateKey {
         self.algorithm
     }
 
+    fn public_key(&self) -> Option<&PublicKey> {
+        self.public.as_ref()
+    }
+
     fn sign<'a>(&'a self, data: &'a [u8]) -> BoxFuture<'a, Result<Vec<u8>, Error>> {
         Box::pin(ready(self.signature(data)))
     }
@@ -447,10 +457,6 @@ impl SigningKey for Secret {
         let code = code.and_then(|secret| crypto::hmac(DigestAlgorithm::Sha256, secret, data));
         Box::pin(ready(code.ok_or_else(|| Error::new(ErrorKind::Crypto, "HMAC failed, or its secret is empty"))))
     }
-}
-
-fn contains(bytes: &[u8], part: &[u8]) -> bool {
-    bytes.windows(part.len()).any(|window| window == part)
 }
 
 /// Returns the encoded key of a certificate.

@@ -22,6 +22,7 @@ mod limits;
 pub mod message;
 mod moment;
 mod name;
+mod pem;
 mod revocation;
 mod signature;
 mod trust;

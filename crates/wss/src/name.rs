@@ -2,9 +2,9 @@
 //! encodings, so they are compared by their attributes.
 
 use std::fmt;
+use std::fmt::Write;
 
-use x509_cert::der::asn1::{BmpString, Ia5StringRef, PrintableStringRef, TeletexStringRef, Utf8StringRef};
-use x509_cert::der::{Any, Tag, Tagged};
+use x509_cert::der::{Any, Decode, Encode, Tag, Tagged};
 use x509_cert::name::Name;
 
 /// Names of attributes (RFC 4514 §3, and what OpenSSL, Java and Windows write), with their object identifiers. The first
@@ -45,15 +45,21 @@ pub(crate) struct DistinguishedName(Vec<Attribute>);
 struct Attribute {
     /// The object identifier.
     oid: String,
-    value: String,
+    value: Value,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Value {
+    Text(String),
+    /// What is not a text: its encoding, in hexadecimal digits.
+    Encoded(String),
 }
 
 impl DistinguishedName {
     pub(crate) fn of(name: &Name) -> Self {
-        let attributes = name.iter().map(|attribute| Attribute {
-            oid: attribute.oid.to_string(),
-            value: text(&attribute.value).unwrap_or_default(),
-        });
+        let attributes = name
+            .iter()
+            .map(|attribute| Attribute { oid: attribute.oid.to_string(), value: Value::of(&attribute.value) });
         DistinguishedName(attributes.collect())
     }
 
@@ -68,8 +74,7 @@ impl DistinguishedName {
             let known = ATTRIBUTES.iter().find(|(known, _)| *known == name).map(|(_, oid)| *oid);
             let is_oid = || name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
             let oid = known.or_else(|| is_oid().then_some(name))?.to_owned();
-            let value = value.trim_start();
-            let (value, end) = self::value(value)?;
+            let (value, end) = Value::parse(value.trim_start())?;
             rest = end.trim_start();
             if !rest.is_empty() {
                 rest = rest.strip_prefix([',', ';', '+'])?;
@@ -82,12 +87,42 @@ impl DistinguishedName {
     /// Whether both names have the same attributes, in either order.
     pub(crate) fn is_same_as(&self, other: &DistinguishedName) -> bool {
         let is_same = |(one, other): (&Attribute, &Attribute)| {
-            one.oid == other.oid && normalised(&one.value) == normalised(&other.value)
+            one.oid == other.oid
+                && match (&one.value, &other.value) {
+                    (Value::Text(one), Value::Text(other)) => normalised(one) == normalised(other),
+                    (one, other) => one == other,
+                }
         };
         let DistinguishedName(other) = other;
         self.0.len() == other.len()
             && (self.0.iter().zip(other).all(is_same) || self.0.iter().zip(other.iter().rev()).all(is_same))
     }
+}
+
+impl Value {
+    fn of(value: &Any) -> Self {
+        text(value).map_or_else(|| Value::Encoded(hexadecimal(&value.to_der().unwrap_or_default())), Value::Text)
+    }
+
+    /// Parses a value, and returns it with what follows. A value after `#` is in hexadecimal digits (RFC 4514 §2.4).
+    fn parse(text: &str) -> Option<(Self, &str)> {
+        let Some(digits) = text.strip_prefix('#') else {
+            let (value, rest) = self::value(text)?;
+            return Some((Value::Text(value), rest));
+        };
+        let (digits, rest) = digits.split_at(digits.find([',', ';', '+']).unwrap_or(digits.len()));
+        let digits = digits.trim_end();
+        let byte = |at: usize| digits.get(at..at + 2).and_then(|byte| u8::from_str_radix(byte, 16).ok());
+        let encoded: Option<Vec<u8>> = (0..digits.len()).step_by(2).map(byte).collect();
+        Some((Value::of(&Any::from_der(&encoded?).ok()?), rest))
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut digits, byte| {
+        let _ = write!(digits, "{byte:02x}");
+        digits
+    })
 }
 
 /// Parses the value of an attribute, in quotes or with escapes, and returns it with what follows.
@@ -139,16 +174,23 @@ fn normalised(value: &str) -> String {
     value.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// Returns the text of a value of any type of strings.
+/// Returns the text of a value of any type of strings. `None` if it is something else.
 fn text(value: &Any) -> Option<String> {
-    Some(match value.tag() {
-        Tag::Utf8String => value.decode_as::<Utf8StringRef<'_>>().ok()?.to_string(),
-        Tag::PrintableString => value.decode_as::<PrintableStringRef<'_>>().ok()?.to_string(),
-        Tag::Ia5String => value.decode_as::<Ia5StringRef<'_>>().ok()?.to_string(),
-        Tag::TeletexString => value.decode_as::<TeletexStringRef<'_>>().ok()?.to_string(),
-        Tag::BmpString => value.decode_as::<BmpString>().ok()?.to_string(),
-        _ => return None,
-    })
+    let bytes = value.value();
+    match value.tag() {
+        Tag::Utf8String => String::from_utf8(bytes.to_vec()).ok(),
+        Tag::PrintableString | Tag::Ia5String | Tag::NumericString | Tag::VisibleString | Tag::GeneralString => {
+            String::from_utf8(bytes.to_vec()).ok().filter(|text| text.is_ascii())
+        }
+        // T.61 has other characters, but everybody takes it for Latin-1.
+        Tag::TeletexString => Some(bytes.iter().map(|&byte| char::from(byte)).collect()),
+        Tag::BmpString => {
+            let (units, rest) = bytes.as_chunks();
+            let units = units.iter().copied().map(u16::from_be_bytes);
+            char::decode_utf16(units).collect::<Result<_, _>>().ok().filter(|_| rest.is_empty())
+        }
+        _ => None,
+    }
 }
 
 /// Writes the name as RFC 4514 does: the last attribute first.
@@ -158,6 +200,13 @@ impl fmt::Display for DistinguishedName {
             let comma = if index > 0 { "," } else { "" };
             let name = ATTRIBUTES.iter().find(|(_, known)| known == oid).map_or(oid.as_str(), |(name, _)| name);
             write!(f, "{comma}{name}=")?;
+            let value = match value {
+                Value::Text(value) => value,
+                Value::Encoded(digits) => {
+                    write!(f, "#{digits}")?;
+                    continue;
+                }
+            };
             let last = value.chars().count().saturating_sub(1);
             for (index, c) in value.chars().enumerate() {
                 let is_escaped = match c {
@@ -188,7 +237,8 @@ mod tests {
     use super::*;
 
     fn name(attributes: &[(&str, &str)]) -> DistinguishedName {
-        let attribute = |(oid, value): &(&str, &str)| Attribute { oid: (*oid).to_owned(), value: (*value).to_owned() };
+        let attribute =
+            |(oid, value): &(&str, &str)| Attribute { oid: (*oid).to_owned(), value: Value::Text((*value).to_owned()) };
         DistinguishedName(attributes.iter().map(attribute).collect())
     }
 
@@ -217,6 +267,52 @@ mod tests {
             assert_eq!(parsed.is_some_and(|parsed| parsed.is_same_as(&owner)), is_same, "{text}");
         }
         assert!(DistinguishedName::parse(&owner.to_string()).unwrap().is_same_as(&owner), "{owner}");
+    }
+
+    /// No value is taken for an empty one, whatever its type is.
+    #[test]
+    fn values_have_several_types() {
+        let text = |text: &str| Some(Value::Text(text.to_owned()));
+        let encoded = |digits: &str| Some(Value::Encoded(digits.to_owned()));
+        for (der, expected) in [
+            ("0c03c3bc78", text("\u{fc}x")),
+            ("130178", text("x")),
+            ("160178", text("x")),
+            ("120137", text("7")),
+            ("1a0178", text("x")),
+            ("1b0178", text("x")),
+            // Latin-1
+            ("1402fc78", text("\u{fc}x")),
+            ("1e0400fc0078", text("\u{fc}x")),
+            ("1e04d83dde00", text("\u{1f600}")),
+            ("1300", text("")),
+            // What is not a text stays as it is.
+            ("1e0300fc00", encoded("1e0300fc00")),
+            ("1e02d83d", encoded("1e02d83d")),
+            ("0c01fc", encoded("0c01fc")),
+            ("1301fc", encoded("1301fc")),
+            ("03020780", encoded("03020780")),
+            ("020107", encoded("020107")),
+            // UniversalString: certificates with it can't be read.
+            ("1c0400000078", None),
+            ("1302", None),
+            ("13017", None),
+            ("", None),
+        ] {
+            let value = format!("#{der} ,C=DE");
+            let parsed = Value::parse(&value);
+            assert_eq!(parsed.as_ref().map(|(value, _)| value), expected.as_ref(), "{der}");
+            assert!(parsed.is_none_or(|(_, rest)| rest == ",C=DE"));
+        }
+        let binary = |digits: &str| {
+            DistinguishedName(vec![Attribute { oid: "2.5.4.45".to_owned(), value: Value::Encoded(digits.to_owned()) }])
+        };
+        let written = binary("03020780").to_string();
+        assert_eq!(written, "2.5.4.45=#03020780");
+        assert_eq!(DistinguishedName::parse(&written), Some(binary("03020780")));
+        assert!(!binary("03020780").is_same_as(&binary("03020781")));
+        assert!(!binary("03020780").is_same_as(&name(&[("2.5.4.45", "")])));
+        assert!(!binary("03020780").is_same_as(&name(&[("2.5.4.45", "#03020780")])));
     }
 
     #[test]

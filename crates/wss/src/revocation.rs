@@ -1,5 +1,6 @@
 //! Certificates that are no longer valid.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -8,6 +9,9 @@ use rustls_pki_types::pem::PemObject;
 use webpki::{CertRevocationList, OwnedCertRevocationList};
 
 use crate::{Error, ErrorKind};
+
+/// Maximum number of orders in which lists are tried, if issuers have several.
+const MAX_LIST_ORDERS: usize = 8;
 
 /// A list of the certificates that an authority has revoked (RFC 5280 §5). Clones share it.
 #[derive(Clone)]
@@ -46,6 +50,44 @@ impl RevocationList {
     pub(crate) fn list(&self) -> &CertRevocationList<'static> {
         &self.0
     }
+}
+
+/// Returns the lists in each order that may make a difference: only the first list of an issuer that fits is used for a certificate. An
+/// authority may have several keys, each with its list, and lists that are out of date. Those that are needed change their places first.
+pub(crate) fn orders(
+    lists: &[RevocationList],
+    is_needed: impl Fn(&CertRevocationList<'_>) -> bool,
+) -> impl Iterator<Item = Vec<&CertRevocationList<'static>>> {
+    let mut by_issuer: BTreeMap<(bool, &[u8]), Vec<&CertRevocationList<'static>>> = BTreeMap::new();
+    for list in lists.iter().map(RevocationList::list) {
+        by_issuer.entry((!is_needed(list), list.issuer())).or_default().push(list);
+    }
+    let count = by_issuer.values().fold(1_usize, |count, lists| count.saturating_mul(lists.len()));
+    (0..count.min(MAX_LIST_ORDERS)).map(move |mut number| {
+        let mut order = Vec::with_capacity(lists.len());
+        for lists in by_issuer.values() {
+            let (last, first) = lists.split_at(number % lists.len());
+            order.extend([first, last].concat());
+            number /= lists.len();
+        }
+        order
+    })
+}
+
+/// Returns whether another order of the lists may lead to a path. Who sends certificates that make the search long gets no second one.
+pub(crate) fn may_be_of_order(error: &webpki::Error) -> bool {
+    use webpki::Error::{
+        CertRevoked, MaximumNameConstraintComparisonsExceeded, MaximumPathBuildCallsExceeded,
+        MaximumSignatureChecksExceeded, UnknownIssuer,
+    };
+    !matches!(
+        error,
+        CertRevoked
+            | UnknownIssuer
+            | MaximumNameConstraintComparisonsExceeded
+            | MaximumPathBuildCallsExceeded
+            | MaximumSignatureChecksExceeded
+    )
 }
 
 impl fmt::Debug for RevocationList {

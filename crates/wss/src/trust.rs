@@ -1,6 +1,5 @@
 //! Whose signatures are accepted.
 
-use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use castile_xml::excerpt;
@@ -14,14 +13,12 @@ use webpki::{
 use crate::certificate::{Certificate, CertificateReference, leaf};
 use crate::crypto::PathVerdicts;
 use crate::key::{PublicKey, Secret};
-use crate::revocation::RevocationList;
+use crate::revocation::{RevocationList, may_be_of_order, orders};
 use crate::signature::KeyHint;
 use crate::{Error, ErrorKind};
 
 /// Maximum number of certificates for which a path to an authority is searched, for a signature.
 const MAX_PATHS: usize = 2;
-/// Maximum number of lists of revoked certificates that are tried for a certificate whose issuer has several keys.
-const MAX_LISTS: usize = 4;
 
 /// The keys and certificates whose signatures are accepted. A signature says which key it was made with; it is accepted
 /// only if that key is one of these, or has a certificate of one of the authorities.
@@ -75,6 +72,14 @@ impl Trust {
     #[must_use]
     pub fn new() -> Self {
         Trust::default()
+    }
+
+    /// Trusts the owners of all certificates in a text with PEM sections, whoever issued them.
+    ///
+    /// # Errors
+    /// Those of [`Certificate::from_pem_bundle`].
+    pub fn from_pem(pem: &[u8]) -> Result<Self, Error> {
+        Ok(Trust { certificates: Certificate::from_pem_bundle(pem)?, ..Trust::default() })
     }
 
     /// Trusts the owner of a certificate, whoever issued it. Its validity is checked.
@@ -156,6 +161,7 @@ impl Trust {
     pub(crate) fn key(&self, hints: &[KeyHint], now: SystemTime) -> Result<(VerifyingKey<'static>, Signer), Error> {
         let mut refused = None;
         let mut checked: Vec<&Certificate> = Vec::new();
+        let mut refused_before = Vec::new();
         // A signature may describe its issuers, too. They are taken for signers only if nothing else fits.
         let owners: Vec<&Certificate> = self.certificates.iter().chain(&self.intermediates).collect();
         let issuers: Vec<&Certificate> = self.authorities.iter().collect();
@@ -174,7 +180,7 @@ impl Trust {
                     }
                     checked.push(leaf);
                 }
-                match self.key_by(hint, &known, now) {
+                match self.key_by(hint, &known, &mut refused_before, now) {
                     Ok(Some((key, signer))) => return Ok((VerifyingKey::Public(key), signer)),
                     Ok(None) => {}
                     Err(error) => refused = refused.or(Some(error)),
@@ -209,10 +215,12 @@ impl Trust {
         })
     }
 
-    fn key_by(
+    /// Returns the trusted key of a hint. `refused_before` has the certificates that earlier hints only described.
+    fn key_by<'c>(
         &self,
         hint: &KeyHint,
-        known: &[&Certificate],
+        known: &[&'c Certificate],
+        refused_before: &mut Vec<&'c Certificate>,
         now: SystemTime,
     ) -> Result<Option<(PublicKey, Signer)>, Error> {
         match hint {
@@ -225,7 +233,7 @@ impl Trust {
                 };
                 Ok(Some((certificate.public_key().clone(), signer)))
             }
-            KeyHint::Reference(reference) => self.by_reference(reference, known, now),
+            KeyHint::Reference(reference) => self.by_reference(reference, known, refused_before, now),
             KeyHint::Key(key) => {
                 if let Some((name, key)) = self.keys.iter().find(|(_, known)| known == key) {
                     return Ok(Some((key.clone(), Signer::Key(name.clone()))));
@@ -251,21 +259,27 @@ impl Trust {
     }
 
     /// Returns the key of a certificate that is only described. Several may fit: a renewed one has the names of the old one.
-    fn by_reference(
+    fn by_reference<'c>(
         &self,
         reference: &CertificateReference,
-        known: &[&Certificate],
+        known: &[&'c Certificate],
+        refused_before: &mut Vec<&'c Certificate>,
         now: SystemTime,
     ) -> Result<Option<(PublicKey, Signer)>, Error> {
         let mut refused = None;
-        for certificate in known.iter().filter(|certificate| certificate.is(reference)) {
+        for &certificate in known.iter().filter(|certificate| certificate.is(reference)) {
+            // Checking a path takes several operations with keys, and anybody can describe a certificate many times.
+            if refused_before.contains(&certificate) {
+                continue;
+            }
             match self.check(certificate, &[], now) {
                 Ok(()) => {
-                    let signer = Signer::Certificate((*certificate).clone());
+                    let signer = Signer::Certificate(certificate.clone());
                     return Ok(Some((certificate.public_key().clone(), signer)));
                 }
                 Err(error) => refused = refused.or(Some(error)),
             }
+            refused_before.push(certificate);
         }
         refused.map_or(Ok(None), Err)
     }
@@ -298,7 +312,6 @@ impl Trust {
         let end = EndEntityCert::try_from(certificate.encoded()).map_err(untrusted)?;
         let now = self.time.unwrap_or(now);
         let time = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
-        let mut lists: Vec<_> = self.revoked.iter().map(RevocationList::list).collect();
         let verdicts = PathVerdicts::default();
         let algorithms = verdicts.algorithms();
         let algorithms: Vec<&dyn SignatureVerificationAlgorithm> = algorithms.iter().map(|one| one as _).collect();
@@ -309,15 +322,15 @@ impl Trust {
                 revocation.map(|options| options.with_expiration_policy(ExpirationPolicy::Enforce).build());
             end.verify_for_usage(&algorithms, &anchors, &between, time, AnyUsage, revocation, None)
         };
-        let mut path = verify(&lists);
-        // Only the first list of an issuer is used. An authority can have two keys, each with its list.
-        let issuers: BTreeSet<&[u8]> = lists.iter().map(|list| list.issuer()).collect();
-        let rotations = if issuers.len() < lists.len() { lists.len().min(MAX_LISTS) } else { 1 };
-        for _ in 1..rotations {
-            if !path.as_ref().is_err_and(|error| *error != webpki::Error::CertRevoked) {
-                break;
-            }
-            lists.rotate_left(1);
+        let parsed: Vec<_> = between.iter().filter_map(|other| EndEntityCert::try_from(other).ok()).collect();
+        let is_needed = |list: &CertRevocationList<'_>| {
+            std::iter::once(&end).chain(&parsed).any(|one| one.issuer() == list.issuer())
+        };
+        let mut orders = orders(&self.revoked, is_needed);
+        let mut path = verify(&orders.next().unwrap_or_default());
+        while path.as_ref().is_err_and(may_be_of_order)
+            && let Some(lists) = orders.next()
+        {
             path = verify(&lists);
         }
         let path = path.map_err(untrusted)?;
@@ -325,7 +338,7 @@ impl Trust {
         for (issuer, serial) in std::iter::once((end.issuer(), end.serial()))
             .chain(path.intermediate_certificates().map(|one| (one.issuer(), one.serial())))
         {
-            let mut of_issuer = lists.iter().filter(|list| list.issuer() == issuer);
+            let mut of_issuer = self.revoked.iter().map(RevocationList::list).filter(|list| list.issuer() == issuer);
             if of_issuer.any(|list| list.find_serial(serial).is_ok_and(|found| found.is_some())) {
                 return Err(untrusted(webpki::Error::CertRevoked));
             }
@@ -393,5 +406,44 @@ struct AnyUsage;
 impl ExtendedKeyUsageValidator for AnyUsage {
     fn validate(&self, _: KeyPurposeIdIter<'_, '_>) -> Result<(), webpki::Error> {
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "only tests come here")]
+
+    use std::time::{Duration, Instant};
+
+    use rcgen::{CertificateParams, KeyPair};
+
+    use super::*;
+
+    /// Regression test: a certificate that a signature describes many times was checked as often.
+    #[test]
+    fn a_certificate_is_checked_once() {
+        let key = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P384_SHA384).unwrap();
+        let certificate = CertificateParams::default().self_signed(&key).unwrap();
+        let certificate = Certificate::from_der(certificate.der()).unwrap();
+        // Its authority is known, and did not issue it.
+        let other = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P384_SHA384).unwrap();
+        let mut params = CertificateParams::default();
+        params.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+        let authority = Certificate::from_der(params.self_signed(&other).unwrap().der()).unwrap();
+        let trust = Trust::new().with_authority(authority).with_intermediate(certificate.clone());
+        let issuer = crate::name::DistinguishedName::parse(&certificate.issuer()).unwrap();
+        let serial = certificate.serial_number();
+        let reference = KeyHint::Reference(CertificateReference::IssuerSerial { issuer, serial });
+        let time = |hints: &[KeyHint]| {
+            let elapsed = || {
+                let start = Instant::now();
+                let error = trust.key(hints, SystemTime::now()).err().unwrap();
+                assert_eq!(error.kind(), ErrorKind::Untrusted, "{error}");
+                start.elapsed()
+            };
+            (0..5).map(|_| elapsed()).min().unwrap_or(Duration::MAX)
+        };
+        let (once, often) = (time(std::slice::from_ref(&reference)), time(&vec![reference; 500]));
+        assert!(often < once * 100, "{once:?}, and {often:?} for 500 descriptions");
     }
 }

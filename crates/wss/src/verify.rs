@@ -13,7 +13,7 @@ use castile_xml::{DocumentEntity, Memory, Reader, decode, excerpt};
 use subtle::ConstantTimeEq;
 
 use crate::algorithm::Algorithms;
-use crate::crypto::{self, Digest};
+use crate::crypto::{self, Digest, LACKING};
 use crate::included::{OpenDigest, PartsInside};
 use crate::index::Index;
 use crate::limits::Limits;
@@ -303,9 +303,18 @@ impl Verification<'_> {
                 Err(Error::new(ErrorKind::Signature, "the signature was not made with this key for this content"))
             }
             None => {
-                let message = format!(
-                    "a signature by {algorithm} with a key that is not for it, or that the cryptographic library lacks"
-                );
+                let bits = match key {
+                    VerifyingKey::Public(key) => key.modulus_bits(),
+                    VerifyingKey::Secret(_) => None,
+                };
+                let message = match bits {
+                    Some((kind, bits)) if bits < 2048 => {
+                        format!("a signature by {algorithm} with a key for {kind} of {bits} bits, {LACKING}")
+                    }
+                    _ => format!(
+                        "a signature by {algorithm} with a key that is not for it, or that the cryptographic library lacks"
+                    ),
+                };
                 Err(Error::new(ErrorKind::Unsupported, message))
             }
         }

@@ -1,10 +1,12 @@
 //! Signed documents: what is signed verifies, and nothing else does.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use castile_wss::document::{DocumentSigner, DocumentVerifier, Place};
 use castile_wss::{
     Algorithms, Certificate, DigestAlgorithm, Error, ErrorKind, PrivateKey, PublicKey, Secret, SignatureAlgorithm,
-    Signer, Trust, VerifiedContent,
+    Signer, SigningKey, Trust, VerifiedContent,
 };
 use castile_xml::c14n::{self, Version};
 use futures_util::FutureExt;
@@ -60,6 +62,16 @@ fn refused(trust: Trust, document: &str) -> (ErrorKind, String) {
     (error.kind(), error.to_string())
 }
 
+/// Signs with a key, and adds the certificate of another one, which a signer refuses.
+fn forged(key: impl SigningKey + 'static, certificate: &Certificate) -> String {
+    let certificate = STANDARD.encode(certificate.der());
+    let signed = signed(DocumentSigner::new(key).with_key_name("k").sign(INVOICE.as_bytes()));
+    let name = "<ds:KeyName>k</ds:KeyName>";
+    assert!(signed.contains(name));
+    let data = format!("<ds:X509Data><ds:X509Certificate>{certificate}</ds:X509Certificate></ds:X509Data>");
+    signed.replace(name, &data)
+}
+
 #[test]
 fn every_kind_of_key_signs() {
     use DigestAlgorithm::{Sha256, Sha384, Sha512};
@@ -102,7 +114,7 @@ fn a_key_signs_only_with_its_algorithms() {
         ("", "no private key in PEM was found"),
         (
             "-----BEGIN ENCRYPTED PRIVATE KEY-----\nAAAA\n-----END ENCRYPTED PRIVATE KEY-----",
-            "the private key is encrypted",
+            "no private key in PEM was found, but one that is encrypted",
         ),
         ("-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----", "the private key can't be read"),
     ] {
@@ -307,8 +319,7 @@ fn strangers_are_not_trusted() {
             .is_ok()
     );
     // The owner's certificate on a stranger's signature.
-    let signer = DocumentSigner::new(stranger.key()).with_certificates(vec![owner.certificate.clone()]);
-    assert_eq!(refused(owner.trust(), &signed(signer.sign(INVOICE.as_bytes()))).0, ErrorKind::Signature);
+    assert_eq!(refused(owner.trust(), &forged(stranger.key(), &owner.certificate)).0, ErrorKind::Signature);
     // Without any description of the key.
     let document = signed(DocumentSigner::new(owner.key()).sign(INVOICE.as_bytes()));
     assert_eq!(refused(owner.trust(), &document).0, ErrorKind::UnknownKey);
@@ -333,11 +344,7 @@ fn strangers_are_not_trusted() {
 fn public_keys_are_no_secrets() {
     let owner = Owner::new(&rcgen::PKCS_ED25519);
     for secret in [owner.key.der_bytes(), owner.certificate.der()] {
-        let forged = signed(
-            DocumentSigner::new(Secret::new(secret))
-                .with_certificates(vec![owner.certificate.clone()])
-                .sign(INVOICE.as_bytes()),
-        );
+        let forged = forged(Secret::new(secret), &owner.certificate);
         let trust = owner
             .trust()
             .with_certificate(owner.certificate.clone())
@@ -377,6 +384,36 @@ fn short_keys_are_refused_by_default() {
     );
     let legacy = verifier.with_algorithms(Algorithms::default().with_legacy());
     assert_eq!(legacy.verify(document.as_bytes()).unwrap_err().kind(), ErrorKind::Signature);
+}
+
+/// Regression test: these keys were said to have made another signature. AWS-LC has no such algorithm for them.
+#[test]
+fn short_keys_are_not_for_each_algorithm() {
+    use DigestAlgorithm::{Sha256, Sha384, Sha512};
+    use SignatureAlgorithm::{RsaPkcs1, RsaPss};
+    let modulus: Vec<u8> = (0..128).map(|byte| byte | 0x80).collect();
+    let trust = Trust::new().with_key("k", PublicKey::rsa(&modulus, &[1, 0, 1]));
+    let verifier = DocumentVerifier::new(trust).with_algorithms(Algorithms::default().with_legacy());
+    let owner = Owner::new(&rcgen::PKCS_RSA_SHA256);
+    for (algorithm, is_there) in [
+        (RsaPkcs1(Sha256), true),
+        (RsaPkcs1(Sha384), false),
+        (RsaPkcs1(Sha512), true),
+        (RsaPss(Sha256), false),
+        (RsaPss(Sha384), false),
+        (RsaPss(Sha512), false),
+    ] {
+        let signer = DocumentSigner::new(owner.key().with_algorithm(algorithm).unwrap()).with_key_name("k");
+        let error = verifier.verify(signed(signer.sign(INVOICE.as_bytes())).as_bytes()).unwrap_err();
+        match is_there || cfg!(feature = "openssl") {
+            true => assert_eq!(error.kind(), ErrorKind::Signature, "{algorithm}"),
+            false => {
+                let needed = "which needs the feature `openssl` of castile-wss";
+                let expected = format!("a signature by {algorithm} with a key for RSA of 1024 bits, {needed}");
+                assert_eq!((error.kind(), error.message()), (ErrorKind::Unsupported, expected.as_str()));
+            }
+        }
+    }
 }
 
 #[test]

@@ -396,7 +396,7 @@ fn answers_to_requests_without_signatures_are_not_exchanged() {
     let digest = UsernameToken::new("ann", "ann").with_form(PasswordForm::Digest);
     let ann = confirmed(OutgoingSecurity::new().with_clock(now).with_username(digest));
     let request = ann.secure(&Written::new(order("one cup of tea"))).now_or_never().unwrap();
-    assert!(request.unwrap_err().to_string().contains("the request has no signature"));
+    assert!(request.unwrap_err().to_string().contains("no signature covers the body"));
 }
 
 /// This holds: the public key of a subject is not the secret of an HMAC.

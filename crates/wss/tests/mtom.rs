@@ -558,7 +558,6 @@ fn messages_with_mtom_are_signed_both_ways() {
     };
     let mut options = Options::default();
     options.mtom = Mtom::Asked(4);
-    options.understood.extend(client.understood());
     let request = secure(&photo(&include("one")), &[ONE]);
     for service in [Photos::Binary, Photos::Streamed] {
         let reply = call(service, &request.message, &[ONE], &options);
@@ -653,8 +652,7 @@ fn a_signed_text_of_a_fault_is_not_hidden_in_a_part() {
     let signed = String::from_utf8(signed).unwrap();
     let hidden = signed.replace(">Paid<", &format!(">{}<", include("one")));
     let client = ClientSecurity::new(security()).with_answer_policy(signed_by("service"));
-    let mut options = Options::default();
-    options.understood.extend(client.understood());
+    let options = Options::default();
     let part = STANDARD.decode("Paid").unwrap();
     for (message, packaging) in [(signed, None), (hidden, Some(Packaging::Mtom))] {
         let parts = if packaging.is_some() { attachments(&[("one", &part)]) } else { Attachments::none() };

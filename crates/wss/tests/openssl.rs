@@ -387,6 +387,44 @@ mod with {
         }
     }
 
+    /// A key with 1,024 bits, which nothing of this crate signs with.
+    #[derive(Debug)]
+    struct Short(PKey<Private>, SignatureAlgorithm);
+
+    impl SigningKey for Short {
+        fn algorithm(&self) -> SignatureAlgorithm {
+            self.1
+        }
+
+        fn sign<'a>(&'a self, data: &'a [u8]) -> futures_util::future::BoxFuture<'a, Result<Vec<u8>, Error>> {
+            use openssl::sign::{RsaPssSaltlen, Signer};
+            let digest = match self.1.digest() {
+                Some(DigestAlgorithm::Sha384) => MessageDigest::sha384(),
+                _ => MessageDigest::sha256(),
+            };
+            let mut signer = Signer::new(digest, &self.0).unwrap();
+            if matches!(self.1, SignatureAlgorithm::RsaPss(_)) {
+                signer.set_rsa_padding(openssl::rsa::Padding::PKCS1_PSS).unwrap();
+                signer.set_rsa_pss_saltlen(RsaPssSaltlen::DIGEST_LENGTH).unwrap();
+            }
+            Box::pin(std::future::ready(Ok(signer.sign_oneshot_to_vec(data).unwrap())))
+        }
+    }
+
+    #[test]
+    fn short_keys_verify_by_each_algorithm_if_told_so() {
+        use DigestAlgorithm::{Sha256, Sha384};
+        use SignatureAlgorithm::{RsaPkcs1, RsaPss};
+        let key = PKey::from_rsa(openssl::rsa::Rsa::generate(1024).unwrap()).unwrap();
+        let trust = Trust::new().with_key("k", public(&key));
+        for algorithm in [RsaPkcs1(Sha256), RsaPkcs1(Sha384), RsaPss(Sha256), RsaPss(Sha384)] {
+            let document = signed(&DocumentSigner::new(Short(key.clone(), algorithm)).with_key_name("k"));
+            assert_eq!(refused(trust.clone(), &document), ErrorKind::Disallowed, "{algorithm}");
+            let verified = verify_by(Algorithms::default().with_legacy(), trust.clone(), &document).unwrap();
+            assert_eq!(verified, (Signer::Key("k".to_owned()), algorithm));
+        }
+    }
+
     #[test]
     fn other_hash_functions_and_ed448_sign_and_verify() {
         use DigestAlgorithm::{Sha3_256, Sha3_384, Sha3_512, Sha384, Sha512};

@@ -90,6 +90,69 @@ fn revoked_certificates_are_refused() {
     assert!(!forged.ends_with("is revoked"), "{forged}");
 }
 
+/// Regression test: lists were accepted in some of their orders only. An authority and the one that it issued have changed their keys, and
+/// each key has its list. Nothing tells which list is of which key.
+#[test]
+fn every_order_of_lists_is_right() {
+    let later = SystemTime::now() + Duration::from_secs(3_600);
+    let (root, old_root) = (Authority::new("root"), Authority::new("root"));
+    let between = |name: &str| {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::default();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params.serial_number = Some(SerialNumber::from(70));
+        let certificate = params.signed_by(&key, &root.issuer).unwrap();
+        Authority { certificate: Certificate::from_der(certificate.der()).unwrap(), issuer: Issuer::new(params, key) }
+    };
+    let (office, old_office) = (between("office"), between("office"));
+    let signed = office.signed(7, &[]);
+    // Authorities that have nothing to do with it have several lists, too, and come first.
+    let others = ["a", "b", "c", "d", "e"].map(|name| Authority::new(name).list(&[], later));
+    let trust = Trust::new().with_authority(root.certificate.clone()).with_intermediate(office.certificate.clone());
+    let trust = others.iter().chain(&others).fold(trust, |trust, list| trust.with_revocation_list(list.clone()));
+    assert!(problem(&signed, &Trust::new().with_authority(root.certificate.clone())).is_some());
+    let good = [root.list(&[], later), old_root.list(&[], later), office.list(&[], later), old_office.list(&[], later)];
+    let outcome = |lists: &[RevocationList; 4], order: [usize; 4]| {
+        let trust =
+            order.iter().fold(trust.clone(), |trust, number| trust.with_revocation_list(lists[*number].clone()));
+        problem(&signed, &trust)
+    };
+    let orders = || {
+        (0..256).map(|number| [number % 4, number / 4 % 4, number / 16 % 4, number / 64]).filter(|order| {
+            let mut sorted = *order;
+            sorted.sort_unstable();
+            sorted == [0, 1, 2, 3]
+        })
+    };
+    assert_eq!(orders().count(), 24);
+    for order in orders() {
+        assert_eq!(outcome(&good, order), None, "{order:?}");
+    }
+    let with = |number: usize, list: RevocationList| {
+        let mut lists = good.clone();
+        lists[number] = list;
+        lists
+    };
+    let old = SystemTime::now() - Duration::from_secs(60);
+    for (lists, expected) in [
+        (with(0, root.list(&[70], later)), "it, or one of its issuers, is revoked"),
+        (with(2, office.list(&[7], later)), "it, or one of its issuers, is revoked"),
+        (with(2, old_office.list(&[], later)), "InvalidCrlSignatureForPublicKey"),
+        (with(2, office.list(&[], old)), "a list of revoked certificates is out of date"),
+    ] {
+        for order in orders() {
+            let problem = outcome(&lists, order).unwrap_or_else(|| panic!("accepted: {order:?}, {expected}"));
+            assert!(problem.ends_with(expected) || problem.ends_with("InvalidCrlSignatureForPublicKey"), "{problem}");
+        }
+    }
+    // One list of each is out of date, and another one is not.
+    let renewed = [root.list(&[], old), root.list(&[], later), office.list(&[], old), office.list(&[], later)];
+    for order in orders() {
+        assert_eq!(outcome(&renewed, order), None, "{order:?}");
+    }
+}
+
 #[test]
 fn a_certificate_may_be_for_something_else() {
     use KeyUsagePurpose::{ContentCommitment, DigitalSignature, KeyEncipherment};

@@ -356,21 +356,28 @@ async fn streams_have_the_limit_of_content() {
     assert!(refused.is_none() && !reply.is_fault());
 }
 
-/// Strangers are refused before anything is read.
+/// Strangers are refused before anything is read. What is read here never comes.
 #[tokio::test]
 async fn strangers_stream_nothing() {
-    let (attachments, send) = arriving(&package(&[NOTE])[..60]).await;
+    let call = async |message: Bytes| {
+        let (attachments, send) = arriving(&package(&[NOTE])[..60]).await;
+        let called = call(streamed(), message, attachments).now_or_never();
+        drop(send);
+        called.map(|(_, refused)| refused)
+    };
+    let own = signed("pieces", &[NOTE]);
+    assert_eq!(call(own.clone()).await, None, "the attachments of who is trusted are read");
+    let stranger = OutgoingSecurity::new().with_timestamp().with_signature(Secret::new(*b"stranger")).with_clock(now);
+    let part = Part::new(ContentId::parse(NOTE.0).unwrap(), NOTE.1, NOTE.2.to_vec().into()).unwrap();
+    let message = envelope("", "pieces");
+    let by_stranger = stranger.secure_with_attachments(message.as_bytes(), &[part]);
     for (message, expected) in [
         (Bytes::from(envelope("", "pieces")), ErrorKind::Unsecured),
-        (
-            Bytes::from(String::from_utf8(signed("nothing", &[NOTE]).to_vec()).unwrap().replace("nothing", "pieces")),
-            ErrorKind::Digest,
-        ),
+        (Bytes::from(String::from_utf8(own.to_vec()).unwrap().replace("pieces", "nothing")), ErrorKind::Digest),
+        (by_stranger.await.unwrap().into(), ErrorKind::Signature),
     ] {
-        let (_, refused) = call(streamed(), message, Attachments::none()).await;
-        assert_eq!(refused, Some(expected));
+        assert_eq!(call(message).await, Some(Some(expected)));
     }
-    drop((attachments, send));
 }
 
 #[tokio::test]

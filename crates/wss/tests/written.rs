@@ -211,6 +211,53 @@ fn what_programs_write_themselves_is_read() {
     }
 }
 
+/// A value that is written as it is, whatever that means in XML.
+#[derive(PartialEq)]
+struct Markup(&'static str);
+
+impl SimpleType for Markup {
+    const NAME: &'static str = "markup";
+
+    fn parse(_: &str) -> Result<Self, Option<String>> {
+        Ok(Markup(""))
+    }
+
+    fn write(&self, out: &mut Vec<u8>) -> bool {
+        out.extend_from_slice(self.0.as_bytes());
+        true
+    }
+}
+
+impl ToXml for Markup {
+    fn content(&self, out: &mut Encoder) {
+        out.simple(self);
+    }
+}
+
+/// Regression test: what was not read was signed, although nobody could read it.
+#[test]
+fn what_is_not_well_formed_is_not_signed() {
+    let security = ClientSecurity::new(OutgoingSecurity::new().with_signature(secret()));
+    for (markup, is_right) in [
+        ("<o:a></o:a>", true),
+        ("<o:a>", false),
+        ("<o:a></o:b>", false),
+        ("</o:order><o:order>", false),
+        ("<o:a<></o:a<>", false),
+        ("<1></1>", false),
+        ("<p:a></p:a>", false),
+        ("<a p:b=\"\"></a>", false),
+        ("<xmlns:a></xmlns:a>", false),
+        ("\u{1}", false),
+        ("\u{ffff}", false),
+    ] {
+        let written = write(Version::Soap11, STARTS[0], &Markup(markup));
+        assert_eq!(written.canonical.is_some(), is_right, "{markup}");
+        let signed = security.secure(&written).now_or_never().unwrap();
+        assert_eq!(signed.is_ok(), is_right, "{markup}");
+    }
+}
+
 struct Deep(u32);
 
 impl ToXml for Deep {

@@ -69,6 +69,11 @@ impl ClientOptions {
         self.headers.push(Arc::new(block));
         self
     }
+
+    /// Sets the [`security`](Self::security) of requests and answers.
+    pub fn with_security(self, security: impl MessageSecurity) -> Self {
+        ClientOptions { security: Some(Arc::new(security)), ..self }
+    }
 }
 
 impl fmt::Debug for ClientOptions {

@@ -178,7 +178,9 @@ fn security(arguments: &Arguments, is_verbose: bool) -> anyhow::Result<Option<Se
     }
     if is_verbose {
         // The sender is not told why.
-        layer = layer.on_refusal(|error| note!("refused: {}", visible(&error.to_string())));
+        layer = layer
+            .on_refusal(|error| note!("refused: {}", visible(&error.to_string())))
+            .on_unsecured_reply(|error| note!("a reply can't be secured: {}", visible(&error.to_string())));
     }
     Ok(Some(layer))
 }

@@ -21,15 +21,16 @@ impl Encoder {
     }
 
     /// Returns where the canonical content of the element is that was begun at `begins`, and that has an end tag of `end` bytes. `None` if
-    /// something was written that may not be in that form, or if that isn't noted. The content is checked, because programs write
-    /// tags and values of their own.
+    /// something was written that may not be in that form, or if that isn't noted. The content is checked, also whether it is
+    /// well-formed, because programs write tags and values of their own.
     #[doc(hidden)]
     pub fn canonical(&self, begins: usize, end: usize) -> Option<std::ops::Range<usize>> {
         if !self.is_canonical {
             return None;
         }
         let range = begins + end_of_tag(self.out.get(begins..)?)?..self.out.len().checked_sub(end)?;
-        is_canonical_content(self.out.get(range.clone())?).then_some(range)
+        let (before, content) = (self.out.get(..range.start)?, self.out.get(range.clone())?);
+        is_canonical_content(before, content).then_some(range)
     }
 
     /// Ends a start tag, whose element has no content and the end tag `end`.

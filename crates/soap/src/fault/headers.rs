@@ -4,12 +4,12 @@ use std::mem;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use castile_mime::Attachments;
-use http::{HeaderMap, HeaderName, HeaderValue};
+use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 
 use super::{Fault, View};
 use crate::blocks::{AnyHeader, Blocks, Header, WriteHeader};
 use crate::error::Error;
-use crate::http_headers::http_headers;
+use crate::http_headers::{http_headers, no_extensions};
 use crate::version::Version;
 
 /// The header blocks, HTTP headers and attachments of a fault.
@@ -20,6 +20,8 @@ pub(crate) struct FaultExtras {
     http_headers: Option<Box<HeaderMap>>,
     /// The received HTTP headers.
     received_http_headers: Option<Box<HeaderMap>>,
+    /// What is known of the received fault besides its content.
+    extensions: Extensions,
     /// The received attachments. Copies of a fault share them, because they can be read only once.
     attachments: Option<Arc<Mutex<Attachments>>>,
 }
@@ -55,10 +57,11 @@ impl<D> Fault<D> {
         self
     }
 
-    /// Sets the received HTTP headers, for transports.
+    /// Sets the received HTTP headers, for transports, and the extensions.
     #[doc(hidden)]
-    pub fn with_received_http_headers(mut self, http_headers: HeaderMap) -> Self {
-        self.extras.get_or_insert_default().received_http_headers = Some(Box::new(http_headers));
+    pub fn with_received_http(mut self, http_headers: HeaderMap, extensions: Extensions) -> Self {
+        let extras = self.extras.get_or_insert_default();
+        (extras.received_http_headers, extras.extensions) = (Some(Box::new(http_headers)), extensions);
         self
     }
 
@@ -84,6 +87,12 @@ impl<D> Fault<D> {
             .as_ref()
             .and_then(|extras| extras.received_http_headers.as_ref().or(extras.http_headers.as_ref()));
         http_headers(headers.map(|headers| &**headers))
+    }
+
+    /// Returns what is known of a received fault besides its content, as
+    /// [`Response::extensions`](crate::Response::extensions) does.
+    pub fn extensions(&self) -> &Extensions {
+        self.extras.as_ref().map_or(no_extensions(), |extras| &extras.extensions)
     }
 
     /// Reads and returns the header block `H`. Returns `None` if the fault has no such block for this node.

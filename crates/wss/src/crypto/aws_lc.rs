@@ -1,8 +1,10 @@
 //! Primitives of AWS-LC.
 
+use aws_lc_rs::encoding::{AsDer, PublicKeyX509Der};
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{
-    self, EcdsaKeyPair, Ed25519KeyPair, RsaKeyPair, RsaPublicKeyComponents, UnparsedPublicKey, VerificationAlgorithm,
+    self, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, RsaKeyPair, RsaPublicKeyComponents, UnparsedPublicKey,
+    VerificationAlgorithm,
 };
 use aws_lc_rs::{digest, hmac};
 use rustls_pki_types::SignatureVerificationAlgorithm;
@@ -57,7 +59,8 @@ impl Crypto for AwsLc {
         match (algorithm, key) {
             (SignatureAlgorithm::RsaPkcs1(_) | SignatureAlgorithm::RsaPss(_), PublicKey::Rsa { modulus, exponent }) => {
                 let components = RsaPublicKeyComponents { n: modulus, e: exponent };
-                Some(components.verify(rsa(algorithm)?, data, signature).is_ok())
+                let is_short = key.modulus_bits().is_some_and(|(_, bits)| bits < 2048);
+                Some(components.verify(rsa(algorithm, is_short)?, data, signature).is_ok())
             }
             (SignatureAlgorithm::Ecdsa(digest), PublicKey::Ec { curve, point }) => {
                 let algorithm = ecdsa(*curve, digest)?;
@@ -116,6 +119,15 @@ impl KeyPair for Pair {
         }
     }
 
+    fn public_key(&self) -> Option<Vec<u8>> {
+        let der: Result<PublicKeyX509Der<'_>, _> = match self {
+            Pair::Rsa(pair) => pair.public_key().as_der(),
+            Pair::Ecdsa(pair, _) => pair.public_key().as_der(),
+            Pair::Ed25519(pair) => pair.public_key().as_der(),
+        };
+        Some(der.ok()?.as_ref().to_vec())
+    }
+
     fn signs_by(&self, algorithm: SignatureAlgorithm) -> bool {
         match self {
             Pair::Rsa(_) => encoding(algorithm).is_some(),
@@ -150,15 +162,16 @@ fn encoding(algorithm: SignatureAlgorithm) -> Option<&'static dyn signature::Rsa
     })
 }
 
-/// The caller has checked the length of the key.
-fn rsa(algorithm: SignatureAlgorithm) -> Option<&'static signature::RsaParameters> {
+/// The caller has checked the length of the key. A key of less than 2,048 bits, which an endpoint may allow, is not for each algorithm.
+fn rsa(algorithm: SignatureAlgorithm, is_short: bool) -> Option<&'static signature::RsaParameters> {
     use DigestAlgorithm::{Sha1, Sha256, Sha384, Sha512};
     use SignatureAlgorithm::{RsaPkcs1, RsaPss};
     Some(match algorithm {
         RsaPkcs1(Sha1) => &signature::RSA_PKCS1_1024_8192_SHA1_FOR_LEGACY_USE_ONLY,
         RsaPkcs1(Sha256) => &signature::RSA_PKCS1_1024_8192_SHA256_FOR_LEGACY_USE_ONLY,
-        RsaPkcs1(Sha384) => &signature::RSA_PKCS1_2048_8192_SHA384,
         RsaPkcs1(Sha512) => &signature::RSA_PKCS1_1024_8192_SHA512_FOR_LEGACY_USE_ONLY,
+        _ if is_short => return None,
+        RsaPkcs1(Sha384) => &signature::RSA_PKCS1_2048_8192_SHA384,
         RsaPss(Sha256) => &signature::RSA_PSS_2048_8192_SHA256,
         RsaPss(Sha384) => &signature::RSA_PSS_2048_8192_SHA384,
         RsaPss(Sha512) => &signature::RSA_PSS_2048_8192_SHA512,

@@ -102,6 +102,10 @@ impl KeyPair for Pair {
         }
     }
 
+    fn public_key(&self) -> Option<Vec<u8>> {
+        self.key.public_key_to_der().ok()
+    }
+
     fn signs_by(&self, algorithm: SignatureAlgorithm) -> bool {
         use SignatureAlgorithm::{Ecdsa, Ed448, RsaPkcs1, RsaPss};
         let is_for_key = matches!(

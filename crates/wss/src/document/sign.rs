@@ -67,7 +67,8 @@ impl DocumentSigner {
         }
     }
 
-    /// Adds the certificate of the key to each signature. Those of its issuers may follow.
+    /// Adds the certificate of the key to each signature, and those of its issuers, in any order. Signing fails if none is that of the
+    /// key.
     #[must_use]
     pub fn with_certificates(self, certificates: Vec<Certificate>) -> Self {
         DocumentSigner { certificates, ..self }
@@ -240,6 +241,9 @@ impl DocumentSigner {
 
     fn key_info(&self) -> Result<String, Error> {
         let template = self.template()?;
+        if !self.certificates.is_empty() {
+            Certificate::of_key(&*self.key, &self.certificates)?;
+        }
         let name = self.key_name.iter().map(|name| template.key_name(name));
         let info: String = name.chain(template.certificates(&self.certificates)).collect();
         Ok(template.key_info(&info))

@@ -1,14 +1,13 @@
 //! Security of a client.
 
-use castile_databinding::ExpandedName;
 use castile_soap::{Error, MessageSecurity, Received, SecuredRequest, Written};
 use futures_util::future::BoxFuture;
 
+use super::part::Part;
 use super::parts::SentParts;
 use super::policy::Policy;
 use super::sign::OutgoingSecurity;
 use crate::ErrorKind;
-use crate::uris::WSSE;
 
 /// Adds [`OutgoingSecurity`] to the requests of a client, and applies a [`Policy`] to the answers, for the option `security` of clients.
 #[derive(Clone, Debug)]
@@ -25,7 +24,9 @@ impl ClientSecurity {
         ClientSecurity { requests, answers: None, is_confirmed: false }
     }
 
-    /// Requires that answers fulfil a policy, faults included.
+    /// Requires that answers fulfil a policy, faults included. Callers find the [`VerifiedMessage`](super::VerifiedMessage) in
+    /// [`Response::extensions`](castile_soap::Response::extensions) or [`Fault::extensions`](castile_soap::Fault::extensions). Without a
+    /// policy, an answer with a `Security` that must be understood is an error; [`Policy::any`] understands it and requires nothing.
     #[must_use]
     pub fn with_answer_policy(self, policy: Policy) -> Self {
         ClientSecurity { answers: Some(policy), ..self }
@@ -46,15 +47,17 @@ impl MessageSecurity for ClientSecurity {
         let known = request.canonical.as_ref().and_then(|canonical| canonical.within(&request.message));
         let message = request.message.bytes();
         Box::pin(async move {
+            if self.is_confirmed && !self.requests.signs(&Part::Body) {
+                return Err(Error::of_security(
+                    "answers are to be confirmed, and no signature covers the body of the request: a service confirms no signature that fits other requests, too",
+                ));
+            }
             let Some(message) = message else {
                 return Err(Error::of_security("a request that is sent as a stream can't be secured"));
             };
             let secured = self.requests.secured(message, known, parts, None).await;
             let secured =
                 secured.map_err(|error| Error::of_security(format!("the request can't be secured: {error}")))?;
-            if self.is_confirmed && secured.value.is_none() {
-                return Err(Error::of_security("answers are to be confirmed, and the request has no signature"));
-            }
             Ok(SecuredRequest::new(secured.message.into_bytes()).with_signatures(secured.value))
         })
     }
@@ -69,20 +72,30 @@ impl MessageSecurity for ClientSecurity {
             };
             let verified = policy.verify_received(answer).await;
             let verified = verified.and_then(|verified| match self.is_confirmed {
-                true => verified.check_confirmed(signatures),
-                false => Ok(()),
+                true => verified.check_confirmed(signatures).map(|()| verified),
+                false => Ok(verified),
             });
-            let Err(error) = verified else { return Ok(()) };
-            let Received { message, charset, .. } = answer;
-            let is_unsigned = matches!(error.kind(), ErrorKind::Unsecured | ErrorKind::Unsigned);
-            Err(match is_unsigned && policy.is_fault(message, *charset) {
-                true => Error::of_unsecured_fault(format!("the answer is a fault that anybody may have made: {error}")),
-                false => Error::of_security(format!("the answer doesn't have the security that is required: {error}")),
+            let error = match verified {
+                Ok(verified) => {
+                    answer.extensions.insert(verified);
+                    return Ok(());
+                }
+                Err(error) => error,
+            };
+            let fault = match error.kind() {
+                ErrorKind::Unsecured | ErrorKind::Unsigned => {
+                    let options = policy.document_limits().into();
+                    castile_soap::client::unverified_fault(&answer.message, answer.charset, &options)
+                }
+                _ => None,
+            };
+            Err(match fault {
+                Some(fault) => Error::of_unsecured_fault(
+                    format_args!("the answer is a fault that anybody may have made: {error}"),
+                    fault,
+                ),
+                None => Error::of_security(format!("the answer doesn't have the security that is required: {error}")),
             })
         })
-    }
-
-    fn understood(&self) -> Vec<ExpandedName> {
-        self.answers.iter().map(|_| ExpandedName::new(WSSE.to_owned(), "Security")).collect()
     }
 }

@@ -18,7 +18,8 @@ use crate::uris::WSSE;
 use crate::{Error, ErrorKind};
 
 /// Applies a [`Policy`] to the requests of a service. Handlers find the [`VerifiedMessage`](super::VerifiedMessage) in the request's
-/// extensions.
+/// extensions. If there are several layers, for several roles, it is that of the innermost one, which leads to the
+/// [others](super::VerifiedMessage::outer).
 ///
 /// Every request that doesn't fulfil the policy gets the same fault, so that its sender learns nothing. The reason is passed
 /// to an observer. If memory is too short to verify a request, or memory or disk space for the attachments of somebody who is trusted,
@@ -34,7 +35,8 @@ pub struct SecurityLayer {
     reply: Option<Arc<OutgoingSecurity>>,
     /// Whether replies confirm the signatures of requests.
     confirms: bool,
-    observer: Option<Observer>,
+    on_refusal: Option<Observer>,
+    on_unsecured_reply: Option<Observer>,
 }
 
 type Observer = Arc<dyn Fn(&Error) + Send + Sync>;
@@ -50,7 +52,8 @@ impl SecurityLayer {
     /// Creates a layer that applies this policy.
     #[must_use]
     pub fn new(policy: Policy) -> Self {
-        SecurityLayer { policy: Arc::new(policy), reply: None, confirms: false, observer: None }
+        let policy = Arc::new(policy);
+        SecurityLayer { policy, reply: None, confirms: false, on_refusal: None, on_unsecured_reply: None }
     }
 
     /// Also adds security to replies, faults included, and those that WS-Addressing sends to another address. Attachments of a reply are
@@ -69,10 +72,17 @@ impl SecurityLayer {
         SecurityLayer { confirms: true, ..self }
     }
 
-    /// Calls a function with the reason for which a request is refused, or a reply can't be secured, for a log.
+    /// Calls a function with the reason for which a request is refused, for a log.
     #[must_use]
     pub fn on_refusal(self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        SecurityLayer { observer: Some(Arc::new(observer)), ..self }
+        SecurityLayer { on_refusal: Some(Arc::new(observer)), ..self }
+    }
+
+    /// Calls a function with the reason for which a reply can't be secured, for a log. The request was accepted then, and its handler
+    /// called; its sender gets a fault.
+    #[must_use]
+    pub fn on_unsecured_reply(self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        SecurityLayer { on_unsecured_reply: Some(Arc::new(observer)), ..self }
     }
 
     fn check(&self, request: &RequestMessage) -> Result<Checked, Error> {
@@ -82,18 +92,12 @@ impl SecurityLayer {
 
     /// Answers a request that doesn't fulfil the policy.
     async fn refuse(&self, request: &RequestMessage, options: &Options, error: Error) -> ReplyMessage {
-        self.observe(&error);
+        observe(self.on_refusal.as_ref(), &error);
         // Only attachments that somebody trusted has signed are stored, so this tells strangers nothing but that the server has
         // little memory.
         match error.kind() {
             ErrorKind::Exhausted => ReplyMessage::exhausted(request.version),
             _ => request.refuse(options, &refusal(request.version)).await,
-        }
-    }
-
-    fn observe(&self, error: &Error) {
-        if let Some(observer) = &self.observer {
-            observer(error);
         }
     }
 
@@ -114,7 +118,7 @@ impl SecurityLayer {
                 return Some(reply);
             }
             let message = "a reply that confirms signatures, and no reply security to sign it with";
-            self.observe(&Error::new(ErrorKind::Key, message));
+            observe(self.on_unsecured_reply.as_ref(), &Error::new(ErrorKind::Key, message));
             return None;
         };
         let known = reply.take_canonical_content();
@@ -129,7 +133,7 @@ impl SecurityLayer {
         match secured {
             Ok(secured) => reply.message = Bytes::from(secured.message).into(),
             Err(error) => {
-                self.observe(&error);
+                observe(self.on_unsecured_reply.as_ref(), &error);
                 return None;
             }
         }
@@ -164,8 +168,9 @@ impl<S: Service> Service for Secured<S> {
                 Err(error) => Err(error),
             };
             let values = match verified {
-                Ok(verified) => {
-                    request.understand(WSSE, "Security");
+                Ok(mut verified) => {
+                    verified.block().into_iter().for_each(|offset| request.understand_block(offset));
+                    verified.outer = request.extensions.remove().map(Box::new);
                     request.require_included(verified.included());
                     let values = verified.values().to_vec();
                     request.extensions.insert(verified);
@@ -186,6 +191,12 @@ impl<S: Service> Service for Secured<S> {
             }
             layer.secure(reply, &values).await
         })
+    }
+}
+
+fn observe(observer: Option<&Observer>, error: &Error) {
+    if let Some(observer) = observer {
+        observer(error);
     }
 }
 
@@ -254,7 +265,7 @@ fn refusal(version: Version) -> Fault {
 
 impl fmt::Debug for SecurityLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SecurityLayer { policy, reply, confirms, observer: _ } = self;
+        let SecurityLayer { policy, reply, confirms, .. } = self;
         f.debug_struct("SecurityLayer")
             .field("policy", policy)
             .field("reply", reply)

@@ -10,7 +10,7 @@ use castile_budget::Reservation;
 use castile_datatypes::DateTime;
 use castile_mime::{Attachments, Packaging, Rest};
 use castile_soap::{Offloading, Received};
-use castile_xml::{Charset, decode};
+use castile_xml::Charset;
 
 use super::assertions::{AssertionPolicy, MAX_ONE_TIME};
 use super::attachments::{ContentRules, SignedAttachments};
@@ -43,6 +43,8 @@ pub struct Policy {
     signed: Vec<Part>,
     passwords: Option<Arc<dyn Passwords>>,
     assertions: Option<AssertionPolicy>,
+    /// Whether a message needs a `Security`.
+    needs_security: bool,
     needs_timestamp: bool,
     max_age: Duration,
     clock_skew: Duration,
@@ -61,6 +63,8 @@ pub(super) struct Checked {
     signatures: Vec<VerifiedSignature>,
     /// The number of the signature that fulfils the policy.
     accepted: Option<usize>,
+    /// Where the block of WS-Security begins.
+    block: Option<usize>,
     attachments: SignedAttachments,
     /// Where the elements are that stand for parts, if one of them is signed.
     included: Vec<usize>,
@@ -85,6 +89,7 @@ impl Policy {
             signed: vec![Part::Body, Part::Timestamp, Part::Username, Part::Addressing, Part::Attachments],
             passwords: None,
             assertions: None,
+            needs_security: true,
             needs_timestamp: false,
             max_age: Duration::from_secs(300),
             clock_skew: Duration::from_secs(60),
@@ -132,6 +137,14 @@ impl Policy {
     #[must_use]
     pub fn timestamped() -> Self {
         Policy { needs_timestamp: true, ..Policy::new() }
+    }
+
+    /// Requires nothing, not even a `Security`: TLS has to tell who made a message. A `Security` that is there is understood: a time
+    /// stamp in it is checked, and what is not supported is refused. Signatures are not verified. It is for answers of services that add
+    /// what nobody has asked for.
+    #[must_use]
+    pub fn any() -> Self {
+        Policy { needs_security: false, ..Policy::new() }
     }
 
     /// Also requires the name of a user, with the right password.
@@ -182,7 +195,8 @@ impl Policy {
         Policy { replays: None, ..self }
     }
 
-    /// Applies to the `Security` for this role, a URI, and not to that of the ultimate receiver.
+    /// Applies to the `Security` for this role, a URI, and not to that of the ultimate receiver. A service that acts in the role by
+    /// [`Options::roles`](castile_soap::Options::roles) refuses blocks for it that must be understood and that no layer has processed.
     #[must_use]
     pub fn with_role(self, role: impl Into<String>) -> Self {
         Policy { role: Some(role.into()), ..self }
@@ -280,10 +294,11 @@ impl Policy {
     /// # Errors
     /// Those of [`verify_with_attachments`](Self::verify_with_attachments).
     pub async fn verify_received(&self, received: &mut Received) -> Result<VerifiedMessage, Error> {
-        let Received { message, charset, packaging, attachments, required_includes, .. } = received;
+        let Received { message, charset, packaging, attachments, required_includes, processed, .. } = received;
         let checked = self.check(message, *charset, *packaging, None)?;
         let verified = self.finish(checked, Some(attachments), None).await?;
         *required_includes = verified.included().to_vec();
+        processed.extend(verified.block());
         Ok(verified)
     }
 
@@ -300,10 +315,14 @@ impl Policy {
         let text = reserved.decode(message, charset)?;
         let (envelope, index) = Envelope::read(&text, packaging, self.limits)?;
         let now = (self.clock)();
-        let Some(block) = envelope.security(WSSE, self.role.as_deref())? else {
-            return Err(Error::new(ErrorKind::Unsecured, "the message has no <Security>"));
+        let block = envelope.security(WSSE, self.role.as_deref())?;
+        let mut header = match block {
+            Some(block) => SecurityHeader::read(&text, block, self.limits)?,
+            None if self.needs_security => {
+                return Err(Error::new(ErrorKind::Unsecured, "the message has no <Security>"));
+            }
+            None => SecurityHeader::default(),
         };
-        let mut header = SecurityHeader::read(&text, block, self.limits)?;
         self.check_timestamp(header.timestamp.as_ref(), now)?;
         let mut tokens = header.resolve_tokens(&index)?;
         if self.assertions.as_ref().is_some_and(AssertionPolicy::allows_unsigned_prefixes) {
@@ -396,6 +415,7 @@ impl Policy {
             username,
             signatures,
             accepted,
+            block: block.map(|block| block.range.start),
             attachments,
             included,
             assertion,
@@ -470,10 +490,9 @@ impl Policy {
         chosen.ok_or_else(|| refused.unwrap_or_else(absent))
     }
 
-    /// Returns whether a message is a fault.
-    pub(super) fn is_fault(&self, message: &[u8], charset: Option<Charset>) -> bool {
-        let Ok(text) = decode(message, charset) else { return false };
-        Envelope::read(&text, None, self.limits).is_ok_and(|(envelope, _)| envelope.is_fault)
+    /// Returns the limits of documents.
+    pub(super) fn document_limits(&self) -> castile_xml::Limits {
+        self.limits.document
     }
 
     /// Checks what has to be waited for: the attachments, the password, and whether the message was received before. Long work is
@@ -488,6 +507,7 @@ impl Policy {
             username: token,
             mut signatures,
             accepted,
+            block,
             attachments: signed_attachments,
             included,
             assertion,
@@ -532,7 +552,19 @@ impl Policy {
             let message = "an assertion for one use, and a policy that remembers nothing";
             return Err(Error::new(ErrorKind::Assertion, message));
         }
-        Ok(VerifiedMessage { signatures, accepted, username, assertion, values, confirmed, included })
+        let role = self.role.clone();
+        Ok(VerifiedMessage {
+            signatures,
+            accepted,
+            username,
+            assertion,
+            role,
+            block,
+            values,
+            confirmed,
+            included,
+            outer: None,
+        })
     }
 
     /// Returns once all attachments that are streamed are known to be what was signed. What nobody has read of them is read.

@@ -1,22 +1,19 @@
 //! Adds security to messages that are sent.
 
+mod block;
+
 use std::collections::BTreeSet;
 use std::fmt;
-use std::fmt::Write;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use castile_datatypes::DateTime;
 use castile_mime::Packaging;
 use castile_xml::c14n::{Algorithm, Version};
 use castile_xml::{Charset, decode, excerpt};
 
-use super::confirmed::Confirmed;
 use super::envelope::Envelope;
-use super::part::Part;
+use super::part::{Part, PartsToSign};
 use super::parts::SentParts;
 use super::username::UsernameToken;
 use crate::assertion::SentAssertion;
@@ -26,10 +23,11 @@ use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
 use crate::known::KnownContent;
 use crate::limits::Limits;
-use crate::signature::{Target, Template, TransformText, escaped, uri_of};
-use crate::uris::{BASE64_BINARY, EXCLUSIVE, STR_TRANSFORM, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
+use crate::signature::{Target, Template, TransformText, uri_of};
+use crate::uris::{EXCLUSIVE, STR_TRANSFORM, WSSE, WSU};
 use crate::verify::Source;
-use crate::{DigestAlgorithm, Error, ErrorKind};
+use crate::{DigestAlgorithm, Error, ErrorKind, PrivateKey};
+use block::{Edit, edited, end_of_name};
 
 /// What is added to messages that are sent: a time stamp, a user name, a signature.
 #[derive(Clone)]
@@ -41,7 +39,7 @@ pub struct OutgoingSecurity {
     key: Option<Arc<dyn SigningKey>>,
     certificate: Option<Certificate>,
     form: CertificateForm,
-    signed: Vec<Part>,
+    signed: PartsToSign,
     digest: DigestAlgorithm,
     role: Option<String>,
     must_understand: bool,
@@ -66,12 +64,6 @@ pub enum CertificateForm {
 
 pub(super) const EXCLUSIVE_10: Algorithm = Algorithm { version: Version::Exclusive10, with_comments: false };
 
-/// A change of a text: what is inserted at an offset, instead of what is in the range.
-struct Edit {
-    range: Range<usize>,
-    text: String,
-}
-
 impl OutgoingSecurity {
     /// Adds nothing yet.
     #[must_use]
@@ -84,20 +76,24 @@ impl OutgoingSecurity {
             key: None,
             certificate: None,
             form: CertificateForm::Token,
-            signed: vec![
-                Part::Body,
-                Part::Timestamp,
-                Part::Username,
-                Part::Assertion,
-                Part::Addressing,
-                Part::Attachments,
-            ],
+            signed: PartsToSign::default(),
             digest: DigestAlgorithm::Sha256,
             role: None,
             must_understand: true,
             limits: Limits::default(),
             clock: Arc::new(SystemTime::now),
         }
+    }
+
+    /// Adds a signature with the private key in a text with PEM sections, whose certificate is among those in another one, in whichever
+    /// order.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Key`](crate::ErrorKind::Key) if there is no key, or no certificate of this key.
+    pub fn from_pem(key: &[u8], certificates: &[u8]) -> Result<Self, Error> {
+        let key = PrivateKey::from_pem(key)?;
+        let certificate = Certificate::of_key(&key, &Certificate::from_pem_bundle(certificates)?)?.clone();
+        Ok(OutgoingSecurity::new().with_signature(key).with_certificate(certificate))
     }
 
     /// Adds a time stamp. Messages expire after 300 s.
@@ -139,7 +135,8 @@ impl OutgoingSecurity {
         OutgoingSecurity { key: Some(Arc::new(key)), ..self }
     }
 
-    /// Sets the certificate of the key. It is sent with each message, unless another form is set.
+    /// Sets the certificate of the key. It is sent with each message, unless another form is set. The certificate of another key is an
+    /// error when a message is secured; [`Certificate::of_key`] finds the right one among several.
     #[must_use]
     pub fn with_certificate(self, certificate: Certificate) -> Self {
         OutgoingSecurity { certificate: Some(certificate), ..self }
@@ -151,11 +148,20 @@ impl OutgoingSecurity {
         OutgoingSecurity { form, ..self }
     }
 
-    /// Sets the parts that are signed if they are in a message. At least one of them has to be. The default is the body, the time stamp,
-    /// the user name, the assertion, the header blocks of WS-Addressing and the attachments.
+    /// Sets the parts that are signed. A message that lacks one of them is not sent, so that no header block goes unsigned because its
+    /// name is written differently here; but there may be no attachments and no header blocks of WS-Addressing. The default is the
+    /// body, and the time stamp, the user name, the assertion, the header blocks of WS-Addressing and the attachments of messages that
+    /// have them.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
-        OutgoingSecurity { signed: parts.into_iter().collect(), ..self }
+        OutgoingSecurity { signed: PartsToSign::named(parts), ..self }
+    }
+
+    /// Adds parts that are signed in messages that have them, such as a header block of some of the messages.
+    #[must_use]
+    pub fn with_signed_if_present(mut self, parts: impl IntoIterator<Item = Part>) -> Self {
+        self.signed.add_if_present(parts);
+        self
     }
 
     /// Sets the hash function of the digests. The default is SHA-256.
@@ -288,7 +294,10 @@ impl OutgoingSecurity {
             return Ok(SecuredMessage { message: text.to_owned(), value: None });
         }
         let signed: Vec<(String, Vec<Edit>)> = match self.key {
-            Some(_) => self.parts_with_ids(text, &envelope, &mut ids),
+            Some(_) => {
+                self.check_presence(&envelope)?;
+                self.parts_with_ids(text, &envelope, &mut ids)
+            }
             None => Vec::new(),
         };
         let (in_message, edits): (Vec<SignedPart>, Vec<Vec<Edit>>) =
@@ -345,130 +354,32 @@ impl OutgoingSecurity {
         Ok(SecuredMessage { message, value: Some(value) })
     }
 
-    /// Writes what is in the header block before the signature.
-    fn block(
-        &self,
-        envelope: &Envelope<'_>,
-        assertion: Option<&SentAssertion>,
-        ids: &mut Ids<'_>,
-    ) -> Result<SecurityBlock, Error> {
-        let now = (self.clock)();
-        let mut content = String::new();
-        let mut targets = Vec::new();
-        let mut timestamp = None;
-        if let Some(lifetime) = self.lifetime {
-            // Two equal messages of one millisecond would have equal signatures, and be taken for one that is sent again.
-            let mut random = [0; 8];
-            crypto::fill(&mut random)?;
-            let id = ids.fresh(&format!("time-{:016x}", u64::from_be_bytes(random)));
-            let expires = now.checked_add(lifetime).unwrap_or(now);
-            let _ = write!(
-                content,
-                "<wsu:Timestamp xmlns:wsu=\"{WSU}\" wsu:Id=\"{id}\"><wsu:Created>{}</wsu:Created><wsu:Expires>{}</wsu:Expires></wsu:Timestamp>",
-                in_milliseconds(now),
-                in_milliseconds(expires)
-            );
-            timestamp = self.signed.contains(&Part::Timestamp).then_some((id, content.len()));
-        }
-        if let Some(assertion) = assertion {
-            content.push_str(&assertion.text);
-            if self.key.is_some() && self.signed.contains(&Part::Assertion) {
-                let reference = ids.fresh("reference");
-                content.push_str(&assertion.reference(Some(&reference)));
-                let is_signed = !assertion.index.signatures.is_empty();
-                targets.push(SignedPart::Token { reference, token: assertion.id.clone(), is_signed });
-            }
-        }
-        let mut key_info = String::new();
-        match (&self.key, &self.certificate, assertion) {
-            (Some(_), _, Some(assertion)) if self.has_key_of_subject => key_info = assertion.reference(None),
-            (Some(_), _, None) if self.has_key_of_subject => {
-                let message = "a signature with the key of an assertion's subject, and no assertion";
-                return Err(Error::new(ErrorKind::Key, message));
-            }
-            (Some(_), Some(certificate), _) => key_info = self.token_reference(certificate, ids, &mut content)?,
-            _ => {}
-        }
-        if let Some(username) = &self.username {
-            let id = ids.fresh("user");
-            let mut nonce = [0; 16];
-            crypto::fill(&mut nonce)?;
-            content.push_str(&username.write(&id, in_milliseconds(now), &nonce)?);
-            targets.extend(self.signed.contains(&Part::Username).then_some(SignedPart::Element(id)));
-        }
-        let header = match envelope.prefix.as_str() {
-            "" => "Header".to_owned(),
-            prefix => format!("{prefix}:Header"),
-        };
-        let namespace = envelope.version.namespace();
-        let mut start = format!("<wsse:Security xmlns:wsse=\"{WSSE}\" xmlns:wsu=\"{WSU}\"");
-        if self.must_understand || self.role.is_some() {
-            let _ = write!(start, " xmlns:env=\"{namespace}\"");
-        }
-        if self.must_understand {
-            start.push_str(" env:mustUnderstand=\"1\"");
-        }
-        if let Some(role) = &self.role {
-            let _ = write!(start, " env:{}=\"{}\"", envelope.version.role_attribute(), escaped(role));
-        }
-        if assertion.is_some() {
-            // A default namespace around the assertion would be that of elements in it that have none.
-            start.push_str(" xmlns=\"\"");
-        }
-        start.push('>');
-        Ok(SecurityBlock { start, content, timestamp, key_info, targets, header })
+    /// Returns whether a signature covers the part, if a message has it.
+    pub(super) fn signs(&self, part: &Part) -> bool {
+        self.key.is_some() && self.signed.contains(part)
     }
 
-    /// Writes the reference to the certificate, and the token, if it is in the message.
-    fn token_reference(
-        &self,
-        certificate: &Certificate,
-        ids: &mut Ids<'_>,
-        content: &mut String,
-    ) -> Result<String, Error> {
-        let reference = match self.form {
-            CertificateForm::Token => {
-                let id = ids.fresh("token");
-                let _ = write!(
-                    content,
-                    "<wsse:BinarySecurityToken EncodingType=\"{BASE64_BINARY}\" ValueType=\"{X509_V3}\" wsu:Id=\"{id}\">{}</wsse:BinarySecurityToken>",
-                    STANDARD.encode(certificate.der())
-                );
-                format!("<wsse:Reference URI=\"#{id}\" ValueType=\"{X509_V3}\"/>")
-            }
-            CertificateForm::IssuerSerial => format!(
-                "<ds:X509Data><ds:X509IssuerSerial><ds:X509IssuerName>{}</ds:X509IssuerName><ds:X509SerialNumber>{}</ds:X509SerialNumber></ds:X509IssuerSerial></ds:X509Data>",
-                escaped(&certificate.issuer()),
-                certificate.serial_number()
-            ),
-            CertificateForm::KeyIdentifier => {
-                let identifier = certificate.key_identifier().ok_or_else(|| {
-                    Error::new(
-                        ErrorKind::Key,
-                        "the certificate has no SubjectKeyIdentifier, by which it is to be named",
-                    )
-                })?;
-                format!(
-                    "<wsse:KeyIdentifier EncodingType=\"{BASE64_BINARY}\" ValueType=\"{X509_KEY_IDENTIFIER}\">{}</wsse:KeyIdentifier>",
-                    STANDARD.encode(identifier)
-                )
-            }
-            CertificateForm::Thumbprint => {
-                let mut digest = crypto::digest(DigestAlgorithm::Sha1)?;
-                digest.update(certificate.der());
-                format!(
-                    "<wsse:KeyIdentifier EncodingType=\"{BASE64_BINARY}\" ValueType=\"{THUMBPRINT_SHA1}\">{}</wsse:KeyIdentifier>",
-                    STANDARD.encode(digest.finish())
-                )
-            }
+    /// Checks that the parts are there that have to be.
+    fn check_presence(&self, envelope: &Envelope<'_>) -> Result<(), Error> {
+        let is_there = |part: &Part| match part {
+            Part::Timestamp => self.lifetime.is_some(),
+            Part::Username => self.username.is_some(),
+            Part::Assertion => self.assertion.is_some(),
+            part => !envelope.ranges(part).is_empty(),
         };
-        Ok(format!("<wsse:SecurityTokenReference>{reference}</wsse:SecurityTokenReference>"))
+        match self.signed.absent(is_there) {
+            None => Ok(()),
+            Some(part) => {
+                let message = format!("{part} is to be signed, and the message has none");
+                Err(Error::new(ErrorKind::Reference, message))
+            }
+        }
     }
 
     /// Returns the ids of the parts of the message that are signed, and the changes that give them ids.
     fn parts_with_ids(&self, text: &str, envelope: &Envelope<'_>, ids: &mut Ids<'_>) -> Vec<(String, Vec<Edit>)> {
         let mut ranges: Vec<&Range<usize>> = Vec::new();
-        for part in &self.signed {
+        for part in self.signed.iter() {
             ranges.extend(envelope.ranges(part).into_iter().map(|(range, _)| range));
         }
         ranges.sort_by_key(|range| range.start);
@@ -532,87 +443,11 @@ impl OutgoingSecurity {
     }
 }
 
-/// The header block that is added.
-struct SecurityBlock {
-    start: String,
-    content: String,
-    /// The id of the time stamp, if it is to be signed, and where it ends. The content begins with it.
-    timestamp: Option<(String, usize)>,
-    /// The content of the signature's `KeyInfo`.
-    key_info: String,
-    /// What else of the block is signed.
-    targets: Vec<SignedPart>,
-    /// The qualified name of a header of the envelope.
-    header: String,
-}
-
 /// A message that is to be sent.
 pub(super) struct SecuredMessage {
     pub(super) message: String,
     /// The value of its signature, if it has one.
     pub(super) value: Option<Vec<u8>>,
-}
-
-impl SecurityBlock {
-    /// Returns the time stamp with its id, if it is to be signed. It is written in canonical form.
-    fn signed_timestamp(&self) -> Option<(&str, &str)> {
-        let (id, end) = self.timestamp.as_ref()?;
-        Some((id, &self.content[..*end]))
-    }
-
-    /// Adds what confirms the signature values of a request. A request without signatures is confirmed, too.
-    fn confirm(&mut self, values: Option<&[Vec<u8>]>, ids: &mut Ids<'_>) {
-        let Some(values) = values else { return };
-        let all = values.iter().map(|value| Some(value.as_slice()));
-        for value in all.chain(values.is_empty().then_some(None)) {
-            let id = ids.fresh("confirmed");
-            Confirmed::write(value, &id, &mut self.content);
-            self.targets.push(SignedPart::Element(id));
-        }
-    }
-
-    /// Inserts the block and the other changes into a message. Returns the offset of the signature, too.
-    fn insert(&self, text: &str, envelope: &Envelope<'_>, edits: &[Edit], signature: &str) -> (String, usize) {
-        let SecurityBlock { start, content, header, .. } = self;
-        let block = |before: &str, after: &str| {
-            let before = format!("{before}{start}{content}");
-            (before.len(), format!("{before}{signature}</wsse:Security>{after}"))
-        };
-        let (range, (signature_in_edit, inserted)) = match &envelope.header {
-            None => {
-                let at = envelope.body.start;
-                (at..at, block(&format!("<{header}>"), &format!("</{header}>")))
-            }
-            Some(range) if text[range.clone()].ends_with("/>") => {
-                let name = &text[range.start + 1..range.start + end_of_name(&text[range.clone()])];
-                (range.end - 2..range.end, block(">", &format!("</{name}>")))
-            }
-            Some(range) => {
-                let at = text[..range.end].rfind("</").unwrap_or(range.end);
-                (at..at, block("", ""))
-            }
-        };
-        let before = edits.iter().filter(|edit| edit.range.start <= range.start);
-        let before = before.map(|edit| edit.text.len() - edit.range.len()).sum::<usize>();
-        let at = range.start + before + signature_in_edit;
-        let place = Edit { range, text: inserted };
-        (edited(text, edits.iter().chain([&place])), at)
-    }
-}
-
-/// Returns a text with changes.
-fn edited<'e>(text: &str, edits: impl Iterator<Item = &'e Edit>) -> String {
-    let mut edits: Vec<&Edit> = edits.collect();
-    edits.sort_by_key(|edit| edit.range.start);
-    let added: usize = edits.iter().map(|edit| edit.text.len()).sum();
-    let (mut out, mut copied) = (String::with_capacity(text.len() + added), 0);
-    for edit in edits {
-        out.push_str(&text[copied..edit.range.start]);
-        out.push_str(&edit.text);
-        copied = edit.range.end;
-    }
-    out.push_str(&text[copied..]);
-    out
 }
 
 /// What is signed.
@@ -653,17 +488,6 @@ impl Ids<'_> {
             number += 1;
         }
     }
-}
-
-/// Many receivers read no more than milliseconds.
-fn in_milliseconds(time: SystemTime) -> DateTime {
-    let moment = DateTime::from(time);
-    DateTime { nanosecond: moment.nanosecond / 1_000_000 * 1_000_000, ..moment }
-}
-
-/// Returns the length of `<` and the name at the beginning of a start tag.
-fn end_of_name(tag: &str) -> usize {
-    tag.find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or(tag.len())
 }
 
 /// Returns a prefix that the message declares nowhere, or only for the namespace of ids.

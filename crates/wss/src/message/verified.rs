@@ -19,10 +19,16 @@ pub struct VerifiedMessage {
     pub(super) accepted: Option<usize>,
     pub(super) username: Option<String>,
     pub(super) assertion: Option<(Assertion, ConfirmationMethod)>,
+    /// The role that the policy applies to.
+    pub(super) role: Option<String>,
+    /// Where the block of WS-Security begins.
+    pub(super) block: Option<usize>,
     pub(super) values: Vec<Vec<u8>>,
     pub(super) confirmed: Vec<Confirmed>,
     /// Where the elements are that stand for parts, if one of them is signed.
     pub(super) included: Vec<usize>,
+    /// What the layer around has verified.
+    pub(super) outer: Option<Box<VerifiedMessage>>,
 }
 
 impl VerifiedMessage {
@@ -56,6 +62,22 @@ impl VerifiedMessage {
     /// Returns how the subject of the assertion is confirmed, if the policy requires an assertion.
     pub fn confirmation_method(&self) -> Option<ConfirmationMethod> {
         self.assertion.as_ref().map(|(_, confirmation)| *confirmation)
+    }
+
+    /// Returns the role of the `Security` that the policy [applies to](super::Policy::with_role). `None` is the ultimate receiver.
+    pub fn role(&self) -> Option<&str> {
+        self.role.as_deref()
+    }
+
+    /// Returns what the [layer](super::SecurityLayer) around the layer of this message has verified. A request passes the outer layer
+    /// first, and its handler finds what the innermost one has verified.
+    pub fn outer(&self) -> Option<&VerifiedMessage> {
+        self.outer.as_deref()
+    }
+
+    /// Returns where the block of WS-Security begins, if there is one.
+    pub(super) fn block(&self) -> Option<usize> {
+        self.block
     }
 
     /// Returns the values of the verified signatures, which an answer may confirm.

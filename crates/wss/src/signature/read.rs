@@ -207,13 +207,12 @@ impl<'r, 'a> Elements<'r, 'a> {
     }
 
     pub(crate) fn base64(&mut self, tag: StartTag<'_>) -> Result<Vec<u8>, Error> {
-        let mut text = self.text()?;
+        let text = self.text()?;
         if text.len() > MAX_BINARY {
             let message = format!("{} has more than {MAX_BINARY} bytes, which is the limit", self.shown(tag.name));
             return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
         }
-        text.retain(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
-        BASE64.decode(&text).map_err(|_| {
+        decoded(text).ok_or_else(|| {
             let message = format!("{} is not base64", self.shown(tag.name));
             Error::new(ErrorKind::Malformed, message).at(tag.offset)
         })
@@ -222,8 +221,7 @@ impl<'r, 'a> Elements<'r, 'a> {
     /// Returns the value of an attribute in base64, if there is one.
     pub(crate) fn base64_attribute(&self, tag: StartTag<'_>, local: &str) -> Result<Option<Vec<u8>>, Error> {
         let Some(text) = self.optional_attribute(local) else { return Ok(None) };
-        let decoded = BASE64.decode(text.trim());
-        decoded.map(Some).map_err(|_| {
+        decoded(text).map(Some).ok_or_else(|| {
             let message = format!("the attribute {local} of {} is not base64", self.shown(tag.name));
             Error::new(ErrorKind::Malformed, message).at(tag.offset)
         })
@@ -650,4 +648,10 @@ impl<'r, 'a> Elements<'r, 'a> {
 #[cold]
 fn unsupported(what: &str, uri: &str) -> Error {
     Error::new(ErrorKind::Unsupported, format!("{what} \"{}\" is not supported", excerpt(uri, 100)))
+}
+
+/// Decodes base64, which may be in lines.
+fn decoded(mut text: String) -> Option<Vec<u8>> {
+    text.retain(|c| !matches!(c, ' ' | '\t' | '\n' | '\r'));
+    BASE64.decode(&text).ok()
 }

@@ -10,7 +10,7 @@ use crate::{Error, QName, Reader};
 
 use super::leaves::Leaves;
 use super::output::{XSI_NAMESPACE, prefixes_in};
-use super::written::{canonical_tag, is_canonical_text};
+use super::written::{is_canonical_start_tag, is_canonical_text};
 
 /// The least length of a part, in bytes. Shorter ones gain little.
 const WORTHWHILE: usize = 512;
@@ -254,7 +254,7 @@ fn has_canonical_attributes(reader: &Reader<'_>, begins: usize) -> bool {
     let written = &reader.input().as_bytes()[begins..reader.offset()];
     // A value of `xsi:type` without a prefix means the default namespace.
     let is_type = |attribute: &Attribute<'_>| attribute.namespace == XSI_NAMESPACE && attribute.name.local() == "type";
-    canonical_tag(written) == Some(written.len())
+    is_canonical_start_tag(written)
         && !reader.attributes().any(|attribute| is_type(&attribute) || uses_prefix(reader, attribute.value))
 }
 

@@ -6,6 +6,7 @@ mod cookies;
 mod editor;
 mod files;
 mod parts;
+mod saved;
 mod tap;
 
 use std::borrow::Cow;
@@ -107,6 +108,8 @@ pub(crate) struct Arguments {
     #[arg(short, long, help_heading = "Output")]
     verbose: bool,
     #[command(flatten)]
+    saved: saved::Arguments,
+    #[command(flatten)]
     security: messages::Outgoing,
     #[command(flatten)]
     answer_security: messages::Incoming,
@@ -199,6 +202,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     if let Some(first) = first_files.iter().flatten().find(|first| first.exists()) {
         bail!("{} exists already, and --save overwrites no file", first.display());
     }
+    arguments.saved.expect_places()?;
     let security = arguments.security.of_client(&arguments.answer_security, arguments.dry_run)?;
     let transport = transport(arguments, &url)?;
     let cookies = arguments.cookies.as_deref().map(|file| Jar::open(&transport, file)).transpose()?;
@@ -440,7 +444,10 @@ impl Prepared {
         let added = added_headers(arguments, cookies.as_ref(), &url);
         let tap = match arguments.dry_run {
             true => Tap::dry(transport, added),
-            false => Tap::new(transport, arguments.raw || arguments.verbose, added),
+            false => {
+                let records = arguments.raw || arguments.verbose || arguments.saved.are_given();
+                Tap::new(transport, records, added)
+            }
         };
         let tap = if arguments.security.is_given() { tap.redacted() } else { tap };
         let begun = Instant::now();
@@ -463,6 +470,7 @@ impl Prepared {
                 None
             }),
         };
+        tap.save(&arguments.saved)?;
         if arguments.dry_run {
             return match (tap.print_request(), answer) {
                 (true, _) => Ok(0),

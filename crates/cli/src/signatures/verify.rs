@@ -11,7 +11,7 @@ use castile_wss::{Algorithms, Error, PublicKey, RevocationList, Secret, Trust, V
 use castile_xml::{Limits, Location, visible};
 use serde::Serialize;
 
-use super::{certificates, limits, read, shown_signer};
+use super::{certificates, expect_xml, limits, read, shown_signer};
 use crate::{errors, outcome, output};
 
 const VALID: Style = AnsiColor::Green.on_default().bold();
@@ -186,6 +186,7 @@ fn verify_all(verifier: &DocumentVerifier, arguments: &Arguments) -> anyhow::Res
     let mut verdicts = Vec::new();
     for path in &arguments.documents {
         let document = read(path).map_err(outcome::incomplete)?;
+        expect_xml(&document, path)?;
         let verdict = verdict(path.display().to_string(), &document, verifier.verify(&document));
         if !arguments.json {
             print(&verdict);

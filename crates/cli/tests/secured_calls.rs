@@ -8,6 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
 
 use serde_json::Value as Json;
 
@@ -141,4 +142,91 @@ fn what_was_not_sent_is_recognised() {
     let signature = &json["signatures"][0];
     assert_eq!((signature["indented"].as_bool(), signature["right"].as_bool(), code), (Some(true), Some(false), 1));
     assert_eq!(signature["references"][1]["indented"], true, "{json}");
+}
+
+/// A stored envelope was once parsed and written anew, which broke its signature.
+#[test]
+fn a_signed_envelope_is_sent_as_it_is() {
+    let scratch = tempfile::tempdir().unwrap();
+    let stored = scratch.path().join("request");
+    let file = stored.to_str().unwrap();
+    let dry = ["item=tea", "--dry-run", "--url", "http://127.0.0.1:9/", "--save-request", file];
+    assert!(call(&[&dry[..], &SIGNED].concat()).status.success());
+    let text = std::fs::read_to_string(&stored).unwrap().replace("?>", "?><!-- kept -->\n");
+    std::fs::write(&stored, &text).unwrap();
+    let replay = |options: &[&str]| {
+        let listener = ["call", "orders.wsdl", "Price", "--xml", file, "--url", "http://127.0.0.1:9/", "--dry-run"];
+        castile(&[&listener[..], options].concat())
+    };
+    let copy = scratch.path().join("copy");
+    for (number, options) in [&[][..], &["--wss-ca", "keys/ca.pem"], &["--soap", "1.1"]].iter().enumerate() {
+        let copy = copy.with_extension(number.to_string());
+        let output = replay(&[options, &["--save-request", copy.to_str().unwrap()][..]].concat());
+        assert!(output.status.success(), "{}", said(&output));
+        assert_eq!(std::fs::read_to_string(&copy).unwrap(), text, "{options:?}");
+        // The token of a stored message is as secret as that of another.
+        assert!(String::from_utf8(output.stdout).unwrap().contains(">***</wsse:BinarySecurityToken>"));
+    }
+    for (options, reason) in [
+        (&["--wss-timestamp"][..], "--wss-timestamp would change it"),
+        (&["--soap-header", "keys/holder-of-key.xml"], "--soap-header would change it"),
+        (&["--soap", "1.2"], "it has SOAP 1.1: expected --soap 1.1"),
+    ] {
+        let output = replay(options);
+        let expected = format!("has a Security, so that it can only be sent as it is, and {reason}");
+        assert!(said(&output).contains(&expected), "{}", said(&output));
+        assert_eq!(output.status.code(), Some(2));
+    }
+}
+
+/// SOAP 1.1 §4.2.3: what must be understood and isn't is an error. What need not be understood is none.
+#[test]
+fn answers_may_have_a_security_that_is_not_required() {
+    const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
+    const WSU: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-utility-1.0.xsd";
+    let answer = |must_understand: &str, content: &str| {
+        let security =
+            format!("<s:Header><w:Security xmlns:w=\"{WSSE}\"{must_understand}>{content}</w:Security></s:Header>");
+        ANSWER.replace("HEADER", &security)
+    };
+    let created = humantime::format_rfc3339_seconds(SystemTime::now() - Duration::from_secs(1_200));
+    let old = format!("<u:Timestamp xmlns:u=\"{WSU}\"><u:Created>{created}</u:Created></u:Timestamp>");
+    let (optional, required) = (answer("", &old), answer(" s:mustUnderstand=\"1\"", &old));
+    let none = ANSWER.replace("HEADER", "");
+    let any: &[&str] = &["--wss-answer", "any"];
+    let timestamp: &[&str] = &["--wss-answer", "timestamp"];
+    let mut trusted = vec!["--wss-ca", "keys/ca.pem"];
+    for (answer, options, expected) in [
+        (&none, &[][..], Ok(())),
+        (&optional, &[], Ok(())),
+        (
+            &required,
+            &[],
+            Err(
+                "the answer has a Security that must be understood: --wss-trust and --wss-ca check it, and --wss-answer any ignores it",
+            ),
+        ),
+        (&none, any, Ok(())),
+        (&optional, any, Ok(())),
+        (&required, any, Ok(())),
+        (&none, timestamp, Err("has no <Security>")),
+        (&required, timestamp, Err("more than 300 s ago")),
+        (&required, &[timestamp, &["--wss-skew", "1h"]].concat(), Ok(())),
+        (&none, &trusted, Err("has no <Security>")),
+    ] {
+        let (output, received) = exchange(&[&["item=tea"], options].concat(), answer);
+        let said = said(&output);
+        match expected {
+            Ok(()) => assert!(output.status.success(), "{options:?}: {said}"),
+            Err(reason) => assert!(said.contains(reason) && output.status.code() == Some(3), "{options:?}: {said}"),
+        }
+        // Nothing is added to a request because something is required of its answer.
+        assert!(!String::from_utf8(received.body).unwrap().contains("Security"), "{options:?}");
+    }
+    // It can't be signed and be anything.
+    trusted.extend(any);
+    for options in [&trusted[..], &["--wss-answer", "signed"]] {
+        let output = call(&[&["item=tea", "--url", "http://127.0.0.1:9/"], options].concat());
+        assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    }
 }

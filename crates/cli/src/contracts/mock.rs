@@ -91,6 +91,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     reply_security: messages::Outgoing,
     #[command(flatten)]
+    peer: messages::Peer,
+    #[command(flatten)]
     server: server::Arguments,
 }
 
@@ -159,9 +161,9 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 
 /// Returns what requests must have and what is added to replies, if any option is given.
 fn security(arguments: &Arguments, is_verbose: bool) -> anyhow::Result<Option<SecurityLayer>> {
-    let Arguments { request_security, users, reply_security, .. } = arguments;
-    let replies = reply_security.read(false)?;
-    let Some(policy) = reply_security.of_requests(request_security, users)? else {
+    let Arguments { request_security, users, reply_security, peer, .. } = arguments;
+    let replies = reply_security.read(peer, false)?;
+    let Some(policy) = reply_security.of_requests(request_security, users, peer)? else {
         if replies.is_some() {
             bail!(
                 "replies are secured only if requests are: expected --wss-trust, --wss-ca, --wss-issuer or --wss-users, too"

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::contracts::{problems, source};
 use crate::package::StoredMessage;
-use crate::signatures::messages::{self, Incoming};
+use crate::signatures::messages::{self, Incoming, Peer, Users};
 use crate::{errors, outcome, output};
 use contract::{Contract, Expectation};
 use package::Package;
@@ -58,6 +58,10 @@ pub(crate) struct Arguments {
     most: u16,
     #[command(flatten)]
     security: Incoming,
+    #[command(flatten)]
+    users: Users,
+    #[command(flatten)]
+    peer: Peer,
     /// Check the time stamps and certificates of signed messages at this time, such as 2026-11-29T12:00:00Z, and not now
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak, help_heading = "Message security")]
     at: Option<SystemTime>,
@@ -143,7 +147,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Judge> {
             bail!("{} is a folder, expected a file", file.display());
         }
     }
-    let policy = arguments.security.policy_at(arguments.at)?;
+    let policy = arguments.security.policy_at(&arguments.users, &arguments.peer, arguments.at)?;
     Ok(Judge { contract, policy })
 }
 

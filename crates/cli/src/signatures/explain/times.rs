@@ -6,8 +6,9 @@ use castile::datatypes::DateTime;
 use castile_wss::message::Assertion;
 use serde::Serialize;
 
-/// How old a message may be, and how far the clocks may differ, unless a policy says otherwise.
-const MAX_AGE: Duration = Duration::from_secs(300);
+use crate::signatures::messages::USUAL_AGE;
+
+/// How far the clocks may differ, unless a policy says otherwise.
 const CLOCK_SKEW: Duration = Duration::from_secs(60);
 
 /// Whether something is in time, as a policy with the usual limits sees it.
@@ -25,8 +26,8 @@ pub(super) fn of_message(created: Option<DateTime>, expires: Option<DateTime>, n
     }
     let Some(created) = created else { return wrong("it doesn't say when it was made".to_owned()) };
     match (since(created, now), until(created, now)) {
-        (Some(age), _) if age > MAX_AGE => {
-            wrong(format!("it was made {} ago, where {} s are the usual limit", shown(age), MAX_AGE.as_secs()))
+        (Some(age), _) if age > USUAL_AGE => {
+            wrong(format!("it was made {} ago, where {} s are the usual limit", shown(age), USUAL_AGE.as_secs()))
         }
         (_, Some(ahead)) if ahead > CLOCK_SKEW => {
             let (ahead, skew) = (shown(ahead), CLOCK_SKEW.as_secs());

@@ -130,7 +130,8 @@ pub(super) enum Key {
     },
     SubjectName(String),
     /// In base64, and in hexadecimal as tools show it.
-    KeyIdentifier {
+    #[serde(rename = "key_identifier")]
+    Identifier {
         base64: String,
         hexadecimal: String,
     },
@@ -350,7 +351,7 @@ impl Key {
             ExplainedKey::Subject(name) => Key::SubjectName(name.clone()),
             ExplainedKey::KeyIdentifier(value) => {
                 let Digest { base64, hexadecimal } = Digest::of(value);
-                Key::KeyIdentifier { base64, hexadecimal }
+                Key::Identifier { base64, hexadecimal }
             }
             ExplainedKey::Thumbprint { algorithm, digest } => {
                 let Digest { base64, hexadecimal } = Digest::of(digest);

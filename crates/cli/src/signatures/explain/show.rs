@@ -251,7 +251,7 @@ fn named(key: &Key) -> String {
             format!("the certificate with serial number {} by {}", excerpt(serial_number, 60), excerpt(issuer, 200))
         }
         Key::SubjectName(name) => format!("a certificate of {}", excerpt(name, 200)),
-        Key::KeyIdentifier { base64, hexadecimal } => {
+        Key::Identifier { base64, hexadecimal } => {
             let (base64, hexadecimal) = (excerpt(base64, 100), excerpt(hexadecimal, 100));
             format!("the certificate with the key identifier {base64} (hexadecimal {hexadecimal})")
         }

@@ -149,7 +149,7 @@ fn canonical(explanation: &Explanation, number: usize) -> Option<Vec<String>> {
     let forms = signature.references.iter().map(|reference| {
         let content = reference.content.as_ref().ok()?;
         (content.computed == reference.stated).then_some(())?;
-        content.canonical.clone()
+        content.canonical.as_ref().map(|text| String::from_utf8_lossy(text).into_owned())
     });
     forms.collect()
 }

@@ -90,6 +90,7 @@ const EXAMPLES: [(&str, &[&str]); 19] = [
             "castile call orders.wsdl Place customer.name=Ann item[0].quantity=2",
             "castile call orders.castile GetOrder --json order.json --as-json",
             "castile call orders.wsdl GetOrder orderId=7 --dry-run",
+            "castile call orders.wsdl GetOrder orderId=7 --save-request sent.xml",
             "castile call orders.wsdl GetOrder orderId=7 --user ann --password-file pw.txt",
         ],
     ),
@@ -141,6 +142,7 @@ const EXAMPLES: [(&str, &[&str]); 19] = [
         &[
             "castile sec explain message.xml --ca ca.pem",
             "castile sec explain message.mime --cert partner.pem",
+            "castile sec explain message.xml --at 2026-11-30T12:00:00Z --json",
             "castile sec explain message.xml --canonical '#body-1'",
             "castile sec explain message.xml --expected '#body-1=sent.txt'",
         ],

@@ -48,7 +48,14 @@ impl StoredMessage {
             let charset = media_type.parameter("charset").and_then(Charset::of_label);
             return Ok(StoredMessage { bytes, charset, related: None });
         }
-        Ok(StoredMessage { bytes, charset: None, related: Some(Related::parse(&content_type)?) })
+        let related = Related::parse(&content_type)?;
+        if bytes.trim_ascii_start().starts_with(b"<") {
+            bail!(
+                "its Content-Type is that of a package, and it is an envelope alone, as `castile call` shows it: \
+                 `castile call --save-request` writes the whole package"
+            );
+        }
+        Ok(StoredMessage { bytes, charset: None, related: Some(related) })
     }
 
     /// Returns the message as if it had arrived.
@@ -102,7 +109,7 @@ fn head(bytes: &[u8]) -> anyhow::Result<Option<(usize, Option<String>)>> {
     };
     let mut fields: Vec<(String, String)> = Vec::new();
     for (number, line) in text.lines().enumerate() {
-        let is_first = number == 0 && (line.starts_with("HTTP/") || line.contains(" HTTP/"));
+        let is_first = number == 0 && (line.starts_with("HTTP/") || is_request_line(line));
         match (line.split_once(':'), fields.last_mut()) {
             _ if is_first || line.is_empty() => {}
             (_, Some((_, value))) if line.starts_with([' ', '\t']) => *value += line,
@@ -117,6 +124,12 @@ fn head(bytes: &[u8]) -> anyhow::Result<Option<(usize, Option<String>)>> {
         bail!("its body has the content encoding {coding}, expected the decoded body");
     }
     Ok(Some((end, field("content-type").cloned())))
+}
+
+/// Returns whether a line begins a request. `castile call --dry-run` shows it without the version of HTTP.
+fn is_request_line(line: &str) -> bool {
+    let method = line.split(' ').next().unwrap_or_default();
+    line.contains(' ') && !method.is_empty() && method.bytes().all(|byte| byte.is_ascii_uppercase())
 }
 
 /// Returns the boundary of a package without a header.
@@ -152,6 +165,11 @@ mod tests {
         assert_eq!(read(&format!("Content-Type: {related}\r\n\r\n{packed}"), None), one);
         assert_eq!(read(&format!("HTTP/1.1 200 OK\r\nContent-Type: {related}\r\n\r\n{packed}"), None), one);
         assert_eq!(read("POST / HTTP/1.1\nContent-Type: text/xml\n\n<e/>", None), plain);
+        // As `castile call --dry-run` shows it.
+        assert_eq!(read("POST http://a/b\ncontent-type: text/xml\n\n<e/>", None), plain);
+        let shown = format!("POST http://a/\nContent-Type: {related}\n\n<e/>\nattachment: image/png");
+        let error = StoredMessage::of(shown.into(), None).unwrap_err().to_string();
+        assert!(error.contains("--save-request"), "{error}");
         assert_eq!(read(packed, Some("multipart/related; boundary=b; start=\"<a>\"")), ("x".to_owned(), 1));
     }
 }

@@ -31,6 +31,17 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
+/// Checks that a file is a message or a document, and no certificate or key.
+fn expect_xml(bytes: &[u8], path: &Path) -> anyhow::Result<()> {
+    let shown = path.display();
+    let Some(label) = bytes.trim_ascii_start().strip_prefix(b"-----BEGIN ") else { return Ok(()) };
+    let label: String = label.iter().take_while(|byte| **byte != b'-').map(|byte| char::from(*byte)).collect();
+    bail!(
+        "{shown} is a PEM file with {}, expected a message or a document: certificates and keys are given with options such as --cert",
+        castile_xml::excerpt(&label, 60)
+    )
+}
+
 /// Returns the limits of documents, which are files of the caller.
 fn limits() -> Limits {
     let mut limits = Limits::default();

@@ -1,27 +1,31 @@
 //! Why is a signature valid or not?
 
+mod claims;
+
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::time::SystemTime;
 
+use bytes::Bytes;
 use castile_datatypes::DateTime;
 use castile_mime::{ContentId, Packaging};
 use castile_soap::Received;
-use castile_xml::{Charset, DocumentEntity, decode};
+use castile_xml::{Charset, DocumentEntity, decode, excerpt};
+
+pub use claims::{ExplainedAssertion, ExplainedConfirmation, ExplainedKey, ExplainedUsername};
 
 use crate::algorithm::Algorithms;
-use crate::assertion::Assertion;
 use crate::certificate::Certificate;
 use crate::included::PartsInside;
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
-use crate::message::{Outline, StoredParts, is_envelope};
+use crate::message::{Outline, OutlinedSignature, StoredParts, is_envelope};
 use crate::signature::Signature;
 use crate::trust::{Signer, Trust};
 use crate::verify::explain::{Explained, OpenContent};
 use crate::verify::{Scope, Source, Verification, VerifiedContent};
-use crate::{DigestAlgorithm, Error, SignatureAlgorithm};
+use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm, crypto};
 
 /// What is known about the signatures of a message or a document. It is for people: nothing in it is accepted.
 #[derive(Clone, Debug)]
@@ -71,8 +75,10 @@ pub struct ExplainedSecurity {
     pub range: Range<usize>,
     /// When the message was made, and when it expires, if there is a time stamp.
     pub times: Option<(Option<DateTime>, Option<DateTime>)>,
-    /// What the assertions in it say, whoever made them.
-    pub assertions: Vec<Assertion>,
+    /// The user name in it.
+    pub username: Option<ExplainedUsername>,
+    /// The assertions in it, also those inside references to them, in document order.
+    pub assertions: Vec<ExplainedAssertion>,
     /// What is wrong with it. If it can't be read, its signatures are not explained.
     pub problem: Option<Error>,
 }
@@ -85,12 +91,20 @@ pub struct ExplainedSignature {
     pub range: Range<usize>,
     /// The algorithm.
     pub algorithm: SignatureAlgorithm,
-    /// Who made it, or why nobody is trusted to have made it.
+    /// Who made it, or why nobody is trusted to have made it. The subject of an assertion is, if the assertion has a right
+    /// signature of somebody who is trusted.
     pub signer: Result<Signer, Error>,
+    /// What it says about its key.
+    pub keys: Vec<ExplainedKey>,
+    /// The ids of the assertions of the message whose subject has this key.
+    pub subjects: Vec<String>,
     /// The certificate that it brings with it.
     pub claimed: Option<Certificate>,
     /// Whether its value was made for `SignedInfo` with the key that it names or brings with it.
     pub value: Result<(), Error>,
+    /// Whether it is wrong, and would be right without the white space between the elements of `SignedInfo`: somebody has indented the
+    /// message.
+    pub is_indented: bool,
     /// The canonical form of `SignedInfo`.
     pub signed_info: Result<String, Error>,
     /// What it refers to.
@@ -119,10 +133,13 @@ pub struct ExplainedReference {
 pub struct ExplainedContent {
     /// Where it is.
     pub place: VerifiedContent,
-    /// The canonical form, which is what is digested. `None` for content outside the document, and for attachments.
-    pub canonical: Option<String>,
+    /// The canonical form, which is what is digested. `None` for content outside the document, and for attachments that are too long
+    /// to be kept.
+    pub canonical: Option<Bytes>,
     /// The digest of it.
     pub computed: Vec<u8>,
+    /// Whether the digest is wrong, and would be right without the white space between elements: somebody has indented the content.
+    pub is_indented: bool,
     /// The first prefix that a value uses and whose declaration is not in the canonical form.
     pub unsigned_prefix: Option<String>,
     /// The attachments that `xop:Include` elements in it stand for. Their text is in the canonical form.
@@ -201,9 +218,11 @@ impl Draft {
                     outline.includes.as_ref().map(|includes| PartsInside { includes, kept: Cell::new(Some(kept)) });
                 let scope = Scope::Message(&block.tokens);
                 let verification = verification(&outline.index, scope, outline.fault_prefix.clone(), included);
-                let explained = block.signatures.iter();
-                signatures
-                    .extend(explained.map(|(signature, range)| Ok(verification.explain(range, signature, trust))));
+                signatures.extend(block.signatures.iter().map(|OutlinedSignature { signature, range, subjects }| {
+                    let mut explained = verification.explain(range, signature, trust);
+                    explained.0.subjects.clone_from(subjects);
+                    Ok(explained)
+                }));
             }
             security = outline.security.into_iter().map(|block| block.explained).collect();
             parts = outline.parts;
@@ -244,7 +263,9 @@ impl Draft {
 
     fn finish(self, attachments: Vec<Option<ContentId>>) -> Explanation {
         let Draft { text, parts, security, signatures, left: _ } = self;
-        let signatures: Vec<_> = signatures.into_iter().map(|explained| Ok(explained?.0)).collect();
+        let mut signatures: Vec<_> = signatures.into_iter().map(|explained| Ok(explained?.0)).collect();
+        signatures.iter_mut().flatten().for_each(find_indented);
+        security.iter().for_each(|security| confirm_subjects(security, &mut signatures));
         let signed_by = |is_it: &dyn Fn(&ExplainedContent) -> bool| {
             let refers = |signature: &Result<ExplainedSignature, Error>| {
                 let references = signature.iter().flat_map(|signature| &signature.references);
@@ -264,6 +285,83 @@ impl Draft {
         });
         let attachments = attachments.collect();
         Explanation { text, parts, attachments, security, signatures }
+    }
+}
+
+/// Finds out which content was indented.
+fn find_indented(signature: &mut ExplainedSignature) {
+    for ExplainedReference { algorithm, stated, content, .. } in &mut signature.references {
+        let Ok(content) = content else { continue };
+        let Some(Ok(text)) = content.canonical.as_deref().map(std::str::from_utf8) else { continue };
+        let is_attached = matches!(content.place, VerifiedContent::Attachment { .. });
+        if content.computed == *stated || is_attached {
+            continue;
+        }
+        let Some(flat) = without_space(text) else { continue };
+        let computed = crypto::digest(*algorithm).map(|mut digest| {
+            digest.update(flat.as_bytes());
+            digest.finish()
+        });
+        content.is_indented = computed.as_ref() == Ok(stated);
+    }
+}
+
+/// Returns a canonical form without the white space between its elements. `None` if there is none. An attribute has no `<` in this form.
+pub(crate) fn without_space(text: &str) -> Option<String> {
+    let mut flat = String::with_capacity(text.len());
+    for piece in text.split_inclusive('>') {
+        let rest = piece.trim_start_matches([' ', '\t', '\r', '\n']);
+        let is_between = rest.starts_with('<') && !flat.is_empty();
+        flat.push_str(if is_between { rest } else { piece });
+    }
+    (flat.len() < text.len()).then_some(flat)
+}
+
+/// Finds out which signatures are by the subject of an assertion that somebody who is trusted has signed.
+fn confirm_subjects(security: &ExplainedSecurity, signatures: &mut [Result<ExplainedSignature, Error>]) {
+    let is_vouched_for = |ExplainedAssertion { assertion, signature, .. }: &&ExplainedAssertion| {
+        let own = signatures.iter().flatten().find(|own| Some(&own.range) == signature.as_ref());
+        own.is_some_and(|own| own.is_right() && own.signer.is_ok() && own.is_of(&assertion.range))
+    };
+    let vouched: Vec<&String> =
+        security.assertions.iter().filter(is_vouched_for).map(|explained| &explained.assertion.id).collect();
+    for signature in signatures.iter_mut().flatten().filter(|signature| security.contains(&signature.range)) {
+        let Some(first) = signature.subjects.first() else { continue };
+        if !signature.signer.as_ref().is_err_and(|error| error.kind() == ErrorKind::UnknownKey) {
+            continue;
+        }
+        signature.signer = match signature.subjects.iter().find(|id| vouched.contains(id)) {
+            Some(id) => Ok(Signer::Subject(id.clone())),
+            None => {
+                let message = format!(
+                    "its key is that of the subject of the assertion \"{}\", which has no right signature of somebody who is trusted",
+                    excerpt(first, 60)
+                );
+                Err(Error::new(ErrorKind::UnknownKey, message))
+            }
+        };
+    }
+}
+
+impl ExplainedSignature {
+    /// Returns whether its value and all its digests are right. It says nothing about who made it.
+    pub fn is_right(&self) -> bool {
+        self.value.is_ok() && self.references.iter().all(ExplainedReference::is_right)
+    }
+
+    /// Returns whether it is over exactly this element, itself left out.
+    fn is_of(&self, range: &Range<usize>) -> bool {
+        self.references
+            .iter()
+            .flat_map(|reference| &reference.content)
+            .any(|content| matches!(&content.place, VerifiedContent::Element { range: signed, .. } if signed == range))
+    }
+}
+
+impl ExplainedReference {
+    /// Returns whether the content has the digest that is stated, and the declarations of all prefixes in it are signed.
+    pub fn is_right(&self) -> bool {
+        self.content.as_ref().is_ok_and(|content| content.computed == self.stated && content.unsigned_prefix.is_none())
     }
 }
 

@@ -34,8 +34,9 @@ pub use certificate::Certificate;
 pub use crypto::SigningKey;
 pub use error::{Error, ErrorKind};
 pub use explain::{
-    ExplainedAttachment, ExplainedContent, ExplainedPart, ExplainedReference, ExplainedSecurity, ExplainedSignature,
-    Explanation, explain, explain_message,
+    ExplainedAssertion, ExplainedAttachment, ExplainedConfirmation, ExplainedContent, ExplainedKey, ExplainedPart,
+    ExplainedReference, ExplainedSecurity, ExplainedSignature, ExplainedUsername, Explanation, explain,
+    explain_message,
 };
 pub use key::{Curve, PrivateKey, PublicKey, Secret};
 pub use limits::Limits;

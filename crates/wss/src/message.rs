@@ -51,7 +51,7 @@ pub use assertions::AssertionPolicy;
 pub use client::ClientSecurity;
 pub use layer::{Secured, SecurityLayer};
 pub(crate) use memory::run;
-pub(crate) use outline::{Outline, is_envelope};
+pub(crate) use outline::{Outline, OutlinedSignature, is_envelope};
 pub use part::Part;
 pub(crate) use parts::SentIncludes;
 pub use policy::Policy;

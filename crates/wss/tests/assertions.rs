@@ -10,7 +10,7 @@ use castile_wss::document::{DocumentSigner, Place};
 use castile_wss::message::{
     AssertionPolicy, ConfirmationMethod, OutgoingSecurity, Part, Policy, SamlVersion, VerifiedMessage,
 };
-use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Signer, SigningKey, Trust, explain};
+use castile_wss::{Certificate, Error, ErrorKind, ExplainedKey, PrivateKey, Signer, SigningKey, Trust, explain};
 use castile_xml::c14n::{Algorithm, Method, Subset, Version};
 use futures_util::FutureExt;
 use rcgen::{CertificateParams, KeyPair};
@@ -899,6 +899,9 @@ fn explanations_name_assertions() {
     let [security] = explained.security.as_slice() else { panic!("{explained:?}") };
     assert!(security.problem.is_none(), "{explained:?}");
     let [assertion] = security.assertions.as_slice() else { panic!("{explained:?}") };
+    let own = explained.signatures[0].as_ref().unwrap();
+    assert_eq!(assertion.signature.as_ref(), Some(&own.range));
+    let assertion = &assertion.assertion;
     assert_eq!((assertion.issuer.as_str(), assertion.subject.name.as_deref()), ("urn:sts", Some("ann@example.org")));
     assert_eq!(assertion.confirmation_methods, [SenderVouches]);
     // Its signature, and that of the message, which covers it.
@@ -915,12 +918,31 @@ fn explanations_name_assertions() {
             assert_eq!(reference.content.as_ref().unwrap().computed, reference.stated);
         }
     }
-    // The key of a subject: it is right, and nobody is trusted for it.
-    let message = secured(&sending(HolderOfKey, &crate::assertion(Saml20, HolderOfKey)));
-    let explained = explain(message.as_bytes(), &trust, now()).unwrap();
-    let signature = explained.signatures[1].as_ref().unwrap();
-    assert_eq!(signature.value, Ok(()));
-    assert_eq!(signature.signer.as_ref().unwrap_err().kind(), ErrorKind::UnknownKey);
+}
+
+/// Whoever has the key of a subject is the subject, if the assertion is one of an issuer who is trusted.
+#[test]
+fn explanations_trust_subjects_of_trusted_issuers() {
+    for version in [Saml11, Saml20] {
+        let message = secured(&sending(HolderOfKey, &assertion(version, HolderOfKey)));
+        let signature = |message: &str, trust: &Trust| {
+            let explained = explain(message.as_bytes(), trust, now()).unwrap();
+            let of_subject = explained.signatures.iter().flatten().find(|one| !one.subjects.is_empty());
+            of_subject.unwrap().clone()
+        };
+        let sts = Trust::new().with_certificate(STS.certificate.clone());
+        let found = signature(&message, &sts);
+        assert_eq!(found.keys, [ExplainedKey::OfAssertion]);
+        assert_eq!((found.value, found.signer), (Ok(()), Ok(Signer::Subject(found.subjects[0].clone()))));
+        // Nobody vouches for it, or for something else.
+        let changed = message.replace("ann@example.org", "eve@example.org");
+        for (message, trust) in [(&message, &Trust::new()), (&message, &GATEWAY.trust()), (&changed, &sts)] {
+            let found = signature(message, trust);
+            let error = found.signer.unwrap_err();
+            assert_eq!((found.value, error.kind()), (Ok(()), ErrorKind::UnknownKey));
+            assert!(error.message().contains("no right signature of somebody who is trusted"), "{error}");
+        }
+    }
 }
 
 /// Every seventh byte of an assertion is changed in several ways. What is accepted says the same.

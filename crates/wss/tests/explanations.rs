@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use castile_mime::{Attachments, ContentId, Packaging, Part as Attached};
 use castile_soap::Received;
 use castile_wss::document::DocumentSigner;
-use castile_wss::message::{OutgoingSecurity, Part};
+use castile_wss::message::{CertificateForm, OutgoingSecurity, Part, PasswordForm, UsernameToken};
 use castile_wss::{
-    Certificate, ErrorKind, Explanation, PrivateKey, Secret, Signer, Trust, VerifiedContent, explain, explain_message,
+    Certificate, ErrorKind, ExplainedKey, Explanation, PrivateKey, Secret, Signer, Trust, VerifiedContent, explain,
+    explain_message,
 };
 use castile_xml::Charset;
 use futures_util::FutureExt;
@@ -103,6 +104,14 @@ fn attachments_are_right_changed_or_missing() {
         })
         .collect();
     assert_eq!(exact, [true, false, false]);
+    // What is digested of a text has the line ends of MIME, and of XML other spellings.
+    let canonical = |uri: &str| {
+        let reference = signature.references.iter().find(|reference| reference.uri == uri);
+        reference.unwrap().content.as_ref().unwrap().canonical.clone().unwrap()
+    };
+    assert_eq!(canonical("cid:photo@b"), PHOTO.2);
+    assert_eq!(canonical("cid:note@b"), b"It rains.\r\n"[..]);
+    assert_eq!(canonical("cid:list@b"), b"<list><item n=\"1\"></item></list>"[..]);
 
     // One is changed, one is missing, one can't be made canonical, and one was not signed.
     let explained = explain(&[
@@ -142,7 +151,7 @@ fn parts_that_stand_in_the_body_are_in_its_canonical_form() {
         signature.references.iter().find(|reference| reference.uri.starts_with("#body")).unwrap().content.clone()
     };
     let content = body(&explained).unwrap();
-    let text = content.canonical.unwrap();
+    let text = String::from_utf8(content.canonical.unwrap().into()).unwrap();
     assert!(text.ends_with("<a>iVBORw0KGgoA/w==</a><b>then</b><c>SXQgcmFpbnMuCg==</c></s:Body>"), "{text}");
     assert_eq!(content.included.len(), 2);
 
@@ -156,6 +165,75 @@ fn parts_that_stand_in_the_body_are_in_its_canonical_form() {
     // Where elements have no meaning, the body is what it looks like.
     let explained = received(&message, Packaging::Attachments, &[PHOTO, NOTE, LIST]);
     assert!(outcomes(&explained).contains(&("#body", Ok(false))), "{explained:?}");
+}
+
+/// What is wrong with a prefix of an attachment is said beside its digest.
+#[test]
+fn unsigned_prefixes_of_attachments_are_named() {
+    const TYPED: &[u8] = b"<list xmlns:p='urn:p' xmlns:i='http://www.w3.org/2001/XMLSchema-instance' i:type='p:t'/>";
+    let list = (LIST.0, LIST.1, TYPED);
+    let security = signing();
+    let plain = (LIST.0, LIST.1, &b"<list/>"[..]);
+    let sent = security.secure_with_attachments(ORDER.as_bytes(), &attached(&[plain]));
+    let message = String::from_utf8(sent.now_or_never().unwrap().unwrap()).unwrap();
+    let explained = received(&message, Packaging::Attachments, &[list]);
+    let Ok(signature) = &explained.signatures[0] else { panic!("{explained:?}") };
+    let reference = signature.references.iter().find(|reference| reference.uri.starts_with("cid:")).unwrap();
+    assert_eq!(reference.content.as_ref().unwrap().unsigned_prefix.as_deref(), Some("p"));
+    assert!(!reference.is_right() && !signature.is_right());
+}
+
+/// Somebody has copied a message out of a tool that indents it.
+#[test]
+fn indented_messages_are_recognised() {
+    let message = secured(&signing());
+    let trust = Trust::new().with_secret("s", Secret::new(*b"s"));
+    let explain = |message: &str| {
+        let explained = explain(message.as_bytes(), &trust, now()).unwrap();
+        let [Ok(signature)] = explained.signatures.as_slice() else { panic!("{explained:?}") };
+        let contents = signature.references.iter().map(|reference| reference.content.as_ref().unwrap());
+        let hints: Vec<_> =
+            contents.zip(&signature.references).map(|(content, of)| (of.is_right(), content.is_indented)).collect();
+        (signature.value.is_ok(), signature.is_indented, hints)
+    };
+    let (is_right, is_indented, contents) = explain(&message);
+    assert!(is_right && !is_indented && contents.iter().all(|found| *found == (true, false)));
+    let indented = message.replace("><", ">\r\n\t <");
+    let (is_right, is_indented, contents) = explain(&indented);
+    assert!(!is_right && is_indented, "{indented}");
+    // Elements without children are as they were.
+    assert!(contents.contains(&(false, true)) && !contents.contains(&(false, false)), "{contents:?}");
+    // Another text is not a matter of white space.
+    let (_, _, contents) = explain(&indented.replace("Tea", "Te a"));
+    assert!(contents.contains(&(false, false)), "{contents:?}");
+}
+
+#[test]
+fn keys_and_users_are_named() {
+    let key = KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+    let mut parameters = CertificateParams::default();
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let certificate = Certificate::from_der(parameters.self_signed(&key).unwrap().der()).unwrap();
+    let security = OutgoingSecurity::new()
+        .with_clock(now)
+        .with_username(UsernameToken::new("ada", "hush").with_form(PasswordForm::Digest))
+        .with_signature(PrivateKey::from_pem(key.serialize_pem().as_bytes()).unwrap())
+        .with_certificate(certificate.clone());
+    let found = |form| {
+        let message = secured(&security.clone().with_certificate_form(form));
+        let explained = explain(message.as_bytes(), &Trust::new(), now()).unwrap();
+        let [Ok(signature)] = explained.signatures.as_slice() else { panic!("{explained:?}") };
+        (signature.keys.clone(), explained.security[0].username.clone().unwrap())
+    };
+    let (keys, username) = found(CertificateForm::IssuerSerial);
+    let (issuer, serial) = (certificate.issuer(), certificate.serial_number());
+    assert_eq!(keys, [ExplainedKey::IssuerSerial { issuer, serial }]);
+    assert_eq!((username.name.as_str(), username.form), ("ada", Some(PasswordForm::Digest)));
+    assert!(username.has_nonce);
+    assert_eq!(username.created.unwrap().to_string(), "2027-01-15T08:00:00Z");
+    assert_eq!(found(CertificateForm::Token).0, [ExplainedKey::Certificate(certificate)]);
+    assert!(matches!(*found(CertificateForm::KeyIdentifier).0, [ExplainedKey::KeyIdentifier(_)]));
+    assert!(matches!(*found(CertificateForm::Thumbprint).0, [ExplainedKey::Thumbprint { .. }]));
 }
 
 /// The media type tells the encoding.
@@ -232,7 +310,7 @@ fn parts_of_messages_are_signed_or_not() {
         let content = reference.content.as_ref().unwrap();
         assert_eq!(content.computed, reference.stated);
         let VerifiedContent::Element { range, .. } = &content.place else { panic!("{content:?}") };
-        assert!(content.canonical.as_ref().unwrap().starts_with(&message[range.start..range.start + 5]));
+        assert!(content.canonical.as_ref().unwrap().starts_with(&message.as_bytes()[range.start..range.start + 5]));
         assert_eq!(content.unsigned_prefix, None);
     }
     // A stranger's signature is right, and not trusted.

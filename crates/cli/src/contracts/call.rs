@@ -4,8 +4,10 @@ mod answer;
 mod arguments;
 mod cookies;
 mod editor;
+mod envelopes;
 mod files;
 mod parts;
+mod saved;
 mod tap;
 
 use std::borrow::Cow;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
+use bytes::Bytes;
 use castile::codegen::{Caller, Encoder, NoDetail, Root};
 use castile::http::client::{self, Transport};
 use castile::mime::{ContentId, Part};
@@ -29,6 +32,7 @@ use crate::contracts::{envelope, source};
 use crate::signatures::messages;
 use crate::{login, outcome, quantity, tls};
 use cookies::Jar;
+use envelopes::Changes;
 use files::{content, text};
 use tap::Tap;
 use tempfile::NamedTempFile;
@@ -51,7 +55,7 @@ pub(crate) struct Arguments {
     /// Read the request from this JSON file; `-` is standard input. Values from the command line override it
     #[arg(long, value_name = "FILE", help_heading = "Request")]
     json: Option<PathBuf>,
-    /// Send the XML element in this file unchanged. If it is an envelope, its body and header blocks are sent. `-` is standard input
+    /// Send the XML element in this file unchanged. An envelope is sent as it is, unless options add header blocks. `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "values"], help_heading = "Request")]
     xml: Option<PathBuf>,
     /// Check values in the request and the answer against the facets of their types
@@ -107,9 +111,13 @@ pub(crate) struct Arguments {
     #[arg(short, long, help_heading = "Output")]
     verbose: bool,
     #[command(flatten)]
+    saved: saved::Arguments,
+    #[command(flatten)]
     security: messages::Outgoing,
     #[command(flatten)]
-    answer_security: messages::Incoming,
+    answer_security: messages::Answers,
+    #[command(flatten)]
+    peer: messages::Peer,
     #[command(flatten)]
     login: login::Credentials,
     #[command(flatten)]
@@ -149,6 +157,8 @@ struct Prepared {
 enum Payload {
     Value(Value),
     Xml(Raw),
+    /// A whole envelope.
+    Message(Bytes),
 }
 
 fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
@@ -199,14 +209,28 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
     if let Some(first) = first_files.iter().flatten().find(|first| first.exists()) {
         bail!("{} exists already, and --save overwrites no file", first.display());
     }
-    let security = arguments.security.of_client(&arguments.answer_security, arguments.dry_run)?;
+    arguments.saved.expect_places()?;
+    let security = arguments.security.of_client(&arguments.answer_security, &arguments.peer, arguments.dry_run)?;
+    let version = arguments.soap.or(port.map(|port| port.version));
     let transport = transport(arguments, &url)?;
     let cookies = arguments.cookies.as_deref().map(|file| Jar::open(&transport, file)).transpose()?;
     let mut written = None;
     // The editor is opened last, after all other inputs were checked, so that no input typed there is lost.
     let request = match &arguments.xml {
         Some(file) => {
-            let (request, of_file) = from_xml(operation, file)?;
+            let adds = match (arguments.security.first(), arguments.blocks.is_empty()) {
+                (Some(option), _) => Some(option),
+                (None, false) => Some("--soap-header"),
+                (None, true) if service.description().addressing.required => {
+                    Some("WS-Addressing, which the contract requires,")
+                }
+                (None, true) => None,
+            };
+            let (request, of_file) = envelopes::request(
+                operation,
+                file,
+                Changes { version: version.unwrap_or(service.description().version), adds },
+            )?;
             add_blocks(&mut blocks, of_file);
             request
         }
@@ -227,10 +251,10 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         headers,
         parts,
         transport,
-        security: security.map(|security| -> Arc<dyn MessageSecurity> { Arc::new(security) }),
+        security,
         cookies,
         url,
-        version: arguments.soap.or(port.map(|port| port.version)),
+        version,
     })
 }
 
@@ -336,7 +360,7 @@ fn blocks(operation: &'static Operation, given: &str) -> anyhow::Result<Vec<AnyH
         })?;
         return elements.iter().map(|element| parsed(element).map(AnyHeader::from)).collect();
     }
-    let element = parsed(&element(Path::new(given))?)?;
+    let element = parsed(&envelopes::element(Path::new(given))?)?;
     let blocks = match envelope::blocks(&element)? {
         Some(blocks) if blocks.is_empty() => bail!("{given} is an envelope without header blocks"),
         Some(blocks) => blocks,
@@ -367,24 +391,6 @@ fn several(first: JsonError, problems: &[JsonError]) -> String {
         several @ [_, _, ..] => several.iter().map(|problem| format!("\n  {problem}")).collect(),
         _ => format!(" {first}"),
     }
-}
-
-/// Reads a request from a file: an element, which is sent unchanged, or an envelope, of which the body and the header blocks are used.
-fn from_xml(operation: &'static Operation, file: &Path) -> anyhow::Result<(Payload, Vec<Any>)> {
-    let text = text(file)?;
-    let any = Any::parse(&text).with_context(|| format!("{} is not an XML element", file.display()))?;
-    let Some(blocks) = envelope::blocks(&any)? else {
-        return Ok((Payload::Xml(Raw::new(any.xml().into_owned())), Vec::new()));
-    };
-    let read = operation.request_from_xml(&envelope::without_header(&text)?);
-    let value = read.with_context(|| format!("{} can't be called with {}", operation.name(), file.display()))?;
-    Ok((Payload::Value(value), blocks))
-}
-
-/// Returns the root element of an XML file, without what surrounds it.
-fn element(file: &Path) -> anyhow::Result<String> {
-    let any = Any::parse(&text(file)?).with_context(|| format!("{} is not an XML element", file.display()))?;
-    Ok(any.xml().into_owned())
 }
 
 fn header(line: &str) -> anyhow::Result<(HeaderName, HeaderValue)> {
@@ -440,9 +446,13 @@ impl Prepared {
         let added = added_headers(arguments, cookies.as_ref(), &url);
         let tap = match arguments.dry_run {
             true => Tap::dry(transport, added),
-            false => Tap::new(transport, arguments.raw || arguments.verbose, added),
+            false => {
+                let records = arguments.raw || arguments.verbose || arguments.saved.are_given();
+                Tap::new(transport, records, added)
+            }
         };
-        let tap = if arguments.security.is_given() { tap.redacted() } else { tap };
+        let has_secrets = arguments.security.is_given() || matches!(request, Payload::Message(_));
+        let tap = if has_secrets { tap.redacted() } else { tap };
         let begun = Instant::now();
         let mut options = ClientOptions::default();
         options.timeout = Some(arguments.timeout);
@@ -463,6 +473,7 @@ impl Prepared {
                 None
             }),
         };
+        tap.save(&arguments.saved)?;
         if arguments.dry_run {
             return match (tap.print_request(), answer) {
                 (true, _) => Ok(0),
@@ -535,6 +546,7 @@ impl ToPayload for Payload {
         match self {
             Payload::Value(value) => value.write(version, header, root, out, mtom),
             Payload::Xml(xml) => xml.write(version, header, root, out, mtom),
+            Payload::Message(message) => Ok(Written::new(message.clone())),
         }
     }
 }

@@ -113,7 +113,9 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     security: messages::Outgoing,
     #[command(flatten)]
-    answer_security: messages::Incoming,
+    answer_security: messages::Answers,
+    #[command(flatten)]
+    peer: messages::Peer,
     #[command(flatten)]
     login: login::Arguments,
     #[command(flatten)]
@@ -300,7 +302,7 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     if judge.is_valid {
         judge::can_be_valid(&service)?;
     }
-    let security = arguments.security.of_users(&arguments.answer_security, arguments.dry_run)?;
+    let security = arguments.security.of_users(&arguments.answer_security, &arguments.peer, arguments.dry_run)?;
     let mut mix = Mix::new(service, messages, headers, feed, arguments.feed_per == FeedPer::Round, values, judge);
     mix.secures_requests = arguments.security.is_given();
     mix.security = security;

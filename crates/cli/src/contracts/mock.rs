@@ -7,6 +7,7 @@ mod json;
 mod log;
 mod placeholder;
 mod random;
+mod refusals;
 mod request_url;
 mod rules;
 mod service;
@@ -25,7 +26,6 @@ use castile::soap::Layer;
 use castile_dynamic::{Contract, Operation, Options, Service};
 use castile_wsdl::Attachment;
 use castile_wss::message::SecurityLayer;
-use castile_xml::visible;
 use http::Uri;
 use serde_json::Value as Json;
 
@@ -38,6 +38,7 @@ use data::Data;
 use log::Log;
 use placeholder::Names;
 use random::{Latency, Random, share};
+use refusals::Refusals;
 use rules::{Reader, RuleTarget};
 use service::{Mock, MockOperation, Shared};
 use store::Store;
@@ -91,6 +92,8 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     reply_security: messages::Outgoing,
     #[command(flatten)]
+    peer: messages::Peer,
+    #[command(flatten)]
     server: server::Arguments,
 }
 
@@ -120,7 +123,7 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
         is_verbose,
         address: OnceLock::new(),
     });
-    let security = security(&arguments, is_verbose)?;
+    let security = security(&arguments)?;
     let longest = mocked.iter().flatten().map(MockOperation::max_latency).chain([arguments.latency.maximum()]).max();
     let log = Log::default();
     let mut routes = Routes::new();
@@ -158,10 +161,10 @@ pub(crate) fn run(arguments: Arguments) -> anyhow::Result<ExitCode> {
 }
 
 /// Returns what requests must have and what is added to replies, if any option is given.
-fn security(arguments: &Arguments, is_verbose: bool) -> anyhow::Result<Option<SecurityLayer>> {
-    let Arguments { request_security, users, reply_security, .. } = arguments;
-    let replies = reply_security.read(false)?;
-    let Some(policy) = reply_security.of_requests(request_security, users)? else {
+fn security(arguments: &Arguments) -> anyhow::Result<Option<SecurityLayer>> {
+    let Arguments { request_security, users, reply_security, peer, .. } = arguments;
+    let replies = reply_security.read(peer, false)?;
+    let Some(policy) = reply_security.of_requests(request_security, users, peer)? else {
         if replies.is_some() {
             bail!(
                 "replies are secured only if requests are: expected --wss-trust, --wss-ca, --wss-issuer or --wss-users, too"
@@ -176,12 +179,11 @@ fn security(arguments: &Arguments, is_verbose: bool) -> anyhow::Result<Option<Se
     if reply_security.confirms() {
         layer = layer.with_signature_confirmation();
     }
-    if is_verbose {
-        // The sender is not told why.
-        layer = layer
-            .on_refusal(|error| note!("refused: {}", visible(&error.to_string())))
-            .on_unsecured_reply(|error| note!("a reply can't be secured: {}", visible(&error.to_string())));
-    }
+    let refusals = Refusals::default();
+    let unsecured = refusals.clone();
+    let layer = layer
+        .on_refusal(move |reason| refusals.say("refused", reason))
+        .on_unsecured_reply(move |reason| unsecured.say("a reply can't be secured", reason));
     Ok(Some(layer))
 }
 

@@ -21,7 +21,7 @@ use serde::Serialize;
 
 use crate::contracts::{problems, source};
 use crate::package::StoredMessage;
-use crate::signatures::messages::{self, Incoming};
+use crate::signatures::messages::{self, Incoming, Peer, Users};
 use crate::{errors, outcome, output};
 use contract::{Contract, Expectation};
 use package::Package;
@@ -58,6 +58,10 @@ pub(crate) struct Arguments {
     most: u16,
     #[command(flatten)]
     security: Incoming,
+    #[command(flatten)]
+    users: Users,
+    #[command(flatten)]
+    peer: Peer,
     /// Check the time stamps and certificates of signed messages at this time, such as 2026-11-29T12:00:00Z, and not now
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak, help_heading = "Message security")]
     at: Option<SystemTime>,
@@ -103,6 +107,8 @@ struct Judged {
     operation: Option<String>,
     version: Option<&'static str>,
     problems: Vec<Problem>,
+    /// Whether its security was wrong at the time of the check only.
+    is_late: bool,
 }
 
 /// What messages are checked against.
@@ -143,7 +149,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Judge> {
             bail!("{} is a folder, expected a file", file.display());
         }
     }
-    let policy = arguments.security.policy_at(arguments.at)?;
+    let policy = arguments.security.policy_at(&arguments.users, &arguments.peer, arguments.at)?;
     Ok(Judge { contract, policy })
 }
 
@@ -155,7 +161,7 @@ impl Judge {
         let mut validator =
             Validator::new(self.contract.schema()).with_limits(message::limits()).with_max_problems(asked.most);
         let mut verdicts = Vec::new();
-        let (mut invalid, mut unjudged) = (0, 0);
+        let (mut invalid, mut unjudged, mut late) = (0, 0, false);
         for file in &arguments.messages {
             let judged = match self.one(&mut validator, &asked, file, arguments.content_type.as_deref()) {
                 Ok(judged) => judged,
@@ -169,6 +175,7 @@ impl Judge {
                 }
             };
             invalid += usize::from(!judged.problems.is_empty());
+            late |= judged.is_late;
             match arguments.json {
                 true => verdicts.push(verdict(file, judged)),
                 false => print(file, &judged, asked.most),
@@ -176,6 +183,9 @@ impl Judge {
         }
         if arguments.json {
             output::text(&output::json(&verdicts)?);
+        }
+        if late && arguments.at.is_none() {
+            note!("note: times are checked now: --at TIME checks stored messages as of then");
         }
         if arguments.messages.len() > 1 {
             match (invalid, arguments.messages.len()) {
@@ -213,19 +223,35 @@ impl Judge {
         drop(stored);
         let message::Found { kind, operation, version, mut problems } =
             message::judge(&self.contract, validator, asked, &text, &package)?;
-        problems.extend(insecure.map(|(message, offset)| problem(&text, message, offset)));
-        Ok(Judged { text, kind, operation, version, problems })
+        let is_late = insecure.as_ref().is_some_and(|insecure| insecure.is_late);
+        problems.extend(insecure.map(|Insecure { message, offset, .. }| problem(&text, message, offset)));
+        Ok(Judged { text, kind, operation, version, problems, is_late })
     }
 }
 
-/// Returns why a message with its attachments doesn't fulfil a policy, and the offset in its text.
-fn insecure(policy: &Policy, stored: &StoredMessage) -> Option<(String, usize)> {
+/// Why a message doesn't fulfil a policy.
+struct Insecure {
+    message: String,
+    /// The offset in its text.
+    offset: usize,
+    is_late: bool,
+}
+
+/// Returns why a message with its attachments doesn't fulfil a policy.
+fn insecure(policy: &Policy, stored: &StoredMessage) -> Option<Insecure> {
     let mut received = match stored.received() {
         Ok(received) => received,
-        Err(error) => return Some((format!("its security can't be checked: {error}"), 0)),
+        Err(error) => {
+            let message = format!("its security can't be checked: {error}");
+            return Some(Insecure { message, offset: 0, is_late: false });
+        }
     };
     let error = messages::verify(policy, &mut received).err()?;
-    Some((error.message().to_owned(), error.offset().unwrap_or(0)))
+    Some(Insecure {
+        message: error.message().to_owned(),
+        offset: error.offset().unwrap_or(0),
+        is_late: error.kind() == castile_wss::ErrorKind::Time,
+    })
 }
 
 /// Returns the problem of a message that doesn't fulfil a policy.
@@ -241,7 +267,7 @@ fn problem(text: &str, message: String, offset: usize) -> Problem {
 fn unreadable(rule: &'static str, error: &anyhow::Error) -> Judged {
     let message = errors::in_full(error);
     let problem = Problem { rule, path: String::new(), line: 1, column: 1, offset: 0, message };
-    Judged { text: String::new(), kind: None, operation: None, version: None, problems: vec![problem] }
+    Judged { text: String::new(), kind: None, operation: None, version: None, problems: vec![problem], is_late: false }
 }
 
 fn bytes(file: &Path) -> anyhow::Result<Vec<u8>> {

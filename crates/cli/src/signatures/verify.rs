@@ -1,5 +1,7 @@
 //! `castile verify`: verifies the signatures of XML documents.
 
+mod extract;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::SystemTime;
@@ -11,8 +13,9 @@ use castile_wss::{Algorithms, Error, PublicKey, RevocationList, Secret, Trust, V
 use castile_xml::{Limits, Location, visible};
 use serde::Serialize;
 
-use super::{certificates, limits, read, shown_signer};
+use super::{certificates, expect_xml, limits, read, shown_signer};
 use crate::{errors, outcome, output};
+use extract::Extract;
 
 const VALID: Style = AnsiColor::Green.on_default().bold();
 
@@ -38,6 +41,10 @@ pub(crate) struct Arguments {
     /// Check certificates at this time, such as 2026-11-29T12:00:00Z
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak)]
     at: Option<SystemTime>,
+    /// Write what is signed to a new file, without the signature in it. URI says which, such as #invoice-17, if it is not all; may be
+    /// repeated
+    #[arg(long, value_name = "[URI=]FILE")]
+    extract: Vec<String>,
     /// Write JSON
     #[arg(long)]
     json: bool,
@@ -137,6 +144,9 @@ struct ReportedReference {
     /// The byte range of the element, in UTF-8.
     #[serde(skip_serializing_if = "Option::is_none")]
     range: Option<[usize; 2]>,
+    /// The byte range of the signature in it, which is not signed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    without: Option<[usize; 2]>,
 }
 
 #[derive(Serialize)]
@@ -151,7 +161,15 @@ struct ReportedProblem {
 
 /// Verifies all documents, and reports each.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
-    outcome::run(verifier(arguments).map(Some), |verifier| verify_all(&verifier, arguments))
+    outcome::run(prepare(arguments).map(Some), |(verifier, extracts)| verify_all(&verifier, &extracts, arguments))
+}
+
+fn prepare(arguments: &Arguments) -> anyhow::Result<(DocumentVerifier, Vec<Extract>)> {
+    if arguments.documents.len() > 1 && !arguments.extract.is_empty() {
+        bail!("found --extract and several documents, expected one document");
+    }
+    let extracts = arguments.extract.iter().map(|given| Extract::parse(given)).collect::<Result<_, _>>()?;
+    Ok((verifier(arguments)?, extracts))
 }
 
 fn verifier(arguments: &Arguments) -> anyhow::Result<DocumentVerifier> {
@@ -182,13 +200,20 @@ fn named(text: &str) -> (String, PathBuf) {
 }
 
 /// Verifies all documents. The exit code says whether all are valid.
-fn verify_all(verifier: &DocumentVerifier, arguments: &Arguments) -> anyhow::Result<u8> {
+fn verify_all(verifier: &DocumentVerifier, extracts: &[Extract], arguments: &Arguments) -> anyhow::Result<u8> {
     let mut verdicts = Vec::new();
     for path in &arguments.documents {
         let document = read(path).map_err(outcome::incomplete)?;
-        let verdict = verdict(path.display().to_string(), &document, verifier.verify(&document));
+        expect_xml(&document, path)?;
+        let verified = verifier.verify(&document);
+        let files = match &verified {
+            Ok(verified) => extracts.iter().map(|extract| extract.write(verified)).collect::<Result<Vec<_>, _>>()?,
+            Err(_) => Vec::new(),
+        };
+        let verdict = verdict(path.display().to_string(), &document, verified);
         if !arguments.json {
             print(&verdict);
+            outcome::list(&files);
         }
         verdicts.push(verdict);
     }
@@ -208,12 +233,14 @@ fn verdict(file: String, document: &[u8], result: Result<VerifiedDocument, Error
                     .references
                     .iter()
                     .map(|reference| {
-                        let (content, range) = match &reference.content {
-                            VerifiedContent::Document { .. } => ("document", None),
-                            VerifiedContent::Element { range, .. } => ("element", Some([range.start, range.end])),
-                            _ => ("external", None),
+                        let (content, range, without) = match &reference.content {
+                            VerifiedContent::Document { without } => ("document", None, without.as_ref()),
+                            VerifiedContent::Element { range, without } => ("element", Some(range), without.as_ref()),
+                            _ => ("external", None, None),
                         };
-                        ReportedReference { uri: reference.uri.clone(), content, range }
+                        let [range, without] =
+                            [range, without].map(|range| range.map(|range| [range.start, range.end]));
+                        ReportedReference { uri: reference.uri.clone(), content, range, without }
                     })
                     .collect(),
             });

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
+use bytes::Bytes;
 use castile_budget::Share;
 use castile_mime::{Attachments, ContentId, Inspector, MediaType, PartHead};
 use castile_soap::Offloading;
@@ -138,16 +139,28 @@ pub(super) fn digest(
     Ok(digest.1)
 }
 
-/// Returns the digest of an attachment that is stored, and whether its bytes are what is digested. `left` is how many bytes of canonical
-/// content there may still be.
+/// The digest of an attachment that is explained.
+pub(super) struct StoredDigest {
+    pub(super) computed: Vec<u8>,
+    /// Whether its bytes are what is digested.
+    pub(super) is_exact: bool,
+    /// What is digested, unless it is too long to be kept.
+    pub(super) canonical: Option<Bytes>,
+    /// The first prefix that a value uses and whose declaration is not in the canonical form.
+    pub(super) unsigned_prefix: Option<String>,
+}
+
+/// Returns the digest of an attachment that is stored. `kept` is how many bytes of canonical content may still be kept, and `left` how
+/// many there may still be.
 pub(super) async fn digest_stored(
     attachments: &Attachments,
     (id, content_type): (&ContentId, Option<&str>),
     algorithm: DigestAlgorithm,
     rules: ContentRules,
-    left: &mut usize,
-) -> Result<(Vec<u8>, bool), Error> {
+    (kept, left): (&mut usize, &mut usize),
+) -> Result<StoredDigest, Error> {
     let mut digester = Digester::new(content_type, &[algorithm], *left)?;
+    digester.kept = Some(Kept { bytes: Vec::new(), most: *kept });
     let is_document = matches!(digester.form, ContentForm::Document { .. });
     let (mut document, most) = (Vec::new(), rules.limits.document.message_size);
     let see = |data: &[u8]| match is_document {
@@ -161,13 +174,13 @@ pub(super) async fn digest_stored(
         false => digester.push(data),
     };
     attachments.show(id, see).await?;
-    if is_document {
-        digester.push_document(&document, rules)?;
-    }
+    let unsigned_prefix = if is_document { digester.canonical_form(&document, rules)? } else { None };
     *left = digester.left;
+    let canonical = digester.kept.take().map(|kept| Bytes::from(kept.bytes));
+    *kept -= canonical.as_ref().map_or(0, Bytes::len);
     let (mut digests, is_exact) = digester.finish();
-    let digest = digests.pop().ok_or_else(|| Error::new(ErrorKind::Crypto, "no digest was computed"))?;
-    Ok((digest.1, is_exact))
+    let (_, computed) = digests.pop().ok_or_else(|| Error::new(ErrorKind::Crypto, "no digest was computed"))?;
+    Ok(StoredDigest { computed, is_exact, canonical, unsigned_prefix })
 }
 
 /// Compares the digests of attachments while they arrive.
@@ -371,6 +384,14 @@ struct Digester {
     /// Whether there were more.
     is_full: bool,
     is_exact: bool,
+    /// The canonical content, if somebody wants to see it.
+    kept: Option<Kept>,
+}
+
+/// Canonical content that is kept, up to a number of bytes.
+struct Kept {
+    bytes: Vec<u8>,
+    most: usize,
 }
 
 /// How content becomes canonical.
@@ -408,7 +429,7 @@ impl Digester {
         let form = ContentForm::of(content_type)?;
         let digests = algorithms.iter().map(|algorithm| Ok((*algorithm, crypto::digest(*algorithm)?)));
         let digests = digests.collect::<Result<_, Error>>()?;
-        Ok(Digester { form, digests, left, is_full: false, is_exact: true })
+        Ok(Digester { form, digests, left, is_full: false, is_exact: true, kept: None })
     }
 
     /// Digests the next bytes of content that is not XML.
@@ -457,6 +478,17 @@ impl Digester {
 
     /// Digests a whole document.
     fn push_document(&mut self, content: &[u8], rules: ContentRules) -> Result<(), Error> {
+        let Some(prefix) = self.canonical_form(content, rules)? else { return Ok(()) };
+        let message = format!(
+            "a value uses the prefix \"{}\", whose declaration a signature doesn't cover, so that it may come to mean something else",
+            excerpt(&prefix, 60)
+        );
+        Err(Error::new(ErrorKind::UnsignedPrefix, message))
+    }
+
+    /// Digests a whole document. Returns the first prefix that a value uses and whose declaration is not in the canonical form, unless
+    /// that is allowed.
+    fn canonical_form(&mut self, content: &[u8], rules: ContentRules) -> Result<Option<String>, Error> {
         let text = decode(content, None)?;
         if let ContentForm::Document { charset: Some(label) } = &self.form {
             // The head is not signed. Those who read the document may heed its charset or not, so that it must make no difference.
@@ -475,15 +507,8 @@ impl Digester {
         let mut out = Canonical { digester: self, rest: Some(content), wants_omitted, omitted: None };
         write_all(&mut reader, vec![Form { method: &method, subset: Subset::default(), out: &mut out }])?;
         let Canonical { rest, omitted, .. } = out;
-        if let Some(prefix) = omitted {
-            let message = format!(
-                "a value uses the prefix \"{}\", whose declaration a signature doesn't cover, so that it may come to mean something else",
-                excerpt(&prefix, 60)
-            );
-            return Err(Error::new(ErrorKind::UnsignedPrefix, message));
-        }
         self.is_exact = rest.is_some_and(<[u8]>::is_empty);
-        Ok(())
+        Ok(omitted)
     }
 
     fn update(&mut self, data: &[u8]) {
@@ -493,6 +518,12 @@ impl Digester {
         }
         for (_, digest) in &mut self.digests {
             digest.update(data);
+        }
+        if let Some(Kept { bytes, most }) = &mut self.kept {
+            match data.len() > *most - bytes.len() {
+                true => self.kept = None,
+                false => bytes.extend_from_slice(data),
+            }
         }
     }
 

@@ -9,14 +9,14 @@ use castile_xml::{Reader, Token};
 use super::envelope::{Block, Envelope};
 use super::fault::code_prefix;
 use super::header::SecurityHeader;
-use crate::Error;
-use crate::explain::ExplainedSecurity;
+use crate::explain::{ExplainedAssertion, ExplainedSecurity};
 use crate::included::Includes;
 use crate::index::Index;
 use crate::limits::Limits;
-use crate::signature::Signature;
+use crate::signature::{KeyHint, Signature};
 use crate::uris::WSSE;
 use crate::verify::Tokens;
+use crate::{Error, PublicKey};
 
 /// The parts of a message, as far as they can be read.
 pub(crate) struct Outline {
@@ -35,8 +35,16 @@ pub(crate) struct Outline {
 pub(crate) struct SecurityOutline {
     pub(crate) explained: ExplainedSecurity,
     /// The signatures, also those in assertions.
-    pub(crate) signatures: Vec<(Signature, Range<usize>)>,
+    pub(crate) signatures: Vec<OutlinedSignature>,
     pub(crate) tokens: Tokens,
+}
+
+/// A signature of a message.
+pub(crate) struct OutlinedSignature {
+    pub(crate) signature: Signature,
+    pub(crate) range: Range<usize>,
+    /// The ids of the assertions whose subject has its key.
+    pub(crate) subjects: Vec<String>,
 }
 
 impl Outline {
@@ -79,6 +87,7 @@ impl SecurityOutline {
             role: block.role.clone(),
             range: block.range.clone(),
             times: None,
+            username: None,
             assertions: Vec::new(),
             problem: None,
         };
@@ -98,13 +107,33 @@ impl SecurityOutline {
         }
         let named = header.children.iter().filter(|range| !header.signatures.iter().any(|(_, of)| of == *range));
         parts.extend(named.map(|range| (name_of(&text[range.clone()]), range.clone())));
-        *signatures = header.signatures;
-        for received in header.assertions {
-            signatures.extend(received.signature);
-            explained.assertions.push(received.assertion);
+        explained.username = header.username.map(|(username, range)| username.explained(range));
+        let subjects: Vec<_> =
+            header.assertions.iter().map(|received| (&received.assertion.id, received.subject_keys())).collect();
+        signatures.extend(header.signatures.into_iter().map(|(signature, range)| {
+            let has_key = |known: &[PublicKey]| signature.hints.iter().any(|hint| is_of_any(hint, known));
+            let subjects = subjects.iter().filter(|(_, known)| has_key(known)).map(|(id, _)| (*id).clone());
+            OutlinedSignature { subjects: subjects.collect(), signature, range }
+        }));
+        for mut received in header.assertions {
+            let own = received.signature.take();
+            explained.assertions.push(ExplainedAssertion::of(received, own.as_ref().map(|(_, range)| range.clone())));
+            signatures.extend(own.map(|(signature, range)| OutlinedSignature {
+                signature,
+                range,
+                subjects: Vec::new(),
+            }));
         }
-        signatures.sort_by_key(|(_, range)| range.start);
+        signatures.sort_by_key(|one| one.range.start);
         outline
+    }
+}
+
+/// Returns whether a hint leads to one of these keys.
+fn is_of_any(hint: &KeyHint, known: &[PublicKey]) -> bool {
+    match hint {
+        KeyHint::Subject { keys, .. } => keys.iter().any(|key| known.contains(key)),
+        hint => hint.key().is_some_and(|key| known.contains(&key)),
     }
 }
 

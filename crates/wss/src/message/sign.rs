@@ -245,6 +245,9 @@ impl OutgoingSecurity {
         confirmed: Option<&[Vec<u8>]>,
     ) -> Result<SecuredMessage, Error> {
         let text = decode(message, Some(Charset::UTF_8))?;
+        if self.adds_nothing() && confirmed.is_none() {
+            return Ok(SecuredMessage { message: text.into_owned(), value: None });
+        }
         let is_known = |range: &Range<usize>| {
             self.key.is_some() && text.len() == message.len() && !KnownContent::may_have_ids(&text[range.clone()])
         };
@@ -259,6 +262,12 @@ impl OutgoingSecurity {
         let (marked, known) = KnownContent::take(&text, range)?;
         let secured = self.marked(&marked, Some(&known), parts, confirmed).await?;
         Ok(SecuredMessage { message: known.put_back(&secured.message)?, ..secured })
+    }
+
+    /// Returns whether a message is sent as it is, even one that has a `Security`.
+    fn adds_nothing(&self) -> bool {
+        let OutgoingSecurity { lifetime, username, assertion, key, has_key_of_subject, .. } = self;
+        lifetime.is_none() && username.is_none() && assertion.is_none() && key.is_none() && !has_key_of_subject
     }
 
     /// Returns a message with what is to be added. A marker in it may stand for known content.

@@ -5,7 +5,7 @@ use base64::engine::general_purpose::STANDARD;
 use castile_mime::{Attachments, ContentId};
 use castile_xml::excerpt;
 
-use super::attachments::{ContentRules, digest_stored};
+use super::attachments::{ContentRules, StoredDigest, digest_stored};
 use crate::explain::ExplainedContent;
 use crate::included::READING;
 use crate::limits::Limits;
@@ -51,10 +51,18 @@ impl<'a> StoredParts<'a> {
                 let mut heads = self.attachments.heads();
                 let Some(head) = heads.find(|head| head.content_id() == Some(&id)) else { return Err(missing(&id)) };
                 let rules = ContentRules { limits: Limits::default(), allows_unsigned_prefixes: false };
-                let digest = digest_stored(self.attachments, (&id, head.content_type()), algorithm, rules, attached);
-                let (computed, is_exact) = digest.await?;
+                let left = (canonical, attached);
+                let digest = digest_stored(self.attachments, (&id, head.content_type()), algorithm, rules, left);
+                let StoredDigest { computed, is_exact, canonical, unsigned_prefix } = digest.await?;
                 let place = VerifiedContent::Attachment { id, is_exact };
-                Ok(ExplainedContent { place, canonical: None, computed, unsigned_prefix: None, included: Vec::new() })
+                Ok(ExplainedContent {
+                    place,
+                    canonical,
+                    computed,
+                    is_indented: false,
+                    unsigned_prefix,
+                    included: Vec::new(),
+                })
             }
             OpenContent::Included { place, start, parts, unsigned_prefix } => {
                 let mut text = start;
@@ -84,7 +92,8 @@ impl<'a> StoredParts<'a> {
                 included.sort_unstable();
                 included.dedup();
                 let computed = digest.finish();
-                Ok(ExplainedContent { place, canonical: Some(text), computed, unsigned_prefix, included })
+                let canonical = Some(text.into());
+                Ok(ExplainedContent { place, canonical, computed, is_indented: false, unsigned_prefix, included })
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::ops::Range;
 
 use aws_lc_rs::digest::{Context, SHA1_FOR_LEGACY_USE_ONLY};
 use base64::Engine;
@@ -12,6 +13,7 @@ use futures_util::future::{BoxFuture, ready};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use crate::explain::ExplainedUsername;
 use crate::key::Secret;
 use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT};
 use crate::{Error, ErrorKind};
@@ -142,6 +144,18 @@ impl ReceivedUsername {
         let expected = digest(nonce, created, known.as_ref().map_or(b"", Secret::bytes));
         let Some(found) = self.password_digest() else { return false };
         bool::from(expected.as_slice().ct_eq(&found)) && known.is_some()
+    }
+
+    /// Returns what people may see of it.
+    pub(super) fn explained(self, range: Range<usize>) -> ExplainedUsername {
+        let form = if self.is_digest { PasswordForm::Digest } else { PasswordForm::Text };
+        ExplainedUsername {
+            name: self.username,
+            form: self.password.map(|_| form),
+            has_nonce: self.nonce.is_some(),
+            created: self.created.map(|(_, created)| created),
+            range,
+        }
     }
 
     /// Returns the digest of the password, if that was sent.

@@ -2,10 +2,11 @@
 
 use std::ops::Range;
 
+use bytes::Bytes;
 use castile_mime::ContentId;
 
 use super::{DigestSink, Resolved, Target, Verification, VerifiedContent};
-use crate::explain::{ExplainedContent, ExplainedReference, ExplainedSignature};
+use crate::explain::{ExplainedContent, ExplainedKey, ExplainedReference, ExplainedSignature, without_space};
 use crate::included::PartsInside;
 use crate::signature::{Reference, Signature};
 use crate::trust::Trust;
@@ -34,8 +35,14 @@ impl Verification<'_> {
         // Whether the value is right can be told for any key that the signature brings with it.
         let anyone = trust.clone().with_anyone();
         let signed_info = self.signed_info(signature);
+        let mut is_indented = false;
         let value = match (self.key(signature, &anyone), &signed_info) {
-            (Ok((key, _)), Ok(signed_info)) => self.check_value(&key, signature, signed_info),
+            (Ok((key, _)), Ok(signed_info)) => {
+                let value = self.check_value(&key, signature, signed_info);
+                let flat = value.is_err().then(|| without_space(&String::from_utf8_lossy(signed_info))).flatten();
+                is_indented = flat.is_some_and(|flat| self.check_value(&key, signature, flat.as_bytes()).is_ok());
+                value
+            }
             (Err(error), _) => Err(error),
             (_, Err(error)) => Err(error.clone()),
         };
@@ -44,8 +51,11 @@ impl Verification<'_> {
             range: range.clone(),
             algorithm: signature.algorithm,
             signer: self.key(signature, trust).map(|(_, signer)| signer),
+            keys: signature.hints.iter().map(ExplainedKey::of).collect(),
+            subjects: Vec::new(),
             claimed: signature.certificate().cloned(),
             value,
+            is_indented,
             signed_info: signed_info.map(|text| String::from_utf8_lossy(&text).into_owned()),
             references,
         };
@@ -107,18 +117,25 @@ impl Verification<'_> {
             Target::Attachment(id) => return Ok(Content::Open(OpenContent::Attachment(id))),
         };
         let DigestSink { digest, shown, omitted, gaps, .. } = sink;
-        let mut canonical = shown.map(|text| String::from_utf8_lossy(&text).into_owned());
+        let mut canonical = shown;
         let unsigned_prefix = omitted.map(|(prefix, _)| prefix);
         if let (false, Some(PartsInside { includes, .. }), Some(text)) = (gaps.is_empty(), &self.parts, &mut canonical)
         {
             let parts = includes.parts(gaps)?;
             let behind: usize = parts.iter().map(|(_, text)| text.len()).sum();
             text.truncate(text.len().saturating_sub(behind));
-            let start = std::mem::take(text);
+            let start = String::from_utf8_lossy(text).into_owned();
             return Ok(Content::Open(OpenContent::Included { place, start, parts, unsigned_prefix }));
         }
         let computed = digest.finish();
-        Ok(Content::Complete(ExplainedContent { place, canonical, computed, unsigned_prefix, included: Vec::new() }))
+        Ok(Content::Complete(ExplainedContent {
+            place,
+            canonical: canonical.map(Bytes::from),
+            computed,
+            is_indented: false,
+            unsigned_prefix,
+            included: Vec::new(),
+        }))
     }
 }
 

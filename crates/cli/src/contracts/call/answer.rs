@@ -87,6 +87,12 @@ pub(super) async fn print(
             match error {
                 CallError::Protocol { .. } if !tap.is_used() => Err(outcome::not_started(error)),
                 CallError::Protocol { error: ref problem, .. } if is_of_security(problem) => Err(error.into()),
+                CallError::Protocol { error: ref problem, .. } if must_understand_security(problem) => {
+                    Err(anyhow::Error::new(error).context(
+                        "the answer has a Security that must be understood: --wss-trust and --wss-ca check it, and \
+                         --wss-answer any ignores it",
+                    ))
+                }
                 CallError::Protocol { answer: Some(_), .. } => {
                     Err(anyhow::Error::new(error).context("the answer violates the contract"))
                 }
@@ -94,6 +100,11 @@ pub(super) async fn print(
             }
         }
     }
+}
+
+/// Returns whether an answer was refused for a `Security` that nothing checks (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §2.4).
+fn must_understand_security(error: &castile_soap::Error) -> bool {
+    error.not_understood().iter().any(|name| &*name.namespace == contracts::WSSE && &*name.local == "Security")
 }
 
 /// Formats a value as lines of a tree, or as JSON.

@@ -19,6 +19,7 @@ use http_body_util::{BodyExt, Full, Limited, combinators::UnsyncBoxBody};
 use tower_service::Service;
 
 use super::parts;
+use super::saved::{self, Sent};
 use crate::{login, output};
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
@@ -129,6 +130,12 @@ impl Tap {
         }
     }
 
+    /// Writes the recorded messages to the files that are asked for.
+    pub(super) fn save(&self, files: &saved::Arguments) -> anyhow::Result<()> {
+        let Recording { request, response, .. } = &*self.recording();
+        files.write(request.as_ref().map(Message::sent), response.as_ref().map(Message::sent))
+    }
+
     /// Prints the timings of the call, which ends now, to standard error.
     pub(super) fn print_times(&self) {
         if let Some(times) = &self.recording().times {
@@ -171,6 +178,10 @@ impl Times {
 }
 
 impl Message {
+    fn sent(&self) -> Sent<'_> {
+        Sent { content_type: &self.content_type, body: &self.body }
+    }
+
     /// Formats the head and the body.
     fn shown(&self, is_for_people: bool) -> String {
         format!("{}\n{}", self.head, self.shown_body(is_for_people))

@@ -78,12 +78,11 @@ impl Judge {
         values: &mut [Option<String>],
         memory: &mut Memory,
     ) -> Result<(), String> {
-        let message = root_part(response)?;
+        let (message, charset) = message(response)?;
         self.status(response, &message)?;
         if message.is_empty() {
             return self.no_message(operation);
         }
-        let charset = response.header("content-type").and_then(charset);
         let text = castile_xml::decode(&message, charset).map_err(|error| error.to_string())?;
         let mut reader = CachedReader::decoded(&text, Limits::default(), memory).map_err(|error| error.to_string())?;
         let is_fault = read_to_payload(&mut reader)?;
@@ -196,13 +195,9 @@ fn check_security(
     response: &HttpResponse<'_>,
     charset: Option<Charset>,
 ) -> Result<(), String> {
-    let body = Bytes::copy_from_slice(response.body);
     let mut answer = match package_type(response) {
-        Some(content_type) => {
-            let related = mime::Related::parse(content_type);
-            related.and_then(|related| package::received(&related, body)).map_err(|error| error.to_string())?
-        }
-        None => Received { charset, ..Received::from(body) },
+        Some(content_type) => packaged(content_type, response.body)?,
+        None => Received { charset, ..Received::from(Bytes::copy_from_slice(response.body)) },
     };
     messages::verify_answer(security, &mut answer, signatures).map_err(|error| error.to_string())
 }
@@ -293,31 +288,20 @@ fn fault(message: &[u8], charset: Option<Charset>) -> Option<String> {
     Some(format!("{}: {}", quoted(local.as_bytes()), quoted(reason.unwrap_or_default().trim().as_bytes())))
 }
 
-/// Returns the envelope: the whole body, or the root part of a package (RFC 2387 §3.2).
-fn root_part<'a>(response: &HttpResponse<'a>) -> Result<Cow<'a, [u8]>, String> {
+/// Returns the envelope, which is the whole body or the root part of a package, and the charset of its media type.
+fn message<'a>(response: &HttpResponse<'a>) -> Result<(Cow<'a, [u8]>, Option<Charset>), String> {
     let Some(content_type) = package_type(response) else {
-        return Ok(Cow::Borrowed(response.body));
+        return Ok((Cow::Borrowed(response.body), response.header("content-type").and_then(charset)));
     };
-    let read = || -> Result<Vec<u8>, mime::Error> {
-        let related = mime::Related::parse(content_type)?;
-        let mut parser = mime::Parser::new(related.boundary(), mime::Limits::default());
-        parser.feed(Bytes::copy_from_slice(response.body));
-        parser.finish();
-        let (mut is_root, mut root) = (false, Vec::new());
-        while let Some(event) = parser.next()? {
-            match event {
-                mime::Event::Part(head) => {
-                    is_root = related.start().is_none_or(|start| head.content_id() == Some(start));
-                }
-                mime::Event::Data(data) if is_root => root.extend_from_slice(&data),
-                mime::Event::PartEnd if is_root => break,
-                mime::Event::End => break,
-                _ => {}
-            }
-        }
-        Ok(root)
-    };
-    read().map(Cow::Owned).map_err(|error| error.to_string())
+    let Received { message, charset, .. } = packaged(content_type, response.body)?;
+    Ok((Cow::Owned(message.into()), charset))
+}
+
+/// Reads a package.
+fn packaged(content_type: &str, body: &[u8]) -> Result<Received, String> {
+    let related = mime::Related::parse(content_type);
+    let received = related.and_then(|related| package::received(&related, Bytes::copy_from_slice(body)));
+    received.map_err(|error| error.to_string())
 }
 
 /// Returns the Content-Type of an answer that is a package.
@@ -395,10 +379,11 @@ mod tests {
     #[test]
     fn the_root_part_of_a_package_is_the_message() {
         let head = b"HTTP/1.1 200 OK\r\nContent-Type: Multipart/Related; boundary=x; start=\"<r>\"\r\n\r\n";
-        let body = b"--x\r\nContent-ID: <a>\r\n\r\nno\r\n--x\r\nContent-ID: <r>\r\n\r\n<e/>\r\n--x--";
+        let body = b"--x\r\nContent-ID: <a>\r\n\r\nno\r\n--x\r\nContent-ID: <r>\r\nContent-Type: text/xml; charset=latin1\r\n\r\n<e/>\r\n--x--";
         let response = HttpResponse { status: 200, head, body };
-        assert_eq!(root_part(&response).unwrap().as_ref(), b"<e/>");
+        // The charset is that of the part.
+        assert_eq!(message(&response).unwrap(), (Cow::Borrowed(&b"<e/>"[..]), Charset::of_label("latin1")));
         let plain = HttpResponse { status: 200, head: b"HTTP/1.1 200 OK\r\n\r\n", body };
-        assert_eq!(root_part(&plain).unwrap().as_ref(), body);
+        assert_eq!(message(&plain).unwrap(), (Cow::Borrowed(&body[..]), None));
     }
 }

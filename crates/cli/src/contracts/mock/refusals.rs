@@ -1,0 +1,66 @@
+//! Lines about requests that are refused for their security, and replies that can't be secured.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use castile_xml::visible;
+
+/// The maximum number of lines in each second. Anybody can cause them.
+const MAX_LINES: u32 = 10;
+
+/// Says why requests are refused, and replies not secured. Their senders are not told.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Refusals(Arc<Mutex<Window>>);
+
+/// What was said in the current second.
+#[derive(Debug, Default)]
+struct Window {
+    begun: Option<Instant>,
+    lines: u32,
+    /// How many more lines there would be.
+    silent: u64,
+}
+
+impl Refusals {
+    pub(super) fn say(&self, what: &str, reason: &castile_wss::Error) {
+        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner).lines(what, reason, Instant::now());
+        lines.iter().for_each(|line| note!("{line}"));
+    }
+}
+
+impl Window {
+    /// Returns the lines that are to be shown now.
+    fn lines(&mut self, what: &str, reason: &castile_wss::Error, now: Instant) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.begun.is_none_or(|begun| now.duration_since(begun) >= Duration::from_secs(1)) {
+            if self.silent > 0 {
+                lines.push(format!("and {} more", self.silent));
+            }
+            *self = Window { begun: Some(now), ..Window::default() };
+        }
+        match self.lines < MAX_LINES {
+            true => {
+                self.lines += 1;
+                lines.push(format!("{what}: {}", visible(reason.message())));
+            }
+            false => self.silent += 1,
+        }
+        lines
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_refusals_are_counted() {
+        let reason = castile_wss::Error::of_key("a\nb");
+        let (mut window, begun) = (Window::default(), Instant::now());
+        let first: Vec<_> = (0..15).flat_map(|_| window.lines("refused", &reason, begun)).collect();
+        assert_eq!(first, vec!["refused: a\\nb"; 10]);
+        let later = window.lines("refused", &reason, begun + Duration::from_millis(1_100));
+        assert_eq!(later, ["and 5 more", "refused: a\\nb"]);
+        assert_eq!(window.lines("refused", &reason, begun + Duration::from_secs(3)).len(), 1);
+    }
+}

@@ -1,0 +1,103 @@
+//! Is a message in time?
+
+use std::time::{Duration, SystemTime};
+
+use castile::datatypes::DateTime;
+use castile_wss::message::Assertion;
+use serde::Serialize;
+
+use crate::signatures::messages::USUAL_AGE;
+
+/// How far the clocks may differ, unless a policy says otherwise.
+const CLOCK_SKEW: Duration = Duration::from_secs(60);
+
+/// Whether something is in time, as a policy with the usual limits sees it.
+#[derive(Debug, PartialEq, Eq, Serialize)]
+pub(super) struct Verdict {
+    pub(super) in_time: bool,
+    pub(super) verdict: String,
+}
+
+/// Judges the times that a message states.
+pub(super) fn of_message(created: Option<DateTime>, expires: Option<DateTime>, now: SystemTime) -> Verdict {
+    let wrong = |verdict: String| Verdict { in_time: false, verdict };
+    if let Some(ago) = expires.and_then(|expires| since(expires, now)).filter(|ago| !ago.is_zero()) {
+        return wrong(format!("it expired {} ago", shown(ago)));
+    }
+    let Some(created) = created else { return wrong("it doesn't say when it was made".to_owned()) };
+    match (since(created, now), until(created, now)) {
+        (Some(age), _) if age > USUAL_AGE => {
+            wrong(format!("it was made {} ago, where {} s are the usual limit", shown(age), USUAL_AGE.as_secs()))
+        }
+        (_, Some(ahead)) if ahead > CLOCK_SKEW => {
+            let (ahead, skew) = (shown(ahead), CLOCK_SKEW.as_secs());
+            wrong(format!("it was made {ahead} in the future, where {skew} s are the usual limit: the clocks differ"))
+        }
+        (_, Some(ahead)) if ahead.as_secs() > 0 => {
+            let verdict = format!("it was made {} in the future, as the clocks may differ", shown(ahead));
+            Verdict { in_time: true, verdict }
+        }
+        (Some(_), _) | (_, Some(_)) => Verdict { in_time: true, verdict: "in time".to_owned() },
+        (None, None) => wrong("its time is none that this machine knows".to_owned()),
+    }
+}
+
+/// Judges when an assertion is valid.
+pub(super) fn of_assertion(assertion: &Assertion, now: SystemTime) -> Verdict {
+    let wrong = |verdict: String| Verdict { in_time: false, verdict };
+    let begins = assertion.not_before.and_then(|begins| until(begins, now));
+    let ended = assertion.not_on_or_after.and_then(|ends| since(ends, now));
+    match (begins, ended, assertion.not_on_or_after) {
+        (_, Some(ago), _) if ago >= CLOCK_SKEW => wrong(format!("expired {} ago", shown(ago))),
+        (Some(ahead), ..) if ahead > CLOCK_SKEW => wrong(format!("not valid yet, but in {}", shown(ahead))),
+        (.., None) => wrong("it has no end, which is refused".to_owned()),
+        _ => Verdict { in_time: true, verdict: "valid now".to_owned() },
+    }
+}
+
+/// Returns how long a moment is over.
+fn since(moment: DateTime, now: SystemTime) -> Option<Duration> {
+    now.duration_since(SystemTime::try_from(moment).ok()?).ok()
+}
+
+/// Returns how long it is to a moment.
+fn until(moment: DateTime, now: SystemTime) -> Option<Duration> {
+    SystemTime::try_from(moment).ok()?.duration_since(now).ok()
+}
+
+/// Formats the largest two units, such as `2h 5m`.
+fn shown(time: Duration) -> String {
+    let text = humantime::format_duration(Duration::from_secs(time.as_secs())).to_string();
+    text.split(' ').take(2).collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_in_time_or_not() {
+        let now = humantime::parse_rfc3339("2026-11-30T01:00:00Z").unwrap();
+        let moment = |offset: i64| {
+            let time = Duration::from_secs(offset.unsigned_abs());
+            DateTime::from(if offset < 0 { now - time } else { now + time })
+        };
+        for (created, expires, expected) in [
+            (Some(-10), Some(290), Ok("in time")),
+            (Some(0), None, Ok("in time")),
+            (Some(30), None, Ok("it was made 30s in the future, as the clocks may differ")),
+            (
+                Some(7_265),
+                None,
+                Err("it was made 2h 1m in the future, where 60 s are the usual limit: the clocks differ"),
+            ),
+            (Some(-301), Some(10), Err("it was made 5m 1s ago, where 300 s are the usual limit")),
+            (Some(-301), Some(-1), Err("it expired 1s ago")),
+            (None, Some(10), Err("it doesn't say when it was made")),
+        ] {
+            let found = of_message(created.map(moment), expires.map(moment), now);
+            let found = if found.in_time { Ok(found.verdict) } else { Err(found.verdict) };
+            assert_eq!(found.as_deref().map_err(|verdict| verdict.as_str()), expected);
+        }
+    }
+}

@@ -1,0 +1,28 @@
+#!/bin/sh
+# Makes what docs/security.md needs in the current folder: keys and certificates, an assertion that is valid for a day, and the password
+# of a user. It needs OpenSSL.
+set -eu
+
+# An authority, and an invoice key whose certificate it has issued.
+openssl req -x509 -newkey rsa:2048 -nodes -keyout ca.key -out ca.pem -days 365 -subj "/O=Example/CN=Authority" \
+    -addext keyUsage=critical,keyCertSign
+openssl req -newkey rsa:2048 -nodes -keyout key.pem -out request.pem -subj "/O=Example/CN=Invoices"
+printf 'keyUsage=critical,digitalSignature\nbasicConstraints=critical,CA:FALSE\n' >extensions.txt
+openssl x509 -req -in request.pem -CA ca.pem -CAkey ca.key -out cert.pem -days 365 -set_serial 17 -extfile extensions.txt
+rm request.pem extensions.txt
+
+# Those who are known by their certificates: we, the bank, a token service, and Ann.
+for name in own bank sts ann; do
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout "$name.key" -out "$name.pem" -days 365 -subj "/O=Example/CN=$name" \
+        -addext keyUsage=critical,digitalSignature
+done
+
+# What a token service would do: it writes that Ann has this key, until tomorrow.
+begin=$(date -u +%Y-%m-%dT%H:%M:%SZ)
+end=$(date -u +%Y-%m-%dT%H:%M:%SZ -d "+1 day" 2>/dev/null || date -u -v+1d +%Y-%m-%dT%H:%M:%SZ)
+certificate=$(openssl x509 -in ann.pem -outform DER | openssl base64 -A)
+sed -e "s|BEGIN|$begin|" -e "s|END|$end|" -e "s|CERTIFICATE|$certificate|" assertion.xml >assertion-of-ann.xml
+
+# The user of the camera.
+printf 'viewer:secret\n' >users
+printf 'secret\n' >password

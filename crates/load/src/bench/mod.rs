@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 
 use crate::exchange::ask;
-use crate::{Case, End, Error, ErrorKind, Interrupt, Placement, Progress, this_machine};
+use crate::{Case, Crew, End, Error, ErrorKind, Expected, Interrupt, Placement, Progress, this_machine};
 use castile_report::{Results, ResultsKind, Row, Suite};
 
 use participant::Participant;
@@ -149,6 +149,17 @@ impl Bench {
         results.compare_with_floor();
         results.mark_incomplete(broken.into_iter().chain(lost));
         Ok(results)
+    }
+
+    /// Returns the users of the first load against the first target, for runs that somebody else begins and ends.
+    ///
+    /// # Errors
+    /// The target doesn't serve the load, the load sends nothing, or the machine has no more threads.
+    pub fn crew(&self) -> Result<Crew, Error> {
+        let nothing = || Error::new(ErrorKind::Input, "there is nothing to drive");
+        let (load, target) = self.loads.first().zip(self.targets.first()).ok_or_else(nothing)?;
+        let endpoint = target.endpoint(0, load).ok_or_else(nothing)?;
+        Crew::start(&load.case, &endpoint, &load.plan, &Expected::of(&load.case))
     }
 
     /// Warms up all targets that need it. Returns warnings for the report.

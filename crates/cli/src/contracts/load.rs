@@ -3,6 +3,7 @@
 mod feed;
 mod feed_values;
 mod judge;
+mod locust;
 mod mix;
 mod pace;
 mod sample;
@@ -89,6 +90,8 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     load: pace::Arguments,
+    #[command(flatten)]
+    locust: locust::Arguments,
 
     /// Whether answers must be faults
     #[arg(long, value_name = "WHAT", default_value = "no-fault", help_heading = "Assertions")]
@@ -139,6 +142,9 @@ enum FeedPer {
 /// Runs the load, reports the results, and returns the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::run(prepare(arguments), |(bench, warnings)| {
+        if let Some(address) = arguments.locust.address() {
+            return locust::work(&bench, address, &arguments.locust);
+        }
         let mut results = measure(bench, &arguments.outcome)?;
         // The report must also contain the warnings that were printed at the start.
         results.warnings.splice(..0, warnings);
@@ -170,6 +176,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
     let url = arguments.url.clone().or_else(|| service.address.clone());
     let url = url.context("the port has no address, expected --url")?;
     let (plan, search) = arguments.load.plan(arguments.check_one_in)?;
+    let plan = if arguments.locust.address().is_some() { locust::plan(plan) } else { plan };
     let mix = Arc::new(mix(arguments, service)?);
     let warnings = mix::warnings(&mix);
     for warning in &warnings {

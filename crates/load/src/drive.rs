@@ -1,5 +1,6 @@
 //! The request loop of one user, from its first request to its last.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -196,7 +197,8 @@ impl<C: Clock> Thread<C> {
                     exchange.judge(number, counted.is_multiple_of(self.plan.verify_one_in.max(1)))
                 }
                 Err(failure) => {
-                    recorder.exhausted = recorder.exhausted.or(failure.exhausted());
+                    let exhausted = failure.exhausted().map(Cow::Borrowed);
+                    recorder.exhausted = recorder.exhausted.take().or(exhausted);
                     Err(failure.to_string())
                 }
             };

@@ -57,6 +57,24 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Returns the outcome of a run that took this long and did nothing.
+    pub(crate) fn empty(elapsed: Duration) -> Self {
+        Outcome {
+            record: Recorder::default(),
+            timeline: Arc::new(Timeline::new(None)),
+            elapsed,
+            unsent: 0,
+            dropped: 0,
+            users: 0,
+            opened: 0,
+            ended: None,
+            first_error: None,
+            driver_cpu: None,
+            server_cpu: None,
+            others: None,
+        }
+    }
+
     /// Returns right answers per second.
     pub fn requests_per_second(&self) -> f64 {
         self.record.requests as f64 / self.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use serde::Serialize;
 
 use crate::frames::{self, Reader, Received};
-use crate::message::{ANY_VERSION, Counts, Exception, FromMaster, Heartbeat, Spawn, Stats, write};
+use crate::message::{ANY_VERSION, Counts, Exception, FromMaster, Heartbeat, PLUGIN, Spawn, Stats, write};
 use crate::{Report, Violation};
 
 /// How often a worker says that it is alive. A master misses it after three times.
@@ -107,6 +107,7 @@ pub(crate) struct Link {
     up: Option<Instant>,
     /// Whether the master has acknowledged this worker.
     is_known: bool,
+    has_plugin: bool,
     /// When the master last said something.
     heard: Instant,
     next_beat: Instant,
@@ -129,6 +130,7 @@ impl Link {
             is_broken: false,
             up: None,
             is_known: false,
+            has_plugin: false,
             heard: now,
             next_beat: now,
             next_offer: now,
@@ -248,6 +250,10 @@ impl Link {
                 self.is_broken = true;
                 None
             }
+            FromMaster::Plugin => {
+                self.has_plugin = true;
+                None
+            }
             FromMaster::Heartbeat | FromMaster::Spawn(_) | FromMaster::Other => None,
         }
     }
@@ -293,6 +299,13 @@ impl Link {
         self.put(&message);
     }
 
+    /// Says something to Castile's plugin, if the master has it.
+    pub(crate) fn tell(&mut self, data: impl Serialize) {
+        if self.has_plugin {
+            self.send(PLUGIN, data);
+        }
+    }
+
     /// Says that there are no more users, and that the next test may begin.
     pub(crate) fn stopped(&mut self, now: Instant) {
         self.send("client_stopped", ());
@@ -309,12 +322,12 @@ impl Link {
         self.send("quit", ());
     }
 
-    /// Sends a message. It is dropped if there is no connection.
-    pub(crate) fn send(&mut self, kind: &str, data: impl Serialize) {
+    fn send(&mut self, kind: &str, data: impl Serialize) {
         let message = write(kind, data, &self.id);
         self.put(&message);
     }
 
+    /// Sends a message. It is dropped if there is no connection.
     fn put(&mut self, message: &[u8]) {
         match self.up {
             Some(_) if self.output.len() + message.len() > MAX_OUTPUT => self.is_broken = true,
@@ -326,7 +339,7 @@ impl Link {
     /// Becomes a worker that no master knows, and that offers itself at the next tick.
     fn forget(&mut self, now: Instant) {
         (self.is_known, self.state, self.wished, self.next_offer) = (false, State::Ready, 0.0, now);
-        self.users = Users::default();
+        (self.users, self.has_plugin) = (Users::default(), false);
     }
 }
 

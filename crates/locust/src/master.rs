@@ -162,9 +162,9 @@ impl Master {
         self.link.report(report);
     }
 
-    /// Sends a message for a plugin of the master, which knows its kind.
-    pub fn tell(&mut self, kind: &str, data: &impl Serialize) {
-        self.link.send(kind, data);
+    /// Says something to [Castile's plugin](crate::PLUGIN), if the master has it.
+    pub fn tell(&mut self, data: &impl Serialize) {
+        self.link.tell(data);
     }
 
     /// Says that the users have stopped. The worker offers itself for the next test.

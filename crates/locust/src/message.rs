@@ -15,6 +15,9 @@ const MAX_CLASSES: usize = 1_000;
 /// A worker gives no version, so a master doesn't compare it with its own.
 pub(crate) const ANY_VERSION: i8 = -1;
 
+/// The kind of the messages between a worker and Castile's plugin of a master.
+pub(crate) const PLUGIN: &str = "castile";
+
 /// What a master says.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum FromMaster {
@@ -24,6 +27,8 @@ pub(crate) enum FromMaster {
     Heartbeat,
     Reconnect,
     Quit,
+    /// The master has Castile's plugin.
+    Plugin,
     /// Something that doesn't concern this worker.
     Other,
 }
@@ -82,6 +87,7 @@ impl<'de> Visitor<'de> for Parts {
                     "heartbeat" => FromMaster::Heartbeat,
                     "reconnect" => FromMaster::Reconnect,
                     "quit" => FromMaster::Quit,
+                    PLUGIN => FromMaster::Plugin,
                     _ => FromMaster::Other,
                 }
             }
@@ -177,6 +183,7 @@ mod tests {
             (b"\x93\xa9heartbeat\xc0\xa1w", FromMaster::Heartbeat),
             (b"\x93\xa9reconnect\xc0\xa1w", FromMaster::Reconnect),
             (b"\x93\xa4quit\xc0\xa1w", FromMaster::Quit),
+            (b"\x93\xa7castile\x80\xa1w", FromMaster::Plugin),
             (b"\x93\xb1spawning_complete\x81\xaauser_count\x08\xa1w", FromMaster::Other),
             (b"\x93\xa3new\x81\x92\x01\x02\xc4\x01x\xc0", FromMaster::Other),
         ] {

@@ -174,6 +174,18 @@ fn a_master_can_ask_for_a_new_connection() {
 }
 
 #[test]
+fn only_a_master_with_the_plugin_gets_more_than_locust_knows() {
+    let mut test = Test::running();
+    test.link.tell("distribution");
+    assert_eq!(test.sent(), "");
+    assert_eq!(test.hear(b"\x93\xa7castile\x80\xa1w"), []);
+    test.link.tell("distribution");
+    test.link.stopped(test.now);
+    test.link.tell("distribution");
+    assert_eq!(test.sent(), "castile client_stopped");
+}
+
+#[test]
 fn a_master_that_does_not_read_is_given_up() {
     let mut test = Test::running();
     let report = Report { entries: vec![crate::Entry::default(); 1_000], ..Report::default() };

@@ -11,7 +11,7 @@ use castile_load::{Bench, Plan, Requests, Start, Stop, own_usage};
 use castile_locust::{Event, Master};
 
 use crate::driver::max_users;
-use crate::{outcome, process};
+use crate::{outcome, output, process};
 use figures::Figures;
 use test::{Ending, Rest, Test};
 
@@ -41,6 +41,17 @@ pub(super) struct Arguments {
     /// The name of this worker for the master [default: the name of the machine and a random number]
     #[arg(long, value_name = "NAME", value_parser = name, requires = "locust")]
     worker_name: Option<String>,
+}
+
+/// Print Castile's plugin for a Locust master: a locustfile whose users are Castile's, for exact percentiles and one report of all workers
+#[derive(clap::Args)]
+pub(crate) struct Plugin {}
+
+impl Plugin {
+    /// Prints the plugin.
+    pub(crate) fn run(&self) {
+        output::text(castile_locust::PLUGIN);
+    }
 }
 
 impl Arguments {
@@ -83,6 +94,7 @@ pub(super) fn plan(plan: Plan) -> Plan {
 /// Works for the master until it quits. Returns the exit code.
 pub(super) fn work(bench: &Bench, address: &str, arguments: &Arguments) -> anyhow::Result<u8> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let description = serde_json::to_string(&bench.description()?)?;
     let name = arguments.worker_name.clone().unwrap_or_else(default_name);
     note!("worker {name}: looking for the master at {address}");
     let mut worker = Worker {
@@ -90,7 +102,8 @@ pub(super) fn work(bench: &Bench, address: &str, arguments: &Arguments) -> anyho
         master: Master::new(address, name),
         test: None,
         crew: None,
-        figures: Figures::new(names(bench)),
+        figures: Figures::new(names(bench), description.clone()),
+        description,
         sought: Some(Instant::now()),
         seconds: 0,
         cpu: (Instant::now(), own_usage().0),
@@ -109,6 +122,8 @@ fn names(bench: &Bench) -> Vec<String> {
 
 struct Worker<'a> {
     bench: &'a Bench,
+    /// What is driven, as JSON.
+    description: String,
     master: Master,
     /// The users while a test runs.
     test: Option<Test>,
@@ -189,7 +204,7 @@ impl Worker<'_> {
                         Some(crew) => crew,
                         None => std::sync::Arc::new(self.bench.crew()?),
                     };
-                    self.figures = Figures::new(names(self.bench));
+                    self.figures = Figures::new(names(self.bench), self.description.clone());
                     self.test = Some(Test::begin(crew));
                 }
                 if let Some(test) = &mut self.test {
@@ -224,18 +239,19 @@ impl Worker<'_> {
 
     /// Looks at a test that has changed. Returns the exit code if the worker is to end.
     async fn go_on(&mut self) -> Option<u8> {
+        let users = self.test.as_ref()?.users();
         let test = self.test.take_if(|test| test.is_over())?;
         let Rest { record, in_flight, ending, crew } = test.finish().await;
         self.crew = crew;
-        self.figures.add(record);
+        self.figures.add(record, users);
         if in_flight > 0 {
             note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
         }
+        self.report(true, in_flight);
         self.ended(ending).await
     }
 
     async fn ended(&mut self, ending: Ending) -> Option<u8> {
-        self.report();
         match ending {
             Ending::Stop => {
                 note!("the test is over");
@@ -267,16 +283,18 @@ impl Worker<'_> {
         self.master.usage(share * 100.0, memory.unwrap_or_default());
         self.cpu = (now, cpu);
         if let Some(test) = &self.test {
-            self.figures.add(test.take().await);
+            self.figures.add(test.take().await, test.users());
             self.seconds += 1;
             if self.seconds.is_multiple_of(SECONDS_PER_REPORT) && self.master.is_up() {
-                self.report();
+                self.report(false, 0);
             }
         }
     }
 
-    fn report(&mut self) {
-        self.master.report(&self.figures.report());
+    fn report(&mut self, is_last: bool, in_flight: u64) {
+        let (report, told) = self.figures.report(is_last, in_flight);
+        self.master.report(&report);
+        self.master.tell(&told);
     }
 }
 

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
 
-use castile_load::Recorder;
+use castile_load::{Recorder, Second, own_usage};
 use castile_locust::{Entry, Failure, Report};
+use serde::Serialize;
 
 /// The kind of all rows.
 const METHOD: &str = "SOAP";
@@ -13,27 +14,56 @@ const TOTAL: &str = "Aggregated";
 /// Times have this many significant digits in a report, so that a long test has hundreds of different ones and not tens of thousands.
 const DIGITS: i32 = 2;
 
-/// Requests by the second in which they were counted, and how many of them failed.
-type Seconds = BTreeMap<u64, (u64, u64)>;
+/// What happened in which second since 1970.
+type Seconds = BTreeMap<u64, Second>;
+
+/// What Castile's plugin of a master gets to know.
+#[derive(Debug, Serialize)]
+pub(super) struct Told {
+    /// The number of the report in its test. A gap is a report that was lost.
+    sequence: u64,
+    begun_s: f64,
+    now_s: f64,
+    /// The processor time since the beginning.
+    cpu_s: f64,
+    /// Requests under way at the end.
+    in_flight: u64,
+    is_last: bool,
+    /// What is driven, as JSON. Only the first report has it.
+    description: Option<String>,
+    record: Recorder,
+    seconds: Seconds,
+}
 
 /// What happened since the last report.
 pub(super) struct Figures {
     names: Vec<String>,
+    description: Option<String>,
     begun: SystemTime,
+    /// The processor time of this process at the beginning.
+    begun_cpu: Duration,
+    sequence: u64,
     record: Recorder,
     /// The seconds of all requests, and then those of each operation.
     seconds: Vec<Seconds>,
 }
 
 impl Figures {
-    /// Creates figures for operations of these names, from now on.
-    pub(super) fn new(names: Vec<String>) -> Self {
-        let seconds = vec![Seconds::new(); names.len() + 1];
-        Figures { names, begun: SystemTime::now(), record: Recorder::default(), seconds }
+    /// Creates figures for operations of these names, and with a description as JSON, from now on.
+    pub(super) fn new(names: Vec<String>, description: String) -> Self {
+        Figures {
+            seconds: vec![Seconds::new(); names.len() + 1],
+            names,
+            description: Some(description),
+            begun: SystemTime::now(),
+            begun_cpu: cpu(),
+            sequence: 0,
+            record: Recorder::default(),
+        }
     }
 
-    /// Adds what was recorded in the last second.
-    pub(super) fn add(&mut self, record: Recorder) {
+    /// Adds what was recorded in the last second, with this many users.
+    pub(super) fn add(&mut self, record: Recorder, users: u64) {
         let now = seconds(SystemTime::now()) as u64;
         let mut parts: Vec<&Recorder> = record.parts.iter().collect();
         // A single operation has no record of its own.
@@ -41,18 +71,18 @@ impl Figures {
             parts = vec![&record];
         }
         for (record, seconds) in std::iter::once(&record).chain(parts).zip(&mut self.seconds) {
-            if record.requests + record.errors > 0 {
-                let (requests, failures) = seconds.entry(now).or_default();
-                *requests += record.requests + record.errors;
-                *failures += record.errors;
-            }
+            let second = seconds.entry(now).or_default();
+            second.requests += record.requests;
+            second.errors += record.errors;
+            second.users = second.users.max(users);
         }
         self.record.merge(record);
     }
 
-    /// Takes a report of everything since the last one.
-    pub(super) fn report(&mut self) -> Report {
+    /// Takes a report of everything since the last one. At the end, `in_flight` requests were under way.
+    pub(super) fn report(&mut self, is_last: bool, in_flight: u64) -> (Report, Told) {
         let record = std::mem::take(&mut self.record);
+        let all_seconds = self.seconds[0].clone();
         let mut taken = self.seconds.iter_mut().map(std::mem::take);
         let (begun, now) = (seconds(self.begun), seconds(SystemTime::now()));
         let total = entry(TOTAL, "", &record, taken.next().unwrap_or_default(), (begun, now));
@@ -77,7 +107,20 @@ impl Figures {
         }
         let entries = parts().zip(taken).filter(|((_, part), _)| part.requests + part.errors > 0);
         let entries = entries.map(|((name, part), seconds)| entry(name, METHOD, part, seconds, (begun, now))).collect();
-        Report { entries, total, failures }
+        let report = Report { entries, total, failures };
+        let told = Told {
+            sequence: self.sequence,
+            begun_s: begun,
+            now_s: now,
+            cpu_s: cpu().saturating_sub(self.begun_cpu).as_secs_f64(),
+            in_flight,
+            is_last,
+            description: self.description.take(),
+            seconds: all_seconds,
+            record,
+        };
+        self.sequence += 1;
+        (report, told)
     }
 }
 
@@ -105,13 +148,19 @@ fn entry(name: &str, method: &str, record: &Recorder, seconds: Seconds, (begun, 
         min_response_time: (!record.latency.is_empty()).then(|| milliseconds(record.latency.min())),
         total_content_length: record.bytes_in,
         response_times: times,
-        num_reqs_per_sec: seconds.iter().map(|(second, (requests, _))| (*second, *requests)).collect(),
-        num_fail_per_sec: seconds
-            .iter()
-            .map(|(second, (_, failures))| (*second, *failures))
-            .filter(|(_, failures)| *failures > 0)
-            .collect(),
+        num_reqs_per_sec: by_second(&seconds, |second| second.requests + second.errors),
+        num_fail_per_sec: by_second(&seconds, |second| second.errors),
     }
+}
+
+/// Returns the counts of seconds that have any.
+fn by_second(seconds: &Seconds, count: fn(&Second) -> u64) -> BTreeMap<u64, u64> {
+    let counts = seconds.iter().map(|(at, second)| (*at, count(second)));
+    counts.filter(|(_, count)| *count > 0).collect()
+}
+
+fn cpu() -> Duration {
+    own_usage().0.unwrap_or_default()
 }
 
 /// Rounds a time to its first digits.
@@ -151,14 +200,14 @@ mod tests {
 
     #[test]
     fn a_report_has_the_sum_and_each_operation() {
-        let mut figures = Figures::new(vec!["a".to_owned(), "b".to_owned()]);
+        let mut figures = Figures::new(vec!["a".to_owned(), "b".to_owned()], "{}".to_owned());
         let parts = [record(&[(120, 2), (121, 1)], &[]), record(&[(5_000, 1)], &[("no answer", 4)])];
         let mut whole = record(&[(120, 2), (121, 1), (5_000, 1)], &[("no answer", 4)]);
         whole.bytes_in = 70;
         whole.parts = parts.to_vec();
-        figures.add(whole.clone());
-        figures.add(whole);
-        let report = figures.report();
+        figures.add(whole.clone(), 3);
+        figures.add(whole, 2);
+        let (report, told) = figures.report(false, 0);
         let names: Vec<_> = report.entries.iter().map(|entry| (&*entry.method, &*entry.name)).collect();
         assert_eq!(names, [("SOAP", "a"), ("SOAP", "b")]);
         let total = &report.total;
@@ -174,15 +223,19 @@ mod tests {
             report.failures.values().map(|failure| (&*failure.name, &*failure.error, failure.occurrences)).collect();
         assert_eq!(failures, [("b", "no answer", 8)]);
         // Each is reported once.
-        let next = figures.report();
+        assert_eq!((told.sequence, told.record.latency.len(), told.description.as_deref()), (0, 8, Some("{}")));
+        let sum = |of: fn(&Second) -> u64| told.seconds.values().map(of).sum::<u64>();
+        assert_eq!((sum(|second| second.requests), sum(|second| second.errors)), (8, 8));
+        let (next, told) = figures.report(true, 1);
+        assert_eq!((told.sequence, told.is_last, told.in_flight, told.description), (1, true, 1, None));
         assert_eq!((next.total.num_requests, next.entries, next.total.min_response_time), (0, Vec::new(), None));
     }
 
     #[test]
     fn a_single_operation_has_its_row_as_well() {
-        let mut figures = Figures::new(vec!["a".to_owned()]);
-        figures.add(record(&[(100, 3)], &[("no answer", 1)]));
-        let report = figures.report();
+        let mut figures = Figures::new(vec!["a".to_owned()], String::new());
+        figures.add(record(&[(100, 3)], &[("no answer", 1)]), 1);
+        let (report, _) = figures.report(false, 0);
         assert_eq!((report.entries.len(), report.entries[0].num_requests, report.failures.len()), (1, 4, 1));
         assert_eq!(report.entries[0].num_reqs_per_sec, report.total.num_reqs_per_sec);
     }

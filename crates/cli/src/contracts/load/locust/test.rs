@@ -61,6 +61,11 @@ impl Test {
         }
     }
 
+    /// Returns how many users there are to be.
+    pub(super) fn users(&self) -> u64 {
+        self.users as u64
+    }
+
     /// Sends nothing more. What is under way may take until `deadline`.
     pub(super) fn end(&mut self, ending: Ending, deadline: Instant) {
         self.ending = Some((ending, deadline));

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::Latency;
-use crate::format::{count, figure, microseconds, percent};
+use crate::format::{NONE, count, figure, microseconds, percent};
 
 /// How a program was built.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,12 +79,13 @@ impl Worker {
     /// Returns its figures as text.
     pub(crate) fn figures(&self) -> [String; 8] {
         [
-            count(self.users as f64),
+            // An open workload has none.
+            if self.users > 0 { count(self.users as f64) } else { NONE.to_owned() },
             count(self.requests as f64),
             count(self.errors as f64),
             count(self.requests_per_second),
             microseconds(self.latency_us.p99),
-            self.driver_cpu_share.map_or("–".to_owned(), percent),
+            self.driver_cpu_share.map_or(NONE.to_owned(), percent),
             figure(self.begun_s),
             figure(self.ended_s),
         ]

@@ -12,6 +12,7 @@ mod sample;
 mod script;
 mod service;
 mod template;
+mod workers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -95,6 +96,8 @@ pub(crate) struct Arguments {
     load: pace::Arguments,
     #[command(flatten)]
     locust: locust::Arguments,
+    #[command(flatten)]
+    workers: workers::Arguments,
 
     /// Whether answers must be faults
     #[arg(long, value_name = "WHAT", default_value = "no-fault", help_heading = "Assertions")]
@@ -141,7 +144,13 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         if let Some(address) = arguments.locust.address() {
             return locust::work(&bench, address, &arguments.locust);
         }
-        let mut results = measure(bench, &arguments.reports.outcome)?;
+        if let Some(part) = arguments.workers.part() {
+            return workers::take_part(&bench, part);
+        }
+        let mut results = match arguments.workers.count() {
+            Some(workers) => workers::lead(&bench, workers, &arguments.reports.outcome)?,
+            None => measure(bench, &arguments.reports.outcome)?,
+        };
         // The report must also contain the warnings that were printed at the start.
         results.warnings.splice(..0, warnings);
         arguments.reports.report(&results)
@@ -167,10 +176,16 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
     let url = arguments.url.clone().or_else(|| service.address.clone());
     let url = url.context("the port has no address, expected --url")?;
     let (plan, search) = arguments.load.plan(arguments.check_one_in)?;
-    let plan = if arguments.locust.address().is_some() { locust::plan(plan) } else { plan };
+    arguments.workers.check(&plan)?;
+    let plan = match arguments.workers.part() {
+        Some(part) => part.of(plan),
+        None if arguments.locust.address().is_some() => locust::plan(plan),
+        None => plan,
+    };
     let mix = Arc::new(mix(arguments, service)?);
     let warnings = mix::warnings(&mix);
-    for warning in &warnings {
+    // One of several processes leaves it to the one that started them.
+    for warning in warnings.iter().filter(|_| arguments.workers.part().is_none()) {
         let style = errors::WARNING;
         note!("{style}warning{style:#}: {warning}");
     }
@@ -211,6 +226,9 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
 }
 
 fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
+    if arguments.workers.count().is_some() && arguments.wsdl.as_os_str() == "-" {
+        bail!("found a contract on standard input, expected a file: each of the --workers reads it");
+    }
     let (path, files) = arguments.catalogs.contract(&arguments.wsdl)?;
     let (definitions, mut diagnostics) = castile_wsdl::open(&path, &files);
     let shown = path.display().to_string();
@@ -281,7 +299,8 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     let feed = match feed {
         Some(feed) => {
             let turns = FeedCursor::new(feed.len(), &arguments.feed_mode)?;
-            Some((feed, turns))
+            let part = arguments.workers.part();
+            Some((feed, part.map_or(turns.clone(), |part| turns.part(part.number, part.count))))
         }
         None => None,
     };

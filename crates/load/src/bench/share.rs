@@ -178,7 +178,10 @@ pub fn merge(shares: Vec<Share>) -> Result<Results, Error> {
     }
     // Users who were lost with their worker may have been replaced.
     let users = seconds.values().map(|second| second.users).max().unwrap_or_default();
-    described.row.connections = usize::try_from(users).unwrap_or(usize::MAX);
+    // An open workload has as many connections as it may have.
+    if users > 0 {
+        described.row.connections = usize::try_from(users).unwrap_or(usize::MAX);
+    }
     outcome.timeline = Arc::new(Timeline::of(&seconds, elapsed));
 
     let mut tally = Tally::default();

@@ -29,7 +29,7 @@ const FLUSH: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
 // The group has its own id, because it is flattened into the arguments of a command.
-#[group(id = "workers")]
+#[group(id = "master")]
 #[command(next_help_heading = "Workers")]
 pub(super) struct Arguments {
     /// Be a worker of the Locust master at this address: users start and stop as it says, and it gets the report [default port: 5557]

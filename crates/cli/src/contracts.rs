@@ -42,6 +42,8 @@ pub(crate) enum Command {
     Sample(sample::Arguments),
     Validate(validate::Arguments),
     Load(Box<load::Arguments>),
+    Merge(load::merge::Arguments),
+    LocustPlugin(load::locust::Plugin),
     #[command(hide = true)]
     Complete(complete::Arguments),
 }
@@ -60,6 +62,8 @@ impl Command {
             Self::Sample(arguments) => sample::run(arguments)?,
             Self::Validate(arguments) => return Ok(validate::run(&arguments)),
             Self::Load(arguments) => return Ok(load::run(&arguments)),
+            Self::Merge(arguments) => return Ok(load::merge::run(&arguments)),
+            Self::LocustPlugin(plugin) => plugin.run(),
             Self::Complete(arguments) => complete::run(&arguments),
         }
         Ok(ExitCode::SUCCESS)

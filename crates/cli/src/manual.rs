@@ -42,7 +42,7 @@ const IN_SUMMARY: usize = 12;
 const MAX_WIDTH: usize = 100;
 
 /// Examples for each command that isn't hidden.
-const EXAMPLES: [(&str, &[&str]); 19] = [
+const EXAMPLES: [(&str, &[&str]); 21] = [
     (
         "describe",
         &[
@@ -147,6 +147,8 @@ const EXAMPLES: [(&str, &[&str]); 19] = [
             "castile sec explain message.xml --expected '#body-1=sent.txt'",
         ],
     ),
+    ("merge", &["castile merge shares.json --out report"]),
+    ("locust-plugin", &["castile locust-plugin > castile.py"]),
     (
         "load",
         &[
@@ -155,6 +157,7 @@ const EXAMPLES: [(&str, &[&str]); 19] = [
             "castile load orders.wsdl --operation GetOrder --rate 600/min --out report",
             "castile load orders.wsdl --operation GetOrder --users 1 --until 'p99>50ms'",
             "castile load orders.wsdl --operation GetOrder --template a.xml --feed a.csv",
+            "castile load orders.wsdl --operation GetOrder --locust master.example",
         ],
     ),
     (

@@ -840,6 +840,70 @@ fn the_guide_has_the_real_output() {
     assert!(guide.contains(String::from_utf8_lossy(&output.stderr).trim()), "{}", told(&output));
 }
 
+#[test]
+fn workers_divide_a_load_and_report_it_as_one() {
+    let server = Server::start(|_, _| (200, envelope("<GetOrderResponse xmlns='uri:WSTestWeb-TestService'/>")));
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let feed = directory.path().join("rows.csv");
+    let numbers: Vec<String> = (0..50).map(|number| number.to_string()).collect();
+    let rows: Vec<_> = numbers.iter().map(|number| format!("{number},7")).collect();
+    std::fs::write(&feed, format!("order,customer\n{}\n", rows.join("\n"))).unwrap();
+    let arguments = ["--operation", "GetOrder", "--template", "order.xml", "--feed-mode", "stop", "--users", "5"];
+    let more = ["--workers", "3", "--feed", feed.to_str().unwrap(), "--json", json.to_str().unwrap()];
+    let output = load("wstest.wsdl", &server.url(), &[&arguments[..], &more].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    // Each row is sent once, by one of them.
+    let mut sent = values(&server.seen(), "orderId");
+    sent.sort_by_key(|number| number.parse::<u64>().unwrap());
+    assert_eq!(sent, numbers);
+    let results: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    assert_eq!(results["suites"][0]["cases"][0]["requests"], 50);
+    let workers = results["workers"].as_array().unwrap();
+    let requests: Vec<_> = workers.iter().map(|worker| worker["requests"].as_u64().unwrap()).collect();
+    assert_eq!((requests, &workers[2]["name"]), (vec![17, 17, 16], &"3".into()));
+    assert!(told(&output).contains(" worker "), "{}", told(&output));
+}
+
+/// A wrong password is sent once, however many workers there are.
+#[test]
+fn workers_send_nothing_if_the_first_request_is_refused() {
+    let server = Server::start(|_, _| (401, String::new()));
+    let output = load("wstest.wsdl", &server.url(), &["--operation", "EchoVoid", "--users", "4", "--workers", "2"]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert_eq!(server.seen().len(), 1);
+}
+
+#[test]
+fn workers_and_masters_exclude_what_they_can_not_have() {
+    for (arguments, expected) in [
+        (&["--workers", "5"][..], "found --workers 5, expected at most 4"),
+        (&["--workers", "2", "--requests", "1"], "expected at most as many as there are requests"),
+        (&["--workers", "300", "--users", "300"], "expected at most 256"),
+        (&["--workers", "2", "--until", "peak"], "cannot be used with"),
+        (&["--locust", "127.0.0.1", "--users", "3"], "cannot be used with"),
+        (&["--locust", "127.0.0.1", "--rate", "3"], "cannot be used with"),
+        (&["--locust", "127.0.0.1", "--workers", "2"], "cannot be used with"),
+        (&["--locust", "127.0.0.1:x"], "expected HOST or HOST:PORT"),
+        (&["--worker-name", "a"], "required arguments were not provided"),
+    ] {
+        let output = load("wstest.wsdl", "http://127.0.0.1:1/", &[&["--operation", "EchoVoid"], arguments].concat());
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", told(&output));
+        assert!(told(&output).contains(expected), "{arguments:?}: {}", told(&output));
+    }
+}
+
+#[test]
+fn only_what_workers_measured_is_merged() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("shares.json");
+    for text in ["", "[]", "[1]", "{}"] {
+        std::fs::write(&file, text).unwrap();
+        let output = Command::new(env!("CARGO_BIN_EXE_castile")).arg("merge").arg(&file).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{text}: {}", told(&output));
+    }
+}
+
 /// A terminal interprets control characters.
 #[test]
 fn text_of_a_peer_is_escaped_for_the_terminal() {

@@ -4,7 +4,7 @@
 
 use std::process::{Command, Output};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 21] = [
     "describe",
     "gen",
     "bundle",
@@ -21,6 +21,8 @@ const COMMANDS: [&str; 19] = [
     "bench",
     "report",
     "load",
+    "merge",
+    "locust-plugin",
     "peers",
     "completions",
     "man",

@@ -1,5 +1,6 @@
 //! The request loop of one user, from its first request to its last.
 
+use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -29,6 +30,8 @@ pub(crate) struct Thread<C> {
     begun: Begun,
     recorder: RefCell<Recorder>,
     window: RefCell<Window>,
+    /// The number of requests that are under way.
+    in_flight: Cell<u64>,
     gate: Gate,
 }
 
@@ -52,6 +55,7 @@ impl<C: Clock> Thread<C> {
             parts: Arc::new([]),
             begun: Begun::default(),
             recorder: RefCell::default(),
+            in_flight: Cell::new(0),
             gate: Gate::default(),
         }
     }
@@ -72,11 +76,17 @@ impl<C: Clock> Thread<C> {
         self.recorder.take()
     }
 
+    /// Returns the records of all users since the last call, and the number of requests that are under way.
+    pub(crate) fn take(&self) -> (Recorder, u64) {
+        (self.recorder.take(), self.in_flight.get())
+    }
+
     /// Drives one user. Its exchange is created when it is first needed, unless it has one from an earlier run.
     pub(crate) async fn drive<E: Exchange>(&self, number: usize, exchange: &mut Option<E>, connect: impl Fn() -> E) {
-        if let Some(mut user) = self.begin(number).await {
-            let begun = if number == 0 { self.begun } else { Begun::default() };
-            let (mut sent, mut is_open) = (begun.had, begun.is_open);
+        let begun = if number == 0 { self.begun } else { Begun::default() };
+        let (mut sent, mut is_open) = (begun.had, begun.is_open);
+        while let Some(mut user) = self.begin(number).await {
+            let mut is_done = false;
             while let Some(turn) = self.next(&mut user).await {
                 let exchange = exchange.get_or_insert_with(&connect);
                 match self.request(exchange, sent % self.count, turn).await {
@@ -87,9 +97,15 @@ impl<C: Clock> Thread<C> {
                             self.schedule.user_sends();
                         }
                     }
-                    None => break,
+                    None => {
+                        is_done = true;
+                        break;
+                    }
                 }
                 sent += 1;
+            }
+            if is_done || !self.schedule.user_leaves() {
+                break;
             }
         }
         // A timed run lasts its full time, even if nothing more is due. It ends earlier if it has sent its number of requests.
@@ -101,7 +117,11 @@ impl<C: Clock> Thread<C> {
     /// Waits until the user begins. Returns `None` if that is never.
     async fn begin(&self, number: usize) -> Option<User> {
         let Plan { start, connections, seed, pace, .. } = &self.plan;
-        let begin = self.schedule.start.checked_add(start.of(number, *connections)?)?;
+        let begin = match start {
+            Start::OnDemand if !self.schedule.wanted(number).await => return None,
+            Start::OnDemand => self.clock.now(),
+            _ => self.schedule.start.checked_add(start.of(number, *connections)?)?,
+        };
         if self.schedule.time_limit().is_some_and(|limit| begin >= limit) || !self.wait_until(begin).await {
             return None;
         }
@@ -111,12 +131,15 @@ impl<C: Clock> Thread<C> {
         let free = if *start == Start::Together && *pace == Pace::Closed { self.clock.now() } else { begin };
         // Seeds that differ by one would give similar sequences.
         let random = fastrand::Rng::with_seed(seed.wrapping_add(1 + number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        Some(User { free, due: None, random })
+        Some(User { number, free, due: None, random })
     }
 
     /// Waits until the user's next request is due. Returns `None` if the run is over before.
     async fn next(&self, user: &mut User) -> Option<Turn> {
-        let free = user.free;
+        let (number, free) = (user.number, user.free);
+        if !self.schedule.wants(number) {
+            return None;
+        }
         let (due, _pass) = match &self.plan.pace {
             Pace::Closed => (self.taken(free, free)?, None),
             Pace::Think(think) => (self.taken(free + think.next(&mut user.random), free)?, None),
@@ -124,7 +147,7 @@ impl<C: Clock> Thread<C> {
             Pace::Arrivals(_) => {
                 let pass = tokio::select! {
                     biased;
-                    () = self.schedule.over() => return None,
+                    () = self.schedule.over_for(number) => return None,
                     pass = self.gate.enter() => pass,
                 };
                 (self.schedule.arrival()?, Some(pass))
@@ -135,8 +158,10 @@ impl<C: Clock> Thread<C> {
         if due <= now {
             return Some(Turn { due, sent: now });
         }
-        if !self.wait_until(due).await {
-            return None;
+        tokio::select! {
+            biased;
+            () = self.schedule.over_for(number) => return None,
+            () = self.clock.wait_until(due) => {}
         }
         let sent = self.clock.now();
         if due >= self.schedule.measured {
@@ -153,7 +178,9 @@ impl<C: Clock> Thread<C> {
     /// Sends a request and records the result. Returns since when the user is free again and whether the request was sent;
     /// `None` if the user has nothing left to send.
     async fn request<E: Exchange>(&self, exchange: &mut E, number: usize, turn: Turn) -> Option<(Instant, bool)> {
+        self.in_flight.set(self.in_flight.get() + 1);
         let result = exchange.send(number).await;
+        self.in_flight.set(self.in_flight.get() - 1);
         let now = self.clock.now();
         if let Err(Failure::Done) = result {
             self.schedule.user_is_done(self.plan.connections, now);
@@ -170,7 +197,8 @@ impl<C: Clock> Thread<C> {
                     exchange.judge(number, counted.is_multiple_of(self.plan.verify_one_in.max(1)))
                 }
                 Err(failure) => {
-                    recorder.exhausted = recorder.exhausted.or(failure.exhausted());
+                    let exhausted = failure.exhausted().map(Cow::Borrowed);
+                    recorder.exhausted = recorder.exhausted.take().or(exhausted);
                     Err(failure.to_string())
                 }
             };
@@ -226,6 +254,7 @@ impl<C: Clock> Thread<C> {
 
 /// The state of a user.
 struct User {
+    number: usize,
     /// Since when it waits for its next turn.
     free: Instant,
     /// When its last request was due.

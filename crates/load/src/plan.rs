@@ -138,13 +138,15 @@ pub enum Start {
     Within(Duration),
     /// This many users each second: a ramp.
     PerSecond(f64),
+    /// When [`Counter::want`](crate::Counter::want) asks for them. They end when it asks for fewer, and may come back.
+    OnDemand,
 }
 
 impl Start {
-    /// Returns when the user of this number begins; `None` means never.
+    /// Returns when the user of this number begins, counted from the start; `None` means never.
     pub(crate) fn of(&self, number: usize, users: usize) -> Option<Duration> {
         match *self {
-            Start::Together => Some(Duration::ZERO),
+            Start::Together | Start::OnDemand => Some(Duration::ZERO),
             Start::Within(time) => Some(time.mul_f64(number as f64 / users.max(1) as f64)),
             Start::PerSecond(rate) => Duration::try_from_secs_f64(number as f64 / rate).ok(),
         }
@@ -218,7 +220,7 @@ impl Plan {
         match (&self.pace, self.start) {
             (Pace::Arrivals(_), _) => Method::Open,
             (_, Start::PerSecond(_)) => Method::Ramp,
-            (Pace::Think(_) | Pace::Every(_), _) => Method::Users,
+            (Pace::Think(_) | Pace::Every(_), _) | (_, Start::OnDemand) => Method::Users,
             (Pace::Closed, _) => Method::Closed,
         }
     }
@@ -233,6 +235,7 @@ impl Plan {
         };
         let start = match self.start {
             Start::Together => None,
+            Start::OnDemand => Some("started and stopped by the master".to_owned()),
             Start::Within(time) => Some(format!("started one after another within {}", format_duration(time))),
             Start::PerSecond(rate) if rate < 1.0 => Some(format!("{} more per minute", plain(rate * 60.0))),
             Start::PerSecond(rate) => Some(format!("{} more per second", plain(rate))),

@@ -1,8 +1,10 @@
 //! The record of a run: counts, latencies and the first few errors.
 
+use std::borrow::Cow;
 use std::time::Duration;
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 use crate::exchange::Judged;
 use castile_report::Reason;
@@ -11,9 +13,11 @@ use castile_report::Reason;
 const LISTED_REASONS: usize = 20;
 /// The name under which further reasons are counted.
 const OTHER_REASONS: &str = "other reasons";
+/// The largest count of a record from elsewhere. A hundred thousand of them can be added up.
+const MAX_COUNT: u64 = 1 << 46;
 
 /// Records every request of one thread of the driver. Records are merged when the run ends.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recorder {
     /// Requests that were answered correctly, as far as their answers were checked.
     pub requests: u64,
@@ -34,25 +38,69 @@ pub struct Recorder {
     /// Items in right answers, if the suite counts them.
     pub matches: u64,
     /// The resource that the driver's machine ran out of, if any. Errors are then not the server's fault.
-    pub exhausted: Option<&'static str>,
+    pub exhausted: Option<Cow<'static, str>>,
     /// Nanoseconds from the scheduled start of a request to the last byte of its answer, for right answers.
+    #[serde(with = "counts")]
     pub latency: Histogram<u64>,
     /// Nanoseconds from the actual sending of a request to the last byte of its answer, for right answers.
+    #[serde(with = "counts")]
     pub service: Histogram<u64>,
     /// Nanoseconds by which the driver woke too late to send a request.
+    #[serde(with = "counts")]
     pub lag: Histogram<u64>,
     /// A record for each part of a mix, in the order of [`Requests::Scripted`](crate::Requests::Scripted); empty if there is
     /// only one part.
     pub parts: Vec<Recorder>,
 }
 
+fn histogram() -> Histogram<u64> {
+    // Three digits from 1 µs to an hour: an error of 0.1 %, in about 200 KB.
+    let histogram = Histogram::new_with_bounds(1_000, 3_600_000_000_000, 3);
+    histogram.expect("bounds and digits are within those of a histogram")
+}
+
+/// Histograms as numbers: a value, its count, the next value, its count, and so on. All that a histogram counts is kept.
+mod counts {
+    use std::fmt;
+
+    use hdrhistogram::Histogram;
+    use serde::de::{Deserializer, Error, SeqAccess, Visitor};
+    use serde::ser::Serializer;
+
+    pub(super) fn serialize<S: Serializer>(histogram: &Histogram<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+        let values = histogram.iter_recorded();
+        // The length must be known before.
+        let numbers: Vec<u64> = values.flat_map(|value| [value.value_iterated_to(), value.count_at_value()]).collect();
+        serializer.collect_seq(numbers)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Histogram<u64>, D::Error> {
+        struct Counts;
+
+        impl<'de> Visitor<'de> for Counts {
+            type Value = Histogram<u64>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("values with their counts")
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Histogram<u64>, A::Error> {
+                let mut histogram = super::histogram();
+                while let Some(value) = numbers.next_element()? {
+                    let count = numbers.next_element::<u64>()?.filter(|count| *count <= super::MAX_COUNT);
+                    let count = count.ok_or_else(|| A::Error::custom("a value has no possible count"))?;
+                    histogram.record_n(value, count).map_err(A::Error::custom)?;
+                }
+                Ok(histogram)
+            }
+        }
+
+        deserializer.deserialize_seq(Counts)
+    }
+}
+
 impl Default for Recorder {
     fn default() -> Self {
-        // Three digits from 1 µs to an hour: an error of 0.1 %, in about 200 KB.
-        let histogram = || {
-            let histogram = Histogram::new_with_bounds(1_000, 3_600_000_000_000, 3);
-            histogram.expect("bounds and digits are within those of a histogram")
-        };
         Recorder {
             requests: 0,
             errors: 0,
@@ -119,6 +167,17 @@ impl Recorder {
         &mut self.parts[index]
     }
 
+    /// Returns whether no sum overflows when many such records are merged.
+    pub(crate) fn is_possible(&self) -> bool {
+        let Recorder { requests, errors, not_sent, warmup_errors, verified, bytes_out, bytes_in, matches, .. } = self;
+        let counts = [requests, errors, not_sent, verified, bytes_out, bytes_in, matches];
+        let reasons = self.reasons.iter().map(|reason| &reason.count);
+        let are_possible = counts.into_iter().chain(reasons).all(|count| *count <= MAX_COUNT);
+        are_possible
+            && warmup_errors <= errors
+            && self.parts.iter().all(|part| part.parts.is_empty() && part.is_possible())
+    }
+
     /// Adds another record.
     pub fn merge(&mut self, other: Recorder) {
         self.requests += other.requests;
@@ -130,7 +189,7 @@ impl Recorder {
         self.bytes_out += other.bytes_out;
         self.bytes_in += other.bytes_in;
         self.matches += other.matches;
-        self.exhausted = self.exhausted.or(other.exhausted);
+        self.exhausted = self.exhausted.take().or(other.exhausted);
         for (own, others) in
             [(&mut self.latency, other.latency), (&mut self.service, other.service), (&mut self.lag, other.lag)]
         {

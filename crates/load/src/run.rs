@@ -5,10 +5,11 @@ use std::convert::Infallible;
 use std::fmt;
 use std::io;
 use std::rc::Rc;
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 use tokio::task::LocalSet;
 
@@ -56,6 +57,24 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Returns the outcome of a run that took this long and did nothing.
+    pub(crate) fn empty(elapsed: Duration) -> Self {
+        Outcome {
+            record: Recorder::default(),
+            timeline: Arc::new(Timeline::new(None)),
+            elapsed,
+            unsent: 0,
+            dropped: 0,
+            users: 0,
+            opened: 0,
+            ended: None,
+            first_error: None,
+            driver_cpu: None,
+            server_cpu: None,
+            others: None,
+        }
+    }
+
     /// Returns right answers per second.
     pub fn requests_per_second(&self) -> f64 {
         self.record.requests as f64 / self.elapsed.as_secs_f64().max(f64::MIN_POSITIVE)
@@ -68,9 +87,9 @@ pub struct Run {
     schedule: Arc<Schedule>,
     timeline: Arc<Timeline>,
     workers: Vec<oneshot::Receiver<Result<Recorder, Error>>>,
+    askers: Arc<[UnboundedSender<Asked>]>,
     server: Option<(u32, Placement)>,
-    /// The result of the request before the start, and how long it took.
-    first: Option<(Recorder, Duration)>,
+    first: FirstRecord,
 }
 
 impl Run {
@@ -86,7 +105,12 @@ impl Run {
 
     /// Returns a counter, which can be read during the run.
     pub fn counter(&self) -> Counter {
-        Counter { schedule: self.schedule.clone(), timeline: self.timeline.clone() }
+        Counter {
+            schedule: self.schedule.clone(),
+            timeline: self.timeline.clone(),
+            askers: self.askers.clone(),
+            first: self.first.clone(),
+        }
     }
 
     /// Waits for the end of the run.
@@ -120,7 +144,7 @@ impl Run {
         self.timeline.finish(self.schedule.length(elapsed));
         let is_whole = self.schedule.time_limit().is_some_and(|limit| Instant::now() >= limit);
         let (mut record, mut elapsed) = (record, elapsed);
-        if let Some((first, took)) = self.first.take() {
+        if let Some((first, took)) = taken(&self.first) {
             record.merge(first);
             // A run that ends by the clock takes the planned time.
             elapsed += if is_whole { Duration::ZERO } else { took };
@@ -158,11 +182,23 @@ impl Drop for Run {
     }
 }
 
+/// The result of the request before the start, and how long it took. It is taken once.
+type FirstRecord = Arc<Mutex<Option<(Recorder, Duration)>>>;
+
+fn taken(first: &FirstRecord) -> Option<(Recorder, Duration)> {
+    first.lock().unwrap_or_else(PoisonError::into_inner).take()
+}
+
+/// Asks a thread for its records since the last time, and for its number of requests under way.
+type Asked = oneshot::Sender<(Recorder, u64)>;
+
 /// Shows the progress of a run, and can end it.
 #[derive(Clone, Debug)]
 pub struct Counter {
     schedule: Arc<Schedule>,
     timeline: Arc<Timeline>,
+    askers: Arc<[UnboundedSender<Asked>]>,
+    first: FirstRecord,
 }
 
 impl Counter {
@@ -184,6 +220,29 @@ impl Counter {
     /// Returns how many users have begun; `None` for an open workload, where it doesn't matter which user sends a request.
     pub fn users(&self) -> Option<usize> {
         (!self.schedule.has_arrivals()).then(|| self.schedule.users())
+    }
+
+    /// Asks for this many users, if the plan starts them [on demand](crate::Start::OnDemand): further users begin now, and superfluous ones
+    /// end after their current request.
+    pub fn want(&self, users: usize) {
+        self.schedule.want(users);
+    }
+
+    /// Takes what was recorded since the last call out of the run, and counts the requests that are under way. The outcome has only what
+    /// nobody took.
+    pub async fn take(&self) -> (Recorder, u64) {
+        let mut record = taken(&self.first).map(|(record, _)| record).unwrap_or_default();
+        let mut in_flight = 0;
+        for asker in &*self.askers {
+            let (asked, answer) = oneshot::channel();
+            // A thread that has ended gave the rest of its records to the run.
+            let _ = asker.send(asked);
+            if let Ok((its_record, its_in_flight)) = answer.await {
+                record.merge(its_record);
+                in_flight += its_in_flight;
+            }
+        }
+        (record, in_flight)
     }
 
     /// Ends the run. Answers to requests in flight are still awaited.
@@ -244,13 +303,14 @@ impl<C: Clock, D: Fn() -> Option<Duration>, S: Fn() -> Option<Usage>> Observer<C
 /// The users of a case against one endpoint, on threads of the driver's own. They stay between runs and keep their
 /// connections.
 #[derive(Debug)]
-pub(crate) struct Crew {
+pub struct Crew {
     plan: Plan,
     threads: Vec<mpsc::Sender<Job>>,
 }
 
 impl Crew {
-    pub(crate) fn start(case: &Case, endpoint: &Endpoint, plan: &Plan, expected: &Expected) -> Result<Self, Error> {
+    /// Starts the threads. Nothing is sent yet.
+    pub fn start(case: &Case, endpoint: &Endpoint, plan: &Plan, expected: &Expected) -> Result<Self, Error> {
         if case.count() == 0 {
             return Err(Error::new(ErrorKind::Input, format!("{} {} sends nothing", case.suite, case.name)));
         }
@@ -277,6 +337,15 @@ impl Crew {
         Ok(crew)
     }
 
+    /// Starts a run by the plan. The previous run must be over. The first request is sent alone, and counts.
+    ///
+    /// # Errors
+    /// The first request was refused, as all others would be: there is no connection, or nothing at this URL or for this client.
+    pub async fn begin(&self) -> Result<Run, Error> {
+        let first = self.first().await?;
+        Ok(self.run(self.plan.warmup, self.plan.stop, None, first))
+    }
+
     /// Lets the first user send its first request, before a run and alone. Returns `None` if it has none.
     ///
     /// # Errors
@@ -300,16 +369,18 @@ impl Crew {
             schedule.take_first(*was_sent, judged.as_ref().err().map(String::as_str));
         }
         let first = first.map(|first| first.noted(warmup.is_zero()));
-        let mut workers = Vec::new();
+        let (mut workers, mut askers) = (Vec::new(), Vec::new());
         for thread in &self.threads {
             let (done, result) = oneshot::channel();
+            let (asker, asked) = unbounded_channel();
             let (schedule, timeline) = (schedule.clone(), timeline.clone());
             // If the thread has ended, the receiver reports it and the run fails.
-            let part = Part { plan: plan.clone(), schedule, timeline, begun, cores: cores.clone(), done };
+            let part = Part { plan: plan.clone(), schedule, timeline, begun, cores: cores.clone(), asked, done };
             let _ = thread.send(Job::Part(Box::new(part)));
             workers.push(result);
+            askers.push(asker);
         }
-        Run { schedule, timeline, workers, server: None, first }
+        Run { schedule, timeline, workers, askers: askers.into(), server: None, first: Arc::new(Mutex::new(first)) }
     }
 }
 
@@ -359,6 +430,7 @@ struct Part {
     timeline: Arc<Timeline>,
     begun: Begun,
     cores: Option<Cores>,
+    asked: UnboundedReceiver<Asked>,
     done: oneshot::Sender<Result<Recorder, Error>>,
 }
 
@@ -411,9 +483,9 @@ impl Worker {
         let EventLoop { runtime, mut alarm } = event_loop;
         let connect = Rc::new(connect);
         let local = LocalSet::new();
-        let mut exchanges: Vec<Option<E>> = self.users.clone().map(|_| None).collect();
+        let mut exchanges: Vec<Option<E>> = Vec::new();
         while let Ok(job) = self.jobs.recv() {
-            let job = match job {
+            let mut job = match job {
                 Job::Part(part) => part,
                 Job::First(done) => {
                     // The receiver is dropped after an interruption.
@@ -422,7 +494,7 @@ impl Worker {
                 }
             };
             let result = job.cores.as_ref().map_or(Ok(()), Cores::enter).and_then(|()| {
-                let work = self.work(&job, &mut alarm, &mut exchanges, &connect);
+                let work = self.work(&mut job, &mut alarm, &mut exchanges, &connect);
                 local.block_on(&runtime, work)
             });
             // The receiver is dropped with the run.
@@ -436,12 +508,15 @@ impl Worker {
 
     async fn first<E: Exchange>(
         &self,
-        exchanges: &mut [Option<E>],
+        exchanges: &mut Vec<Option<E>>,
         connect: &Rc<impl Fn(User) -> E>,
     ) -> Result<Option<First>, Error> {
         let refused = |why: &dyn fmt::Display| {
             Error::new(ErrorKind::Answer, format!("the first request failed, so no other was sent: {why}"))
         };
+        if exchanges.is_empty() {
+            exchanges.push(None);
+        }
         let exchange = exchanges[0].get_or_insert_with(|| connect(self.user(0)));
         let begun = Instant::now();
         let result = exchange.send(0).await;
@@ -464,12 +539,12 @@ impl Worker {
 
     async fn work<E: Exchange + 'static>(
         &self,
-        job: &Part,
+        job: &mut Part,
         alarm: &mut Alarm,
         exchanges: &mut Vec<Option<E>>,
         connect: &Rc<impl Fn(User) -> E + 'static>,
     ) -> Result<Recorder, Error> {
-        let Part { plan, schedule, timeline, begun, .. } = job;
+        let Part { plan, schedule, timeline, begun, asked, .. } = job;
         let clock = SystemClock::default();
         let thread = Thread::new(clock.clone(), schedule.clone(), plan.clone(), self.case.count(), timeline.clone());
         let thread = Rc::new(thread.with_parts(self.case.parts()).with_begun(*begun));
@@ -480,8 +555,16 @@ impl Worker {
                 exchange
             })
         };
-        let loops: Vec<_> = self.users.clone().zip(std::mem::take(exchanges)).map(drive).collect();
         let all = async {
+            let mut loops = Vec::new();
+            let earlier = std::mem::take(exchanges).into_iter().chain(std::iter::repeat_with(|| None));
+            for (number, exchange) in self.users.clone().zip(earlier) {
+                // Users who may never be wanted take no memory.
+                if !schedule.wanted(number).await {
+                    break;
+                }
+                loops.push(drive((number, exchange)));
+            }
             for user in loops {
                 match user.await {
                     Ok(exchange) => exchanges.push(exchange),
@@ -489,8 +572,16 @@ impl Worker {
                 }
             }
         };
+        let answers = async {
+            while let Some(asker) = asked.recv().await {
+                // Who asked may have given up.
+                let _ = asker.send(thread.take());
+            }
+            std::future::pending::<Infallible>().await
+        };
         tokio::select! {
             () = all => Ok(thread.finish()),
+            never = answers => match never {},
             error = clock.run(alarm) => Err(no_event_loop(error)),
         }
     }

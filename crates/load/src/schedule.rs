@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use tokio::sync::Notify;
+use tokio::sync::{Notify, watch};
 
 use crate::arrivals::Course;
-use crate::{End, Pace, Plan, Stop};
+use crate::{End, Pace, Plan, Start, Stop};
 
 /// State that all users of a run share across threads: the arrivals that they divide among themselves, and the end.
 #[derive(Debug)]
@@ -23,6 +23,8 @@ pub(crate) struct Schedule {
     taken: AtomicU64,
     errors: AtomicU64,
     users: AtomicUsize,
+    /// How many users are wanted, if they begin and end on demand.
+    wanted: Option<watch::Sender<usize>>,
     opened: AtomicUsize,
     done: AtomicUsize,
     first_error: OnceLock<String>,
@@ -57,6 +59,7 @@ impl Schedule {
             taken: AtomicU64::new(0),
             errors: AtomicU64::new(0),
             users: AtomicUsize::new(0),
+            wanted: (plan.start == Start::OnDemand).then(|| watch::Sender::new(0)),
             opened: AtomicUsize::new(0),
             done: AtomicUsize::new(0),
             first_error: OnceLock::new(),
@@ -135,6 +138,49 @@ impl Schedule {
         }
     }
 
+    /// Asks for this many users: those with the lowest numbers. It has no effect unless users begin on demand.
+    pub(crate) fn want(&self, users: usize) {
+        if let Some(wanted) = &self.wanted {
+            wanted.send_replace(users);
+        }
+    }
+
+    /// Returns whether the user of this number is wanted now.
+    pub(crate) fn wants(&self, number: usize) -> bool {
+        self.wanted.as_ref().is_none_or(|wanted| number < *wanted.borrow())
+    }
+
+    /// Waits until the user of this number is wanted. Returns `false` if the run is over before.
+    pub(crate) async fn wanted(&self, number: usize) -> bool {
+        let Some(wanted) = &self.wanted else { return true };
+        let mut wanted = wanted.subscribe();
+        tokio::select! {
+            biased;
+            () = self.over() => false,
+            // `self` holds the sender, so waiting can't fail.
+            _ = wanted.wait_for(|wanted| number < *wanted) => true,
+        }
+    }
+
+    /// Completes when the run is ended early, or when the user of this number is no longer wanted.
+    pub(crate) async fn over_for(&self, number: usize) {
+        let Some(wanted) = &self.wanted else { return self.over().await };
+        let mut wanted = wanted.subscribe();
+        tokio::select! {
+            () = self.over() => {}
+            _ = wanted.wait_for(|wanted| number >= *wanted) => {}
+        }
+    }
+
+    /// Records that a user has ended. Returns whether it may be wanted again.
+    pub(crate) fn user_leaves(&self) -> bool {
+        let leaves = self.wanted.is_some() && self.end.get().is_none() && !self.all_are_taken();
+        if leaves {
+            self.users.fetch_sub(1, Ordering::Relaxed);
+        }
+        leaves
+    }
+
     /// Records that a user has begun.
     pub(crate) fn user_begins(&self) {
         self.users.fetch_add(1, Ordering::Relaxed);
@@ -158,7 +204,7 @@ impl Schedule {
         }
     }
 
-    /// Returns how many users have begun.
+    /// Returns how many users have begun, without those who are no longer wanted.
     pub(crate) fn users(&self) -> usize {
         self.users.load(Ordering::Relaxed)
     }

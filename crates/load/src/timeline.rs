@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use hdrhistogram::Histogram;
 
+use crate::Second;
 use crate::recorder::nanoseconds;
 use crate::usage::Usage;
 use castile_report::{Interval, Step};
@@ -51,6 +52,22 @@ impl Timeline {
             _ => Duration::from_secs(1),
         };
         Timeline(Mutex::new(Intervals { length, doubled: 0, slots: Vec::new(), end: None }))
+    }
+
+    /// Creates the timeline of a run of this length from what happened in each of its seconds.
+    pub(crate) fn of(seconds: &BTreeMap<u64, Second>, length: Duration) -> Self {
+        let timeline = Timeline::new(None);
+        {
+            let mut intervals = timeline.lock();
+            for (number, second) in seconds {
+                let slot = intervals.slot(usize::try_from(*number).unwrap_or(usize::MAX));
+                slot.requests += second.requests;
+                slot.errors += second.errors;
+                slot.users = usize::try_from(second.users).ok().max(slot.users);
+            }
+        }
+        timeline.finish(length);
+        timeline
     }
 
     /// Returns the original length of an interval, before any doubling.

@@ -28,6 +28,12 @@ pub fn allow_descriptors() -> Option<u64> {
     Some(if is_raised { hard } else { soft })
 }
 
+/// Returns the user and system time of all threads of this process, and its resident memory in bytes.
+pub fn own_usage() -> (Option<Duration>, Option<u64>) {
+    let memory = Usage::of(std::process::id()).and_then(|usage| usage.memory);
+    (own_cpu_time(), memory)
+}
+
 /// Returns the user and system time of all threads of this process.
 #[cfg(target_os = "linux")]
 pub(crate) fn own_cpu_time() -> Option<Duration> {

@@ -33,5 +33,5 @@ async fn users_beyond_the_file_descriptors_are_errors_and_the_run_goes_on() {
     let record = run.finish().await.unwrap().record;
     assert_eq!(record.requests, 0);
     assert!(record.errors > 300, "{}", record.errors);
-    assert_eq!(record.exhausted, Some("no more file descriptors in this process"));
+    assert_eq!(record.exhausted.as_deref(), Some("no more file descriptors in this process"));
 }

@@ -101,7 +101,7 @@ async fn exhausted_resources_of_the_driver_are_reported_as_such() {
     let (outcome, _) = drive(&plan, 1, None, act).await;
     assert_eq!((outcome.record.requests, outcome.record.errors), (0, 2));
     if cfg!(unix) {
-        assert_eq!(outcome.record.exhausted, Some("no more file descriptors in this process"));
+        assert_eq!(outcome.record.exhausted.as_deref(), Some("no more file descriptors in this process"));
         let message = &outcome.record.reasons[0].text;
         assert_eq!(message, "the driver's own machine has no more file descriptors in this process");
     }

@@ -30,6 +30,7 @@ mod junit;
 mod label;
 mod markdown;
 mod measure;
+mod origin;
 mod own;
 mod page;
 mod ratio;
@@ -43,9 +44,10 @@ pub use compare::Comparison;
 pub use criterion::{Criterion, InvalidCriterion, Metric, Operator};
 pub use error::Error;
 pub use files::{FILES, write_whole};
+pub use origin::{Build, Machine, Worker};
 pub use own::{ReportFormat, expect_own};
 pub use results::{
-    Build, Client, Condition, FLOOR, Interval, Judged, Lag, Latency, Machine, Method, Pass, Published, PublishedFigure,
-    Quantile, Ratio, Reason, Results, ResultsKind, Row, SearchEnd, Spread, Step, Suite, Target, Term, wrong_answers,
+    Client, Condition, FLOOR, Interval, Judged, Lag, Latency, Method, Pass, Published, PublishedFigure, Quantile,
+    Ratio, Reason, Results, ResultsKind, Row, SearchEnd, Spread, Step, Suite, Target, Term, wrong_answers,
 };
 pub use table::note;

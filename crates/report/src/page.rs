@@ -28,7 +28,7 @@ use self::summary::Summary;
 use crate::compare::Comparison;
 use crate::format::{bytes, count, figure, microseconds, percent, ratio};
 use crate::versus::{Overall, Versus};
-use crate::{Client, Error, FLOOR, Method, Published, Results, Suite, label};
+use crate::{Client, Error, FLOOR, Method, Published, Results, Suite, Worker, label};
 
 /// The extension `.html` enables escaping of all inserted values.
 const TEMPLATES: [(&str, &str); 5] = [
@@ -86,6 +86,8 @@ impl Results {
                 scheduled: self.rows().any(|row| row.method == Method::Open),
                 typed: self.rows().any(|row| row.client == Client::Typed),
                 has_floor: self.rows().any(|row| row.target == FLOOR),
+                workers: self.workers.iter().map(|worker| (&*worker.name, worker.figures())).collect(),
+                worker_headings: Worker::HEADINGS,
                 suites,
             },
         )
@@ -117,6 +119,8 @@ struct Page<'a> {
     /// Whether any answers were decoded by generated clients.
     typed: bool,
     has_floor: bool,
+    worker_headings: [&'static str; 8],
+    workers: Vec<(&'a str, [String; 8])>,
     suites: Vec<Section<'a>>,
 }
 

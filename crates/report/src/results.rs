@@ -5,6 +5,7 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use crate::format::count;
+use crate::{Build, Machine, Worker};
 
 /// A whole bench.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -46,6 +47,9 @@ pub struct Results {
     /// Further information on the targets, in the order in which they were first started.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<Target>,
+    /// The workers that measured together, if there were several.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub workers: Vec<Worker>,
     /// The suites in the order in which they were measured.
     pub suites: Vec<Suite>,
 }
@@ -88,36 +92,6 @@ pub enum ResultsKind {
     Bench,
     /// Requests to the user's own service, whose answers are judged by rules.
     Load,
-}
-
-/// How a program was built.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Build {
-    /// The commit of its source; `None` if the source is not in a repository.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub commit: Option<String>,
-    /// Whether the source had uncommitted changes.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub changed: bool,
-    /// The compiler, its version and its target.
-    pub compiler: String,
-    /// The profile, such as `release, opt-level 3`.
-    pub profile: String,
-    /// The memory allocator.
-    pub allocator: String,
-}
-
-/// The machine that a measurement was made on, as far as it explains the figures.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Machine {
-    /// The name of the processor, or the architecture if the name is not known.
-    pub cpu: String,
-    /// Cores that server and driver may use.
-    pub cores: usize,
-    /// Main memory in bytes; `None` if it is not known.
-    pub memory_bytes: Option<u64>,
-    /// The operating system and its version.
-    pub os: String,
 }
 
 /// A target that was started for the bench.
@@ -390,7 +364,7 @@ pub struct Lag {
     pub max: f64,
 }
 
-fn is_zero(count: &u64) -> bool {
+pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 

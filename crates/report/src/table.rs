@@ -8,7 +8,7 @@ use crate::compare::{Change, Compared, Comparison, Figures, UNKNOWN, in_percent}
 use crate::format::{NONE, bytes, count, figure, percent, ratio};
 use crate::label::{Labels, driven};
 use crate::versus::{Versus, sure, times};
-use crate::{FLOOR, Latency, Method, Results, Row};
+use crate::{FLOOR, Latency, Method, Results, Row, Worker};
 
 /// Columns of numbers need no lines between them.
 const STYLE: TableStyle = TableStyle::new().header_separator(LineStyle::new('─', '─', '─', '─'));
@@ -119,6 +119,9 @@ impl Results {
                 text += &format!("{}\n", wrapped(&way, width));
             }
         }
+        if !self.workers.is_empty() {
+            text += &format!("{}\n", workers(&self.workers));
+        }
         for versus in self.versus().iter().filter(|versus| versus.has_others()) {
             let (table, left_out) = costs(versus, width);
             let what = format!("{}: server CPU time per request in µs, × {}’s", versus.suite, versus.subject);
@@ -193,6 +196,14 @@ impl Results {
         }
         aligned(table)
     }
+}
+
+fn workers(workers: &[Worker]) -> Table {
+    let mut table = table("worker", Worker::HEADINGS.into_iter());
+    for worker in workers {
+        table.add_row(std::iter::once(worker.name.clone()).chain(worker.figures()));
+    }
+    aligned(table)
 }
 
 /// Returns the targets of a suite as columns: all with their times and intervals, or as many as fit with ratios only. The subject

@@ -3,12 +3,16 @@
 mod feed;
 mod feed_values;
 mod judge;
+pub(super) mod locust;
+pub(super) mod merge;
 mod mix;
 mod pace;
+mod reports;
 mod sample;
 mod script;
 mod service;
 mod template;
+mod workers;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -16,7 +20,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use castile_load::{Bench, Case, ErrorKind, Interrupt, Load, Placement, Progress, Requests, Target, with_warnings};
-use castile_report::{ReportFormat, Results};
+use castile_report::Results;
 use castile_soap::Redaction;
 use castile_wsdl::{Definitions, Diagnostic, Severity};
 use castile_xml::{visible, visible_lines};
@@ -29,6 +33,7 @@ use crate::{errors, login, measurement, outcome, tls};
 use feed::{Feed, FeedCursor};
 use judge::{Extract, Judge};
 use mix::{Mix, Sources};
+use reports::Reports;
 use script::UserScript;
 use service::{Named, Service};
 use template::Template;
@@ -89,6 +94,10 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     load: pace::Arguments,
+    #[command(flatten)]
+    locust: locust::Arguments,
+    #[command(flatten)]
+    workers: workers::Arguments,
 
     /// Whether answers must be faults
     #[arg(long, value_name = "WHAT", default_value = "no-fault", help_heading = "Assertions")]
@@ -109,8 +118,6 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "N", default_value = "100", value_parser = count::<u64>, help_heading = "Assertions")]
     check_one_in: u64,
     #[command(flatten)]
-    outcome: outcome::Arguments,
-    #[command(flatten)]
     security: messages::Outgoing,
     #[command(flatten)]
     answer_security: messages::Answers,
@@ -120,13 +127,8 @@ pub(crate) struct Arguments {
     login: login::Arguments,
     #[command(flatten)]
     tls: tls::ClientArguments,
-
-    /// The folder for the report: results.json and index.html
-    #[arg(long, value_name = "DIR", help_heading = "Reports")]
-    out: Option<PathBuf>,
-    /// The file for the results as JSON
-    #[arg(long, value_name = "FILE", help_heading = "Reports")]
-    json: Option<PathBuf>,
+    #[command(flatten)]
+    reports: Reports,
 }
 
 /// When to take a row of a feed.
@@ -141,22 +143,26 @@ enum FeedPer {
 /// Runs the load, reports the results, and returns the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::run(prepare(arguments), |(bench, warnings)| {
-        let mut results = measure(bench, &arguments.outcome)?;
+        if let Some(address) = arguments.locust.address() {
+            return locust::work(&bench, address, &arguments.locust);
+        }
+        if let Some(part) = arguments.workers.part() {
+            return workers::take_part(&bench, part);
+        }
+        let mut results = match arguments.workers.count() {
+            Some(workers) => workers::lead(&bench, workers, &arguments.reports.outcome)?,
+            None => measure(bench, &arguments.reports.outcome)?,
+        };
         // The report must also contain the warnings that were printed at the start.
         results.warnings.splice(..0, warnings);
-        report(arguments, &results)
+        arguments.reports.report(&results)
     })
 }
 
 /// Reads all inputs without sending anything. Returns the bench to run and warnings about the messages, or `None` for a dry run.
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>> {
-    if let Some(folder) = &arguments.out {
-        outcome::expect_folder(folder)?;
-        Results::expect_own(folder)?;
-    }
-    arguments.json.iter().try_for_each(|path| outcome::expect_file(path, ReportFormat::Results))?;
-    arguments.outcome.expect_files(arguments.out.as_deref(), arguments.json.as_deref())?;
-    for criterion in arguments.outcome.fail_if() {
+    arguments.reports.expect_files()?;
+    for criterion in arguments.reports.outcome.fail_if() {
         arguments.load.expect_measured("--fail-if", criterion)?;
     }
     arguments.load.until().map_or(Ok(()), |criterion| arguments.load.expect_measured("--until", criterion))?;
@@ -172,9 +178,16 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
     let url = arguments.url.clone().or_else(|| service.address.clone());
     let url = url.context("the port has no address, expected --url")?;
     let (plan, search) = arguments.load.plan(arguments.check_one_in)?;
+    arguments.workers.check(&plan)?;
+    let plan = match arguments.workers.part() {
+        Some(part) => part.of(plan),
+        None if arguments.locust.address().is_some() => locust::plan(plan),
+        None => plan,
+    };
     let mix = Arc::new(mix(arguments, service)?);
     let warnings = mix::warnings(&mix);
-    for warning in &warnings {
+    // One of several processes leaves it to the one that started them.
+    for warning in warnings.iter().filter(|_| arguments.workers.part().is_none()) {
         let style = errors::WARNING;
         note!("{style}warning{style:#}: {warning}");
     }
@@ -215,6 +228,9 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
 }
 
 fn contract(arguments: &Arguments) -> anyhow::Result<&'static Definitions> {
+    if arguments.workers.count().is_some() && arguments.wsdl.as_os_str() == "-" {
+        bail!("found a contract on standard input, expected a file: each of the --workers reads it");
+    }
     let (path, files) = arguments.catalogs.contract(&arguments.wsdl)?;
     let (definitions, mut diagnostics) = castile_wsdl::open(&path, &files);
     let shown = path.display().to_string();
@@ -285,7 +301,8 @@ fn mix(arguments: &Arguments, service: Service) -> anyhow::Result<Mix> {
     let feed = match feed {
         Some(feed) => {
             let turns = FeedCursor::new(feed.len(), &arguments.feed_mode)?;
-            Some((feed, turns))
+            let part = arguments.workers.part();
+            Some((feed, part.map_or(turns.clone(), |part| turns.part(part.number, part.count))))
         }
         None => None,
     };
@@ -385,41 +402,4 @@ fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Res
             error = measurement::interrupted(&interrupt) => Err(error),
         }
     })
-}
-
-/// Writes the reports, prints and judges the results, and returns the exit code. Files are written first because the measurement took long.
-/// If that fails, the results are printed anyway.
-fn report(arguments: &Arguments, results: &Results) -> anyhow::Result<u8> {
-    let saved = save(arguments, results);
-    out!("{}", results.table());
-    for warning in &results.warnings {
-        out!("{}", castile_report::note(&format!("! {warning}")));
-    }
-    // The first row is the total of all operations.
-    let first = results.suites.iter().filter_map(|suite| suite.cases.first());
-    for row in first.clone() {
-        for reason in &row.reasons {
-            out!("{}", castile_report::note(&format!("! {}", visible(&reason.to_string()))));
-        }
-        if let Some(reason) = &row.exit_reason {
-            out!("ended: {reason}");
-        }
-    }
-    outcome::list(&saved?);
-    let right = first.clone().map(|row| row.requests).sum();
-    let not_sent = first.clone().map(|row| row.not_sent).sum();
-    arguments.outcome.judge(results, right, first.map(|row| row.errors).sum(), not_sent)
-}
-
-/// Writes the requested reports and returns their paths.
-fn save(arguments: &Arguments, results: &Results) -> anyhow::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    if let Some(directory) = &arguments.out {
-        files.extend(results.write(directory)?);
-    }
-    if let Some(path) = &arguments.json {
-        files.extend(results.write_json(path)?);
-    }
-    files.extend(arguments.outcome.write(results, |row| row.errors)?);
-    Ok(files)
 }

@@ -22,7 +22,7 @@ pub(super) fn limit_of(
     server_cpu_share: Option<f64>,
 ) -> Option<String> {
     let busy = |share: Option<f64>| share.filter(|share| *share >= BUSY);
-    if let Some(what) = record.exhausted {
+    if let Some(what) = &record.exhausted {
         return Some(format!("the driver's machine has {what}"));
     }
     if busy(server_cpu_share).is_some() {
@@ -133,7 +133,8 @@ mod tests {
         assert_eq!(limit(&idle, 0.5, 0.5), None);
         assert_eq!(limit(&idle, 0.97, 0.5).as_deref(), Some("the driver used 97 % of its cores"));
         assert_eq!(limit(&idle, 0.97, 0.95), None, "both were, so the server was as well");
-        let exhausted = Recorder { exhausted: Some("no free local port to connect from"), ..Recorder::default() };
+        let exhausted =
+            Recorder { exhausted: Some("no free local port to connect from".into()), ..Recorder::default() };
         let text = limit(&exhausted, 0.1, 0.95).unwrap();
         assert_eq!(text, "the driver's machine has no free local port to connect from");
     }

@@ -1,9 +1,11 @@
 //! Runs every case against every target and collects the results in rows. `load` describes how a case is driven. The targets take turns:
 //! `turns` decides which is next, `participant` drives one target, and `tally` adds up its runs.
 
+mod description;
 mod limits;
 mod load;
 mod participant;
+mod share;
 mod tally;
 mod target;
 mod turns;
@@ -14,15 +16,17 @@ use std::time::{Duration, Instant, SystemTime};
 use bytes::Bytes;
 
 use crate::exchange::ask;
-use crate::{Case, End, Error, ErrorKind, Interrupt, Placement, Progress, this_machine};
+use crate::{Case, Crew, End, Error, ErrorKind, Expected, Interrupt, Placement, Progress, this_machine};
 use castile_report::{Results, ResultsKind, Row, Suite};
 
+use description::Described;
 use participant::Participant;
 use turns::Slicing;
 use warm::Warmed;
 
 pub use limits::with_warnings;
 pub use load::{Against, Driver, Load};
+pub use share::{Description, Second, Share, merge};
 pub use target::Target;
 pub use warm::Warmup;
 
@@ -121,10 +125,18 @@ impl Bench {
         let broken = broken.or_else(|| self.interrupt.is_set().then(|| End::Interrupted.to_string()));
         let broken = broken.map(|why| format!("not everything was measured: {why}"));
         let lost = self.targets.iter().filter_map(|target| target.lost.clone());
+        let mut results = Results { warnings, suites, ..self.head(date) };
+        results.compare_with_floor();
+        results.mark_incomplete(broken.into_iter().chain(lost));
+        Ok(results)
+    }
+
+    /// Returns results of this date that have no rows.
+    fn head(&self, date: String) -> Results {
         // These values describe all rows. Rows that differ have their own.
         let usual = self.loads.iter().find(|load| load.search.is_none() && load.plan.stop.after.is_some());
         let seconds = |time: Option<Duration>| time.unwrap_or_default().as_secs_f64();
-        let mut results = Results {
+        Results {
             castile: env!("CARGO_PKG_VERSION").to_owned(),
             kind: if self.loads.iter().all(|load| load.case.is_scripted()) {
                 ResultsKind::Load
@@ -142,13 +154,38 @@ impl Bench {
             slice_s: usual.and_then(Load::slices).map(|time| time.as_secs_f64()),
             incomplete: false,
             conditions: Vec::new(),
-            warnings,
+            warnings: Vec::new(),
             targets: Vec::new(),
-            suites,
-        };
-        results.compare_with_floor();
-        results.mark_incomplete(broken.into_iter().chain(lost));
-        Ok(results)
+            workers: Vec::new(),
+            suites: Vec::new(),
+        }
+    }
+
+    /// Describes the first load against the first target, for whoever merges the figures of several workers.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn description(&self) -> Result<Description, Error> {
+        let (load, target) = self.first()?;
+        let date = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
+        let described = Described::of(load, &load.plan, target, &self.placement);
+        Ok(Description::new(self.head(date), load.case.suite.clone(), described))
+    }
+
+    fn first(&self) -> Result<(&Load, &Target), Error> {
+        let nothing = || Error::new(ErrorKind::Input, "there is nothing to drive");
+        self.loads.first().zip(self.targets.first()).ok_or_else(nothing)
+    }
+
+    /// Returns the users of the first load against the first target, for runs that somebody else begins and ends.
+    ///
+    /// # Errors
+    /// The target doesn't serve the load, the load sends nothing, or the machine has no more threads.
+    pub fn crew(&self) -> Result<Crew, Error> {
+        let (load, target) = self.first()?;
+        let nothing = || Error::new(ErrorKind::Input, "the target doesn't serve the load");
+        let endpoint = target.endpoint(0, load).ok_or_else(nothing)?;
+        Crew::start(&load.case, &endpoint, &load.plan, &Expected::of(&load.case))
     }
 
     /// Warms up all targets that need it. Returns warnings for the report.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::description::Described;
 use super::limits::is_disturbed;
 use super::load::{Driver, Load};
 use super::tally::{Driven, Slice, Tally, step};
@@ -311,6 +312,7 @@ impl<'a> Participant<'a> {
     }
 
     fn rows_of(&mut self, plan: &Plan) -> (Row, Vec<Row>) {
-        std::mem::take(&mut self.tally).rows(self.load, plan, self.target, self.placement)
+        let described = Described::of(self.load, plan, self.target, self.placement);
+        std::mem::take(&mut self.tally).rows(&described)
     }
 }

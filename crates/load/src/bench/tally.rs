@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use hdrhistogram::Histogram;
 
+use super::description::Described;
 use super::limits::{is_disturbed, limit_of};
-use super::load::{Driver, Load};
-use super::target::Target;
-use crate::{Axis, End, Outcome, Pace, Placement, Plan, Recorder, Requests, Start};
-use castile_report::{Client, Interval, Lag, Latency, Method, Quantile, Reason, Row, Spread, Step};
+use crate::{Axis, End, Outcome, Recorder};
+use castile_report::{Interval, Lag, Latency, Method, Quantile, Reason, Row, Spread, Step};
 
 /// How many points of the distribution are reported for each halving of the remaining share.
 const POINTS_PER_HALVING: u32 = 3;
@@ -211,21 +210,17 @@ impl Tally {
     }
 
     /// Returns the row of a load and, if it is a mix, the rows of its parts.
-    pub(super) fn rows(mut self, load: &Load, plan: &Plan, target: &Target, placement: &Placement) -> (Row, Vec<Row>) {
-        let Requests::Scripted { parts: names, .. } = &load.case.requests else {
-            return (self.row(load, plan, target, placement), Vec::new());
-        };
+    pub(super) fn rows(mut self, described: &Described) -> (Row, Vec<Row>) {
         let parts = std::mem::take(&mut self.record.parts);
         let per_second = std::mem::take(&mut self.parts_per_second);
-        let whole = self.row(load, plan, target, placement);
+        let whole = self.row(described);
         let part =
             |((name, record), per_second): ((&String, Recorder), Vec<f64>)| part_of(&whole, name, record, per_second);
-        let parts = names.iter().zip(parts).zip(per_second).map(part).collect();
+        let parts = described.parts.iter().zip(parts).zip(per_second).map(part).collect();
         (whole, parts)
     }
 
-    fn row(self, load: &Load, plan: &Plan, target: &Target, placement: &Placement) -> Row {
-        let Load { case, driver, .. } = load;
+    fn row(self, described: &Described) -> Row {
         let elapsed = self.elapsed().as_secs_f64();
         let Tally { record, .. } = self;
         // CPU time covers the measured time only, so errors of the warm-up are subtracted.
@@ -235,9 +230,9 @@ impl Tally {
             let time = elapsed * cores.max(1) as f64;
             cpu.filter(|_| time > 0.0).map(|cpu| cpu.as_secs_f64() / time)
         };
-        let driver_cpu_share = share(self.driver_cpu, plan.threads());
-        let server_cpu_share = share(self.server_cpu, placement.server_cores());
-        let method = if case.count() > 1 && !case.is_scripted() { Method::Sequence } else { plan.method() };
+        let driver_cpu_share = share(self.driver_cpu, described.threads);
+        let server_cpu_share = share(self.server_cpu, described.server_cores);
+        let Row { method, connections, .. } = described.row;
         let (is_ramp, is_sequence) = (method == Method::Ramp, method == Method::Sequence);
         // An open workload opens only as many connections as it needs.
         let is_open = method == Method::Open;
@@ -247,28 +242,11 @@ impl Tally {
         let latency_us = latency(&record.latency);
         let limited_by = limit_of(&record, driver_cpu_share, server_cpu_share);
         let mut series = self.series;
-        if plan.start == Start::Together {
+        if !described.has_users {
             series.iter_mut().for_each(|interval| interval.users = None);
         }
         Row {
-            case: case.name.clone(),
-            target: target.name.clone(),
-            network: target.network.clone(),
-            client: match (driver, &case.requests) {
-                (Driver::ApacheBench, _) => Client::Ab,
-                (Driver::Own, Requests::Raw(_) | Requests::Scripted { .. }) => Client::Raw,
-                (Driver::Own, Requests::Typed { .. }) => Client::Typed,
-            },
-            method,
-            style: case.style.clone(),
-            connections: plan.connections,
-            opened: Some(self.opened).filter(|opened| !is_open && *opened < plan.connections),
-            keep_alive: plan.keep_alive,
-            rhythm: load.rhythm(plan),
-            rate: match &plan.pace {
-                Pace::Arrivals(arrivals) => arrivals.rate(),
-                Pace::Closed | Pace::Think(_) | Pace::Every(_) => None,
-            },
+            opened: Some(self.opened).filter(|opened| !is_open && *opened < connections),
             part_of: None,
             requests: record.requests,
             errors: record.errors + self.warmup_errors,
@@ -278,7 +256,7 @@ impl Tally {
             dropped: self.missed.1,
             requests_per_second: Spread::of(self.per_second),
             distribution: distribution(&record.latency),
-            service_us: (plan.pace != Pace::Closed).then(|| latency(&record.service)),
+            service_us: described.has_service.then(|| latency(&record.service)),
             latency_us,
             series,
             passes: Vec::new(),
@@ -302,10 +280,10 @@ impl Tally {
             driver_limited: limited_by.is_some(),
             limited_by,
             disturbed: self.disturbed,
-            rising: target.rising,
             request_bytes: mean(record.bytes_out, record.requests),
             response_bytes: mean(record.bytes_in, record.requests),
             reasons: sorted(record.reasons),
+            ..described.row.clone()
         }
     }
 }
@@ -370,7 +348,7 @@ fn sum(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
     }
 }
 
-fn latency(nanoseconds: &Histogram<u64>) -> Latency {
+pub(super) fn latency(nanoseconds: &Histogram<u64>) -> Latency {
     let at = |quantile| nanoseconds.value_at_quantile(quantile) as f64 / 1e3;
     let mean = Some(nanoseconds.mean() / 1e3);
     Latency { mean, p50: at(0.5), p90: at(0.9), p99: at(0.99), p999: at(0.999), max: nanoseconds.max() as f64 / 1e3 }

@@ -105,6 +105,20 @@ impl Simulated {
 
 /// Drives a server that uses `usage` of one core, with a list of `count` requests.
 async fn drive_list(plan: &Plan, count: usize, usage: fn(Duration) -> f64, behaviour: Behaviour) -> Simulated {
+    drive_led(plan, count, usage, behaviour, &[]).await
+}
+
+/// What a master wants at a time: a number of users, or the end.
+type Wish = (Duration, Option<usize>);
+
+/// Drives a server with users who come and go by these wishes.
+async fn drive_led(
+    plan: &Plan,
+    count: usize,
+    usage: fn(Duration) -> f64,
+    behaviour: Behaviour,
+    wishes: &[Wish],
+) -> Simulated {
     let start = SimulatedInstant::now();
     let schedule = Arc::new(Schedule::new(plan, start.into_std()));
     let timeline = Arc::new(Timeline::new(plan.stop.after));
@@ -143,8 +157,19 @@ async fn drive_list(plan: &Plan, count: usize, usage: fn(Duration) -> f64, behav
         }
         tasks.await;
     };
+    let leader = async {
+        for (at, wish) in wishes {
+            CoarseClock.wait_until(start.into_std() + *at).await;
+            match wish {
+                Some(users) => schedule.want(*users),
+                None => schedule.finish(End::Interrupted, CoarseClock.now()),
+            }
+        }
+        std::future::pending::<std::convert::Infallible>().await
+    };
     tokio::select! {
         () = users => {}
+        never = leader => match never {},
         never = observer.run() => match never {},
     }
     let record = thread.finish();
@@ -435,4 +460,72 @@ async fn errors_are_counted_and_end_a_run_when_asked() {
     assert_eq!(stopped.ended, Some(End::Errors(3)));
     let errors: Vec<u64> = stopped.timeline.series().iter().map(|interval| interval.errors).collect();
     assert_eq!(errors, [3]);
+}
+
+/// Returns how many users sent something in the middle of each second.
+fn senders(run: &Simulated) -> Vec<usize> {
+    let of = |second: u64| {
+        let middle = ms(1_000 * second + 100)..ms(1_000 * second + 900);
+        let seen = run.seen.iter().filter(|seen| middle.contains(&seen.at));
+        seen.map(|seen| seen.user).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    (0..run.elapsed.as_secs()).map(of).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn users_begin_and_end_on_demand() {
+    let plan = Plan { start: Start::OnDemand, ..plan(Pace::Closed, 100, Stop::default()) };
+    let wishes =
+        [(SECOND, Some(2)), (2 * SECOND, Some(5)), (4 * SECOND, Some(1)), (5 * SECOND, Some(3)), (6 * SECOND, None)];
+    let run = drive_led(&plan, 3, |_| 0.0, |_, _| (ms(10), true), &wishes).await;
+    // A request that is under way when its user is to end is finished.
+    assert_eq!(senders(&run), [0, 2, 5, 5, 1, 3]);
+    assert_eq!((run.elapsed, run.most_busy, run.record.errors, run.ended), (ms(6_010), 5, 0, Some(End::Interrupted)));
+    assert_eq!(run.record.requests as usize, run.seen.len());
+    // Users who come back go on where they ended, with the connection that they had.
+    assert_eq!((run.connected, run.users), (5, 3));
+    for user in 0..5 {
+        let numbers = run.seen.iter().filter(|seen| seen.user == user).map(|seen| seen.number);
+        assert!(numbers.enumerate().all(|(index, number)| number == index % 3), "{user}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn users_who_think_end_at_once_if_they_are_not_wanted() {
+    let pace = Pace::Think(Think::Fixed(60 * SECOND));
+    let plan = Plan { start: Start::OnDemand, ..plan(pace, 10, Stop::default()) };
+    let wishes = [(Duration::ZERO, Some(4)), (SECOND, Some(0)), (2 * SECOND, Some(1)), (90 * SECOND, None)];
+    let run = drive_led(&plan, 1, |_| 0.0, |_, _| (ms(10), true), &wishes).await;
+    // The one that came back has thought anew.
+    let seen: Vec<_> = run.seen.iter().map(|seen| (seen.user, seen.at)).collect();
+    assert_eq!((seen, run.elapsed), (vec![(0, 62 * SECOND)], 90 * SECOND));
+}
+
+/// A master divides its users among its workers, who begin when the master says. They measure what one driver with all users would.
+#[tokio::test(start_paused = true)]
+async fn merged_workers_measure_what_one_driver_does() {
+    const USERS: usize = 1_000;
+    // The server is slower at some times than at others, whoever asks.
+    let behaviour: Behaviour = |_, at| (ms(20 + 300 * u64::from(at.as_millis() / 100 % 10 == 3)), at.as_secs() != 6);
+    let steps: [Wish; 6] = [1, 2, 3, 4, 5, 6].map(|step| (ms(730 * step), Some(USERS * step as usize / 6)));
+    let plan = |users| Plan { start: Start::OnDemand, ..plan(Pace::Every(SECOND), users, Stop::default()) };
+    let drive = async |workers: usize, worker: usize| {
+        let share = |users: usize| (users + workers - 1 - worker) / workers;
+        let wishes = steps.map(|(at, users)| (at, users.map(share))).into_iter().chain([(ms(9_550), None)]);
+        drive_led(&plan(share(USERS)), 1, |_| 0.0, behaviour, &wishes.collect::<Vec<_>>()).await
+    };
+    let alone = drive(1, 0).await;
+    assert!(alone.record.requests > 5_000 && alone.record.errors > 500);
+    for workers in [10, 100, 1_000] {
+        let (mut merged, mut seen) = (Recorder::default(), 0);
+        for worker in 0..workers {
+            let run = drive(workers, worker).await;
+            seen += run.seen.len();
+            merged.merge(run.record);
+        }
+        assert_eq!((merged.requests, merged.errors), (alone.record.requests, alone.record.errors), "{workers}");
+        assert_eq!(seen, alone.seen.len(), "{workers}");
+        assert_eq!(merged.latency, alone.record.latency, "{workers}");
+        assert_eq!(merged.service, alone.record.service, "{workers}");
+    }
 }

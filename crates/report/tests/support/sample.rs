@@ -39,6 +39,7 @@ pub fn results_of(seed: u64) -> Results {
         incomplete: false,
         conditions: Vec::new(),
         targets: Vec::new(),
+        workers: Vec::new(),
         machine: Machine {
             cpu: "A processor of the sample".into(),
             cores: 2,

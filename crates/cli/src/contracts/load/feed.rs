@@ -165,6 +165,8 @@ pub(super) struct FeedCursor {
     ends: bool,
     next: Arc<AtomicUsize>,
     is_shared: bool,
+    /// Which rows belong to this process, and of how many.
+    part: (usize, usize),
 }
 
 impl FeedCursor {
@@ -178,7 +180,19 @@ impl FeedCursor {
         if has(Mode::Shared) && has(Mode::PerUser) {
             bail!("found the feed modes shared and per-user, expected one of them");
         }
-        Ok(FeedCursor { rows, ends: has(Mode::Stop), next: Arc::default(), is_shared: !has(Mode::PerUser) })
+        Ok(FeedCursor {
+            rows,
+            ends: has(Mode::Stop),
+            next: Arc::default(),
+            is_shared: !has(Mode::PerUser),
+            part: (0, 1),
+        })
+    }
+
+    /// Takes every `count`th row, from this number on, if users share the rows: other processes take the others.
+    pub(super) fn part(self, number: usize, count: usize) -> Self {
+        let part = if self.is_shared { (number, count) } else { (0, 1) };
+        FeedCursor { part, ..self }
     }
 
     /// Returns the position for one user.
@@ -189,7 +203,8 @@ impl FeedCursor {
 
     /// Takes the next row; `None` if there is none left.
     pub(super) fn take(&self) -> Option<usize> {
-        let turn = self.next.fetch_add(1, Ordering::Relaxed);
+        let (first, step) = self.part;
+        let turn = first + step * self.next.fetch_add(1, Ordering::Relaxed);
         if self.ends { Some(turn).filter(|turn| *turn < self.rows) } else { Some(turn % self.rows) }
     }
 }
@@ -246,6 +261,10 @@ mod tests {
         assert_eq!(taken(&[Mode::Stop]), [Some(0), Some(1), None, None]);
         assert_eq!(taken(&[Mode::PerUser]), [Some(0), Some(0), Some(1), Some(0)]);
         assert_eq!(taken(&[Mode::PerUser, Mode::Stop]), [Some(0), Some(0), Some(1), None]);
+        let part = FeedCursor::new(5, &[Mode::Stop]).unwrap().part(1, 3);
+        assert_eq!([part.take(), part.take(), part.take()], [Some(1), Some(4), None]);
+        let part = FeedCursor::new(5, &[Mode::PerUser]).unwrap().part(1, 3);
+        assert_eq!([part.take(), part.take()], [Some(0), Some(1)]);
         assert!(FeedCursor::new(1, &[Mode::Recycle, Mode::Stop]).is_err());
         assert!(FeedCursor::new(1, &[Mode::Shared, Mode::PerUser]).is_err());
     }

@@ -1,0 +1,330 @@
+//! `--locust`: the users of this process come and go as a master of Locust says, and it gets what they see.
+
+mod figures;
+mod test;
+
+use std::future::pending;
+use std::time::{Duration, Instant};
+
+use anyhow::bail;
+use castile_load::{Bench, Plan, Requests, Start, Stop, own_usage};
+use castile_locust::{Event, Master};
+
+use crate::driver::max_users;
+use crate::{outcome, output, process};
+use figures::Figures;
+use test::{Ending, Rest, Test};
+
+/// The port of a master that has the default one.
+const PORT: u16 = 5557;
+/// How many reports a second are collected for one to the master, which gets one from its own workers as often.
+const SECONDS_PER_REPORT: u32 = 3;
+/// How long a worker looks for a master.
+const PATIENCE: Duration = Duration::from_secs(300);
+/// How long a request may be under way after the end of a test, in addition to the time that the master allows. A master that quits waits
+/// half a second for the last reports.
+const GRACE: Duration = Duration::from_millis(200);
+/// How long the last messages may take to be sent.
+const FLUSH: Duration = Duration::from_secs(5);
+
+#[derive(clap::Args)]
+// The group has its own id, because it is flattened into the arguments of a command.
+#[group(id = "master")]
+#[command(next_help_heading = "Workers")]
+pub(super) struct Arguments {
+    /// Be a worker of the Locust master at this address: users start and stop as it says, and it gets the report [default port: 5557]
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = address, conflicts_with_all = [
+        "users", "ramp", "rate", "stages", "until", "duration", "requests", "max_errors", "max_cpu", "warmup", "server_pid", "fail_if",
+        "junit", "csv", "out", "json",
+    ])]
+    locust: Option<String>,
+    /// The name of this worker for the master [default: the name of the machine and a random number]
+    #[arg(long, value_name = "NAME", value_parser = name, requires = "locust")]
+    worker_name: Option<String>,
+}
+
+/// Print Castile's plugin for a Locust master: a locustfile whose users are Castile's, for exact percentiles and one report of all workers
+#[derive(clap::Args)]
+pub(crate) struct Plugin {}
+
+impl Plugin {
+    /// Prints the plugin.
+    pub(crate) fn run(&self) {
+        output::text(castile_locust::PLUGIN);
+    }
+}
+
+impl Arguments {
+    pub(super) fn address(&self) -> Option<&str> {
+        self.locust.as_deref()
+    }
+}
+
+fn address(text: &str) -> Result<String, String> {
+    let expected = || "expected HOST or HOST:PORT".to_owned();
+    let (host, port) = match text.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, port.parse().map_err(|_| expected())?),
+        _ => (text, PORT),
+    };
+    match host.is_empty() || host.contains(char::is_whitespace) || host.contains(':') && !host.starts_with('[') {
+        true => Err(expected()),
+        false => Ok(format!("{host}:{port}")),
+    }
+}
+
+fn name(text: &str) -> Result<String, String> {
+    match !text.is_empty() && text.len() <= 100 && text.bytes().all(|byte| byte.is_ascii_graphic()) {
+        true => Ok(text.to_owned()),
+        false => Err("expected up to 100 letters, digits and signs without a space".to_owned()),
+    }
+}
+
+fn default_name() -> String {
+    let host = std::fs::read_to_string("/etc/hostname").unwrap_or_default();
+    let host = name(host.trim()).unwrap_or_else(|_| "castile".to_owned());
+    format!("{host}_{:016x}", fastrand::u64(..))
+}
+
+/// Returns the plan of a worker: its master says how many users there are, and when a test ends.
+pub(super) fn plan(plan: Plan) -> Plan {
+    let connections = max_users(castile_load::allow_descriptors());
+    Plan { connections, start: Start::OnDemand, stop: Stop::default(), ..plan }
+}
+
+/// Works for the master until it quits. Returns the exit code.
+pub(super) fn work(bench: &Bench, address: &str, arguments: &Arguments) -> anyhow::Result<u8> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let description = serde_json::to_string(&bench.description()?)?;
+    let name = arguments.worker_name.clone().unwrap_or_else(default_name);
+    note!("worker {name}: looking for the master at {address}");
+    let mut worker = Worker {
+        bench,
+        master: Master::new(address, name),
+        test: None,
+        crew: None,
+        figures: Figures::new(names(bench), description.clone()),
+        description,
+        sought: Some(Instant::now()),
+        seconds: 0,
+        cpu: (Instant::now(), own_usage().0),
+    };
+    runtime.block_on(worker.work())
+}
+
+/// Returns the names of the operations.
+fn names(bench: &Bench) -> Vec<String> {
+    let parts = bench.loads.first().map(|load| &load.case.requests);
+    match parts {
+        Some(Requests::Scripted { parts, .. }) => parts.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+struct Worker<'a> {
+    bench: &'a Bench,
+    /// What is driven, as JSON.
+    description: String,
+    master: Master,
+    /// The users while a test runs.
+    test: Option<Test>,
+    /// The users of earlier tests, with their connections.
+    crew: Option<std::sync::Arc<castile_load::Crew>>,
+    /// What the master doesn't know yet.
+    figures: Figures,
+    /// Since when the worker has had no master.
+    sought: Option<Instant>,
+    seconds: u32,
+    /// When the use of the processor was last looked at.
+    cpu: (Instant, Option<Duration>),
+}
+
+impl Worker<'_> {
+    async fn work(&mut self) -> anyhow::Result<u8> {
+        let mut second = tokio::time::interval(Duration::from_secs(1));
+        second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
+        let mut interrupted = std::pin::pin!(process::end_signal());
+        let mut is_interrupted = false;
+        loop {
+            let changed = async {
+                match &mut self.test {
+                    Some(test) => test.changed().await,
+                    None => pending().await,
+                }
+            };
+            tokio::select! {
+                event = self.master.next() => {
+                    if let Some(code) = self.obey(event).await? {
+                        return Ok(code);
+                    }
+                }
+                result = changed => {
+                    if let Err(error) = result {
+                        return Err(self.fail(error.into()).await);
+                    }
+                    if let Some(code) = self.go_on().await {
+                        return Ok(code);
+                    }
+                }
+                _ = second.tick() => {
+                    self.look().await;
+                    if self.sought.is_some_and(|since| since.elapsed() > PATIENCE) {
+                        bail!("there has been no master for {}", humantime::format_duration(PATIENCE));
+                    }
+                }
+                signal = &mut interrupted, if !is_interrupted => {
+                    signal?;
+                    is_interrupted = true;
+                    note!("interrupted: leaving the master");
+                    if let Some(code) = self.end(Ending::Quit { code: outcome::INCOMPLETE }, GRACE).await {
+                        return Ok(code);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Does what the master wants. Returns the exit code if the worker is to end.
+    async fn obey(&mut self, event: Event) -> anyhow::Result<Option<u8>> {
+        match event {
+            Event::Known { index } => {
+                self.sought = None;
+                let number = index.map_or(String::new(), |index| format!(" as number {index}"));
+                note!("the master knows this worker{number}");
+            }
+            Event::Users(users) => {
+                let most = self.bench.loads.first().map_or(0, |load| load.plan.connections as u64);
+                if users.count() > most {
+                    note!("the master wants {} users, and this worker can have {most}", users.count());
+                }
+                let users = users.at_most(most);
+                let count = users.count() as usize;
+                if self.test.is_none() && count > 0 {
+                    note!("a test begins");
+                    let crew = match self.crew.take() {
+                        Some(crew) => crew,
+                        None => std::sync::Arc::new(self.bench.crew()?),
+                    };
+                    self.figures = Figures::new(names(self.bench), self.description.clone());
+                    self.test = Some(Test::begin(crew));
+                }
+                if let Some(test) = &mut self.test {
+                    test.want(count);
+                }
+                self.master.running(users);
+            }
+            Event::Stop { grace } => return Ok(self.end(Ending::Stop, grace + GRACE).await),
+            Event::Quit => return Ok(self.end(Ending::Quit { code: 0 }, GRACE).await),
+            Event::Lost => {
+                self.sought = Some(Instant::now());
+                note!("the master has forgotten this worker, so its test is over");
+                // Nobody wants the figures.
+                self.test = None;
+            }
+            Event::Disconnected(why) => note!("no connection to the master: {why}; trying again"),
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// Ends a test, if there is one, and then does what its end is for. Requests may be under way for at most this long.
+    async fn end(&mut self, ending: Ending, grace: Duration) -> Option<u8> {
+        match &mut self.test {
+            Some(test) => {
+                test.end(ending, Instant::now() + grace);
+                None
+            }
+            None => self.ended(ending).await,
+        }
+    }
+
+    /// Looks at a test that has changed. Returns the exit code if the worker is to end.
+    async fn go_on(&mut self) -> Option<u8> {
+        let users = self.test.as_ref()?.users();
+        let test = self.test.take_if(|test| test.is_over())?;
+        let Rest { record, in_flight, ending, crew } = test.finish().await;
+        self.crew = crew;
+        self.figures.add(record, users);
+        if in_flight > 0 {
+            note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
+        }
+        self.report(true, in_flight);
+        self.ended(ending).await
+    }
+
+    async fn ended(&mut self, ending: Ending) -> Option<u8> {
+        match ending {
+            Ending::Stop => {
+                note!("the test is over");
+                self.master.stopped();
+                None
+            }
+            Ending::Quit { code } => {
+                self.master.quit();
+                self.master.flush(FLUSH).await;
+                Some(code)
+            }
+        }
+    }
+
+    /// Tells the master that this worker can't work.
+    async fn fail(&mut self, error: anyhow::Error) -> anyhow::Error {
+        self.master.failed(&error.to_string());
+        self.master.quit();
+        self.master.flush(FLUSH).await;
+        outcome::not_started(error)
+    }
+
+    /// Collects what happened in a second.
+    async fn look(&mut self) {
+        let (now, (cpu, memory)) = (Instant::now(), own_usage());
+        let used = cpu.zip(self.cpu.1).map_or(Duration::ZERO, |(now, before)| now.saturating_sub(before));
+        let threads = self.bench.loads.first().map_or(1, |load| load.plan.threads);
+        let share = used.as_secs_f64() / (now - self.cpu.0).as_secs_f64().max(1e-3) / threads as f64;
+        self.master.usage(share * 100.0, memory.unwrap_or_default());
+        self.cpu = (now, cpu);
+        if let Some(test) = &self.test {
+            self.figures.add(test.take().await, test.users());
+            self.seconds += 1;
+            if self.seconds.is_multiple_of(SECONDS_PER_REPORT) && self.master.is_up() {
+                self.report(false, 0);
+            }
+        }
+    }
+
+    fn report(&mut self, is_last: bool, in_flight: u64) {
+        let (report, told) = self.figures.report(is_last, in_flight);
+        self.master.report(&report);
+        self.master.tell(&told);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_may_have_a_port() {
+        for (text, expected) in [
+            ("master", Some("master:5557")),
+            ("10.0.0.1:99", Some("10.0.0.1:99")),
+            ("[::1]", Some("[::1]:5557")),
+            ("[::1]:99", Some("[::1]:99")),
+            ("::1", None),
+            ("", None),
+            (":99", None),
+            ("a b", None),
+            ("master:http", None),
+            ("master:99999", None),
+        ] {
+            assert_eq!(address(text).ok().as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_name_is_one_word() {
+        assert!(name("a_1").is_ok() && name(&default_name()).is_ok());
+        for text in ["", "a b", "a\n", "ä", &"a".repeat(101)] {
+            assert!(name(text).is_err(), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What a master gets to know of the requests.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+use castile_load::{Recorder, Second, own_usage};
+use castile_locust::{Entry, Failure, Report};
+use serde::Serialize;
+
+/// The kind of all rows.
+const METHOD: &str = "SOAP";
+/// The master's name for the sum of all rows.
+const TOTAL: &str = "Aggregated";
+/// Times have this many significant digits in a report, so that a long test has hundreds of different ones and not tens of thousands.
+const DIGITS: i32 = 2;
+
+/// What happened in which second since 1970.
+type Seconds = BTreeMap<u64, Second>;
+
+/// What Castile's plugin of a master gets to know.
+#[derive(Debug, Serialize)]
+pub(super) struct Told {
+    /// The number of the report in its test. A gap is a report that was lost.
+    sequence: u64,
+    begun_s: f64,
+    now_s: f64,
+    /// The processor time since the beginning.
+    cpu_s: f64,
+    /// Requests under way at the end.
+    in_flight: u64,
+    is_last: bool,
+    /// What is driven, as JSON. Only the first report has it.
+    description: Option<String>,
+    record: Recorder,
+    seconds: Seconds,
+}
+
+/// What happened since the last report.
+pub(super) struct Figures {
+    names: Vec<String>,
+    description: Option<String>,
+    begun: SystemTime,
+    /// The processor time of this process at the beginning.
+    begun_cpu: Duration,
+    sequence: u64,
+    record: Recorder,
+    /// The seconds of all requests, and then those of each operation.
+    seconds: Vec<Seconds>,
+}
+
+impl Figures {
+    /// Creates figures for operations of these names, and with a description as JSON, from now on.
+    pub(super) fn new(names: Vec<String>, description: String) -> Self {
+        Figures {
+            seconds: vec![Seconds::new(); names.len() + 1],
+            names,
+            description: Some(description),
+            begun: SystemTime::now(),
+            begun_cpu: cpu(),
+            sequence: 0,
+            record: Recorder::default(),
+        }
+    }
+
+    /// Adds what was recorded in the last second, with this many users.
+    pub(super) fn add(&mut self, record: Recorder, users: u64) {
+        let now = seconds(SystemTime::now()) as u64;
+        let mut parts: Vec<&Recorder> = record.parts.iter().collect();
+        // A single operation has no record of its own.
+        if self.names.len() == 1 {
+            parts = vec![&record];
+        }
+        for (record, seconds) in std::iter::once(&record).chain(parts).zip(&mut self.seconds) {
+            let second = seconds.entry(now).or_default();
+            second.requests += record.requests;
+            second.errors += record.errors;
+            second.users = second.users.max(users);
+        }
+        self.record.merge(record);
+    }
+
+    /// Takes a report of everything since the last one. At the end, `in_flight` requests were under way.
+    pub(super) fn report(&mut self, is_last: bool, in_flight: u64) -> (Report, Told) {
+        let record = std::mem::take(&mut self.record);
+        let all_seconds = self.seconds[0].clone();
+        let mut taken = self.seconds.iter_mut().map(std::mem::take);
+        let (begun, now) = (seconds(self.begun), seconds(SystemTime::now()));
+        let total = entry(TOTAL, "", &record, taken.next().unwrap_or_default(), (begun, now));
+        let of = |number: usize| match self.names.len() {
+            1 => Some(&record),
+            _ => record.parts.get(number),
+        };
+        let parts = || self.names.iter().enumerate().filter_map(|(number, name)| Some((name, of(number)?)));
+        let mut failures = BTreeMap::new();
+        for (name, part) in parts() {
+            for reason in &part.reasons {
+                let failure = Failure {
+                    method: METHOD.to_owned(),
+                    name: name.clone(),
+                    error: reason.text.clone(),
+                    occurrences: reason.count,
+                    first_seen: now,
+                    last_seen: now,
+                };
+                failures.insert(format!("{METHOD}.{name}.{}", reason.text), failure);
+            }
+        }
+        let entries = parts().zip(taken).filter(|((_, part), _)| part.requests + part.errors > 0);
+        let entries = entries.map(|((name, part), seconds)| entry(name, METHOD, part, seconds, (begun, now))).collect();
+        let report = Report { entries, total, failures };
+        let told = Told {
+            sequence: self.sequence,
+            begun_s: begun,
+            now_s: now,
+            cpu_s: cpu().saturating_sub(self.begun_cpu).as_secs_f64(),
+            in_flight,
+            is_last,
+            description: self.description.take(),
+            seconds: all_seconds,
+            record,
+        };
+        self.sequence += 1;
+        (report, told)
+    }
+}
+
+fn entry(name: &str, method: &str, record: &Recorder, seconds: Seconds, (begun, now): (f64, f64)) -> Entry {
+    let milliseconds = |nanoseconds: u64| nanoseconds as f64 / 1e6;
+    let mut times: Vec<(f64, u64)> = Vec::new();
+    for value in record.latency.iter_recorded() {
+        let time = rounded(milliseconds(value.value_iterated_to()));
+        match times.last_mut() {
+            Some((last, count)) if *last == time => *count += value.count_at_value(),
+            _ => times.push((time, value.count_at_value())),
+        }
+    }
+    Entry {
+        name: name.to_owned(),
+        method: method.to_owned(),
+        last_request_timestamp: (record.requests + record.errors > 0).then_some(now),
+        start_time: begun,
+        num_requests: record.requests + record.errors,
+        // What failed has no time.
+        num_none_requests: record.errors,
+        num_failures: record.errors,
+        total_response_time: record.latency.mean() / 1e6 * record.latency.len() as f64,
+        max_response_time: milliseconds(record.latency.max()),
+        min_response_time: (!record.latency.is_empty()).then(|| milliseconds(record.latency.min())),
+        total_content_length: record.bytes_in,
+        response_times: times,
+        num_reqs_per_sec: by_second(&seconds, |second| second.requests + second.errors),
+        num_fail_per_sec: by_second(&seconds, |second| second.errors),
+    }
+}
+
+/// Returns the counts of seconds that have any.
+fn by_second(seconds: &Seconds, count: fn(&Second) -> u64) -> BTreeMap<u64, u64> {
+    let counts = seconds.iter().map(|(at, second)| (*at, count(second)));
+    counts.filter(|(_, count)| *count > 0).collect()
+}
+
+fn cpu() -> Duration {
+    own_usage().0.unwrap_or_default()
+}
+
+/// Rounds a time to its first digits.
+fn rounded(time: f64) -> f64 {
+    if time <= 0.0 {
+        return 0.0;
+    }
+    let digits = DIGITS - 1 - time.log10().floor() as i32;
+    // A power with a positive exponent is exact, so the result is the number that is written with these digits.
+    match digits >= 0 {
+        true => (time * 10f64.powi(digits)).round() / 10f64.powi(digits),
+        false => (time / 10f64.powi(-digits)).round() * 10f64.powi(-digits),
+    }
+}
+
+fn seconds(time: SystemTime) -> f64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use castile_report::Reason;
+
+    use super::*;
+
+    fn record(times: &[(u64, u64)], failures: &[(&str, u64)]) -> Recorder {
+        let mut record = Recorder::default();
+        for (microseconds, count) in times {
+            record.latency.record_n(microseconds * 1_000, *count).unwrap();
+            record.requests += count;
+        }
+        record.errors = failures.iter().map(|(_, count)| count).sum();
+        record.reasons =
+            failures.iter().map(|(text, count)| Reason { text: (*text).to_owned(), count: *count }).collect();
+        record
+    }
+
+    #[test]
+    fn a_report_has_the_sum_and_each_operation() {
+        let mut figures = Figures::new(vec!["a".to_owned(), "b".to_owned()], "{}".to_owned());
+        let parts = [record(&[(120, 2), (121, 1)], &[]), record(&[(5_000, 1)], &[("no answer", 4)])];
+        let mut whole = record(&[(120, 2), (121, 1), (5_000, 1)], &[("no answer", 4)]);
+        whole.bytes_in = 70;
+        whole.parts = parts.to_vec();
+        figures.add(whole.clone(), 3);
+        figures.add(whole, 2);
+        let (report, told) = figures.report(false, 0);
+        let names: Vec<_> = report.entries.iter().map(|entry| (&*entry.method, &*entry.name)).collect();
+        assert_eq!(names, [("SOAP", "a"), ("SOAP", "b")]);
+        let total = &report.total;
+        assert_eq!((&*total.name, &*total.method, total.total_content_length), ("Aggregated", "", 140));
+        let counts = |entry: &Entry| (entry.num_requests, entry.num_failures, entry.num_none_requests);
+        assert_eq!((counts(total), counts(&report.entries[0])), ((16, 8, 8), (6, 0, 0)));
+        // Two digits of the time in milliseconds.
+        assert_eq!(total.response_times, [(0.12, 6), (5.0, 2)]);
+        assert!((total.total_response_time - 2.0 * (0.12 * 2.0 + 0.121 + 5.0)).abs() < 0.01);
+        let seconds: u64 = total.num_reqs_per_sec.values().sum();
+        assert_eq!((seconds, total.num_fail_per_sec.values().sum()), (16, 8));
+        let failures: Vec<_> =
+            report.failures.values().map(|failure| (&*failure.name, &*failure.error, failure.occurrences)).collect();
+        assert_eq!(failures, [("b", "no answer", 8)]);
+        // Each is reported once.
+        assert_eq!((told.sequence, told.record.latency.len(), told.description.as_deref()), (0, 8, Some("{}")));
+        let sum = |of: fn(&Second) -> u64| told.seconds.values().map(of).sum::<u64>();
+        assert_eq!((sum(|second| second.requests), sum(|second| second.errors)), (8, 8));
+        let (next, told) = figures.report(true, 1);
+        assert_eq!((told.sequence, told.is_last, told.in_flight, told.description), (1, true, 1, None));
+        assert_eq!((next.total.num_requests, next.entries, next.total.min_response_time), (0, Vec::new(), None));
+    }
+
+    #[test]
+    fn a_single_operation_has_its_row_as_well() {
+        let mut figures = Figures::new(vec!["a".to_owned()], String::new());
+        figures.add(record(&[(100, 3)], &[("no answer", 1)]), 1);
+        let (report, _) = figures.report(false, 0);
+        assert_eq!((report.entries.len(), report.entries[0].num_requests, report.failures.len()), (1, 4, 1));
+        assert_eq!(report.entries[0].num_reqs_per_sec, report.total.num_reqs_per_sec);
+    }
+
+    #[test]
+    fn times_are_rounded_to_two_digits() {
+        for (time, expected) in
+            [(0.0, 0.0), (0.0123, 0.012), (0.126, 0.13), (9.96, 10.0), (12.4, 12.0), (1_260.0, 1_300.0)]
+        {
+            assert_eq!(rounded(time), expected, "{time}");
+        }
+    }
+}

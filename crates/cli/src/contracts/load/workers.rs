@@ -1,0 +1,372 @@
+//! `--workers`: one load made by several processes of this machine, and reported as one.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Write};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use anyhow::{Context, bail};
+use castile_load::{
+    Arrivals, Bench, Counter, End, Outcome, Pace, Plan, Recorder, Second, Share, Spacing, Stage, Start, merge,
+    with_warnings,
+};
+use castile_report::Results;
+use tokio::sync::oneshot;
+
+use crate::quantity::count;
+use crate::{outcome, process};
+
+/// The most processes. A machine with more cores needs several machines' worth of servers.
+const MAX_WORKERS: usize = 256;
+
+#[derive(clap::Args)]
+// The group has its own id, because it is flattened into the arguments of a command.
+#[group(id = "processes")]
+#[command(next_help_heading = "Workers")]
+pub(super) struct Arguments {
+    /// Divide the load among this many processes of this machine, and merge what they measure
+    #[arg(long, value_name = "N", value_parser = count::<usize>, conflicts_with_all = [
+        "locust", "until", "max_errors", "max_cpu", "server_pid",
+    ])]
+    workers: Option<usize>,
+    /// Be one of these processes: its number, how many there are, and the file for what it measured
+    #[arg(long, hide = true, value_name = "NUMBER/COUNT:FILE", value_parser = part)]
+    share: Option<Part>,
+}
+
+impl Arguments {
+    /// Returns how many processes there are to be, if this one starts them.
+    pub(super) fn count(&self) -> Option<usize> {
+        self.workers.filter(|_| self.share.is_none())
+    }
+
+    /// Returns what this process is one of.
+    pub(super) fn part(&self) -> Option<&Part> {
+        self.share.as_ref()
+    }
+
+    /// Checks that the load can be divided.
+    pub(super) fn check(&self, plan: &Plan) -> anyhow::Result<()> {
+        let Some(workers) = self.workers else { return Ok(()) };
+        if workers > MAX_WORKERS {
+            bail!("found --workers {workers}, expected at most {MAX_WORKERS}");
+        }
+        if plan.connections < workers {
+            let connections = plan.connections;
+            bail!(
+                "found --workers {workers}, expected at most {connections}, as many as there are users or requests in flight"
+            );
+        }
+        if plan.stop.requests.is_some_and(|requests| requests < workers as u64) {
+            bail!("found --workers {workers}, expected at most as many as there are requests");
+        }
+        Ok(())
+    }
+}
+
+/// One of several processes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Part {
+    pub(super) number: usize,
+    pub(super) count: usize,
+    file: PathBuf,
+}
+
+fn part(text: &str) -> Result<Part, String> {
+    let parsed = || {
+        let (of, file) = text.split_once(':')?;
+        let (number, count) = of.split_once('/')?;
+        let (number, count) = (number.parse().ok()?, count.parse().ok()?);
+        (number < count).then(|| Part { number, count, file: file.into() })
+    };
+    parsed().ok_or_else(|| "expected NUMBER/COUNT:FILE".to_owned())
+}
+
+impl Part {
+    /// Returns this process's part of a plan. All parts together are the plan.
+    pub(super) fn of(&self, plan: Plan) -> Plan {
+        let Part { number, count, .. } = *self;
+        let share = |whole: u64| whole / count as u64 + u64::from((number as u64) < whole % count as u64);
+        let each = count as f64;
+        let pace = match plan.pace {
+            Pace::Arrivals(arrivals) => Pace::Arrivals(self.arrivals(arrivals)),
+            other => other,
+        };
+        let start = match plan.start {
+            Start::PerSecond(rate) => Start::PerSecond(rate / each),
+            other => other,
+        };
+        let stop = castile_load::Stop { requests: plan.stop.requests.map(share), ..plan.stop };
+        let connections = share(plan.connections as u64) as usize;
+        Plan { pace, start, stop, connections, seed: plan.seed.wrapping_add(number as u64), ..plan }
+    }
+
+    fn arrivals(&self, arrivals: Arrivals) -> Arrivals {
+        let each = self.count as f64;
+        let mut stages = Vec::new();
+        // Processes with a steady rate send in turn, as one would.
+        if let (Some(rate), Spacing::Even) = (arrivals.rate(), arrivals.spacing) {
+            let time = Duration::from_secs_f64(self.number as f64 / rate);
+            stages.extend((!time.is_zero()).then_some(Stage { time, from: 0.0, to: 0.0 }));
+        }
+        stages.extend(arrivals.stages.iter().map(|stage| Stage {
+            from: stage.from / each,
+            to: stage.to / each,
+            ..*stage
+        }));
+        Arrivals { stages, ..arrivals }
+    }
+}
+
+/// The word of the leader that lets a process send, and the answer after its first request.
+const GO: &str = "go";
+
+/// Takes part in a load: waits for the leader, measures, and stores what was measured. Returns the exit code.
+pub(super) fn take_part(bench: &Bench, part: &Part) -> anyhow::Result<u8> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let share = runtime.block_on(measure(bench, part))?;
+    let json = serde_json::to_string(&share)?;
+    std::fs::write(&part.file, json).with_context(|| format!("can't write {}", part.file.display()))?;
+    Ok(0)
+}
+
+async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Share> {
+    let crew = bench.crew()?;
+    let (go, ended) = leader();
+    let interrupted = async {
+        tokio::select! {
+            _ = ended => {}
+            _ = process::end_signal() => {}
+        }
+    };
+    let mut interrupted = std::pin::pin!(interrupted);
+    tokio::select! {
+        go = go => go.context("the leader has ended")?,
+        () = &mut interrupted => bail!("interrupted before the start"),
+    }
+    let run = crew.begin().await.map_err(outcome::not_started)?;
+    out!("{GO}");
+    let warmup = bench.loads.first().map(|load| load.plan.warmup).unwrap_or_default();
+    let begun = since_1970(SystemTime::now()) + warmup.as_secs_f64();
+    let counter = run.counter();
+    let mut finish = std::pin::pin!(run.finish());
+    let mut second = tokio::time::interval(Duration::from_secs(1));
+    let (mut record, mut seconds, mut is_interrupted) = (Recorder::default(), BTreeMap::new(), false);
+    let outcome = loop {
+        tokio::select! {
+            outcome = &mut finish => break outcome?,
+            _ = second.tick() => add(&mut record, &mut seconds, counter.take().await.0, &counter),
+            () = &mut interrupted, if !is_interrupted => {
+                is_interrupted = true;
+                counter.interrupt();
+            }
+        }
+    };
+    let Outcome { record: rest, elapsed, unsent, dropped, opened, driver_cpu, .. } = outcome;
+    add(&mut record, &mut seconds, rest, &counter);
+    Ok(Share {
+        name: (part.number + 1).to_string(),
+        description: bench.description()?,
+        record,
+        begun_s: begun,
+        ended_s: begun + elapsed.as_secs_f64(),
+        seconds,
+        opened: Some(opened),
+        in_flight: 0,
+        unsent,
+        dropped,
+        cpu_s: driver_cpu.map(|cpu| cpu.as_secs_f64()),
+        is_lost: false,
+    })
+}
+
+/// Adds what happened in a second.
+fn add(record: &mut Recorder, seconds: &mut BTreeMap<u64, Second>, more: Recorder, counter: &Counter) {
+    let second = seconds.entry(since_1970(SystemTime::now()) as u64).or_default();
+    second.requests += more.requests;
+    second.errors += more.errors;
+    second.users = second.users.max(counter.users().unwrap_or_default() as u64);
+    record.merge(more);
+}
+
+fn since_1970(time: SystemTime) -> f64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}
+
+/// Waits on a thread for the leader's word, and then for its end. A leader ends when standard input is closed.
+fn leader() -> (oneshot::Receiver<()>, oneshot::Receiver<()>) {
+    let ((go, gone), (end, ended)) = (oneshot::channel(), oneshot::channel());
+    std::thread::spawn(move || {
+        let mut line = String::new();
+        let mut input = std::io::stdin().lock();
+        // The receivers are dropped with the measurement.
+        if input.read_line(&mut line).is_ok_and(|_| line.trim() == GO) {
+            let _ = go.send(());
+        }
+        let _ = std::io::copy(&mut input, &mut std::io::sink());
+        let _ = end.send(());
+    });
+    (gone, ended)
+}
+
+/// The processes of a load. They end when this is dropped.
+struct Workers {
+    children: Vec<Child>,
+    /// Closing it ends a process.
+    inputs: Vec<ChildStdin>,
+    folder: tempfile::TempDir,
+}
+
+impl Workers {
+    fn start(workers: usize) -> anyhow::Result<Self> {
+        let binary = std::env::current_exe().context("can't find this program to start it as a worker")?;
+        let mut all = Workers { children: Vec::new(), inputs: Vec::new(), folder: tempfile::tempdir()? };
+        for number in 0..workers {
+            let mut command = Command::new(&binary);
+            command.args(std::env::args_os().skip(1));
+            command.arg(format!("--share={number}/{workers}:{}", all.file(number).display()));
+            let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+            let mut child = child.context("can't start a worker")?;
+            all.inputs.extend(child.stdin.take());
+            all.children.push(child);
+        }
+        Ok(all)
+    }
+
+    fn file(&self, number: usize) -> PathBuf {
+        self.folder.path().join(number.to_string())
+    }
+
+    /// Lets these processes send their first request.
+    fn go(&mut self, numbers: std::ops::Range<usize>) -> anyhow::Result<()> {
+        for input in &mut self.inputs[numbers.clone()] {
+            // A process that has ended is noticed below.
+            let _ = writeln!(input, "{GO}");
+        }
+        for child in &mut self.children[numbers] {
+            let mut line = String::new();
+            if let Some(output) = child.stdout.take() {
+                BufReader::new(output).read_line(&mut line)?;
+            }
+            if line.trim() != GO {
+                let code = child.wait()?.code().and_then(|code| u8::try_from(code).ok());
+                let error = anyhow::anyhow!("a worker could not start");
+                return Err(match code {
+                    Some(outcome::INCOMPLETE) | None => outcome::incomplete(error),
+                    Some(_) => outcome::not_started(error),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        for child in &mut self.children {
+            // It may have ended already.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// Starts the processes, merges what they measure, and returns the results.
+pub(super) fn lead(bench: &Bench, workers: usize, outcome: &outcome::Arguments) -> anyhow::Result<Results> {
+    let mut all = Workers::start(workers)?;
+    // If the first request is refused, no other is sent.
+    all.go(0..1)?;
+    all.go(1..workers)?;
+    note!("{workers} workers have begun");
+    let is_interrupted = wait(&mut all)?;
+    let description = Arc::new(bench.description()?);
+    let (mut shares, mut lost) = (Vec::new(), Vec::new());
+    for number in 0..workers {
+        let share = std::fs::read(all.file(number)).ok().and_then(|json| serde_json::from_slice::<Share>(&json).ok());
+        match share {
+            Some(share) => shares.push(Share { description: (*description).clone(), ..share }),
+            None => lost.push(format!("the worker {} was lost, and what it did is not in the figures", number + 1)),
+        }
+    }
+    let mut results = with_warnings(merge(shares).map_err(outcome::incomplete)?);
+    let interrupted = is_interrupted.then(|| format!("not everything was measured: {}", End::Interrupted));
+    results.mark_incomplete(interrupted.into_iter().chain(lost));
+    outcome.record(&mut results);
+    Ok(results)
+}
+
+/// Waits until all processes have ended. Returns whether they were asked to.
+fn wait(all: &mut Workers) -> anyhow::Result<bool> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let mut is_interrupted = false;
+        let mut signal = std::pin::pin!(process::end_signal());
+        loop {
+            let mut running = false;
+            for child in &mut all.children {
+                running |= child.try_wait()?.is_none();
+            }
+            if !running {
+                return Ok(is_interrupted);
+            }
+            tokio::select! {
+                () = tokio::time::sleep(Duration::from_millis(20)) => {}
+                result = &mut signal => {
+                    result?;
+                    if is_interrupted {
+                        bail!("interrupted twice, so nothing was reported");
+                    }
+                    note!("interrupted: reporting the results so far; interrupt again to stop without a report");
+                    is_interrupted = true;
+                    all.inputs.clear();
+                    signal.set(process::end_signal());
+                }
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use castile_load::Stop;
+
+    use super::*;
+
+    fn parts(count: usize, plan: &Plan) -> Vec<Plan> {
+        let of = |number| Part { number, count, file: PathBuf::new() }.of(plan.clone());
+        (0..count).map(of).collect()
+    }
+
+    #[test]
+    fn parts_of_a_plan_are_the_plan() {
+        let stop = Stop { requests: Some(11), ..Stop::after(Duration::from_secs(5)) };
+        let plan = Plan { connections: 10, stop, start: Start::PerSecond(6.0), ..Plan::default() };
+        let divided = parts(4, &plan);
+        let users: Vec<_> = divided.iter().map(|part| part.connections).collect();
+        let requests: Vec<_> = divided.iter().map(|part| part.stop.requests.unwrap()).collect();
+        assert_eq!((users, requests), (vec![3, 3, 2, 2], vec![3, 3, 3, 2]));
+        assert!(divided.iter().all(|part| part.start == Start::PerSecond(1.5) && part.stop.after == stop.after));
+        let seeds: std::collections::BTreeSet<_> = divided.iter().map(|part| part.seed).collect();
+        assert_eq!(seeds.len(), 4);
+    }
+
+    #[test]
+    fn processes_with_a_rate_send_in_turn() {
+        let plan = Plan { pace: Pace::Arrivals(Arrivals::constant(100.0)), connections: 8, ..Plan::default() };
+        for (number, part) in parts(4, &plan).into_iter().enumerate() {
+            let Pace::Arrivals(arrivals) = part.pace else { panic!() };
+            assert_eq!(arrivals.stages.last().map(|stage| (stage.from, stage.to)), Some((25.0, 25.0)));
+            assert_eq!(arrivals.planned(), Duration::from_millis(10 * number as u64));
+        }
+    }
+
+    #[test]
+    fn a_part_is_a_number_of_a_count() {
+        assert_eq!(part("1/4:a:b"), Ok(Part { number: 1, count: 4, file: "a:b".into() }));
+        for text in ["4/4:a", "1/4", "1:a", "-1/4:a", "a/b:c"] {
+            assert!(part(text).is_err(), "{text}");
+        }
+    }
+}

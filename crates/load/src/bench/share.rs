@@ -1,0 +1,341 @@
+//! What one of several workers measured, and how it becomes a part of one report.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::description::Described;
+use super::limits::limit_of;
+use super::tally::{Driven, Tally, latency};
+use crate::{Error, ErrorKind, Outcome, Recorder, Timeline};
+use castile_report::{Results, Row, Suite, Worker};
+
+/// The most workers of one report.
+const MAX_WORKERS: usize = 100_000;
+/// The most users of a worker.
+const MAX_USERS: u64 = 10_000_000;
+/// The longest time that workers may measure together, in seconds: a year.
+const MAX_TIME: f64 = 366.0 * 86_400.0;
+
+/// What a worker drives and how.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Description {
+    /// Results without rows.
+    head: Results,
+    suite: String,
+    described: Described,
+}
+
+impl Description {
+    pub(super) fn new(head: Results, suite: String, described: Described) -> Self {
+        Description { head, suite, described }
+    }
+}
+
+/// What a worker measured. It can be stored, and sent to another process.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Share {
+    /// The worker's name.
+    pub name: String,
+    /// What it drove. All workers drive the same.
+    pub description: Description,
+    /// What it counted.
+    pub record: Recorder,
+    /// When it began, in seconds since 1970 by a clock that all workers share.
+    pub begun_s: f64,
+    /// When it ended.
+    pub ended_s: f64,
+    /// What it did in which second since 1970.
+    pub seconds: BTreeMap<u64, Second>,
+    /// How many connections its users opened, if that is known.
+    #[serde(default)]
+    pub opened: Option<usize>,
+    /// Requests that were under way when it ended, and weren't counted.
+    #[serde(default)]
+    pub in_flight: u64,
+    /// Arrivals that were due but found no free user.
+    #[serde(default)]
+    pub unsent: u64,
+    /// Arrivals that were dropped.
+    #[serde(default)]
+    pub dropped: u64,
+    /// Seconds of processor time that it used.
+    #[serde(default)]
+    pub cpu_s: Option<f64>,
+    /// Whether it was lost before it made its last report.
+    #[serde(default)]
+    pub is_lost: bool,
+}
+
+/// What a worker did in a second.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Second {
+    /// Right answers.
+    pub requests: u64,
+    /// Wrong or missing answers.
+    pub errors: u64,
+    /// The number of users.
+    pub users: u64,
+}
+
+impl Share {
+    fn cpu(&self) -> Option<Duration> {
+        self.cpu_s.and_then(|cpu| Duration::try_from_secs_f64(cpu).ok())
+    }
+
+    /// Returns the most users that it had at a time.
+    fn users(&self) -> usize {
+        let users = self.seconds.values().map(|second| second.users.min(MAX_USERS)).max();
+        users.unwrap_or_default() as usize
+    }
+
+    fn elapsed(&self) -> Duration {
+        Duration::try_from_secs_f64(self.ended_s - self.begun_s).unwrap_or_default()
+    }
+
+    /// Checks that sums and times stay within what the report can hold.
+    fn check(&self, first: &Share) -> Result<(), Error> {
+        let wrong = |what: &str| Err(Error::new(ErrorKind::Input, format!("the worker {} {what}", self.name)));
+        let Described { row: Row { case, target, .. }, parts, .. } = &self.description.described;
+        let Described { row: first_row, parts: first_parts, .. } = &first.description.described;
+        if (case, target, parts) != (&first_row.case, &first_row.target, first_parts) {
+            return wrong(&format!("drove another load than {}", first.name));
+        }
+        let times = [self.begun_s, self.ended_s, self.cpu_s.unwrap_or_default()];
+        if times.iter().any(|time| !time.is_finite() || *time < 0.0)
+            || !(0.0..MAX_TIME).contains(&(self.ended_s - self.begun_s))
+        {
+            return wrong("has impossible times");
+        }
+        if !self.record.is_possible() || self.record.parts.len() > parts.len() {
+            return wrong("has impossible counts");
+        }
+        Ok(())
+    }
+
+    fn worker(&self, begun: f64) -> Worker {
+        let elapsed = self.elapsed().as_secs_f64();
+        let cores = elapsed * self.description.described.threads.max(1) as f64;
+        let driver_cpu_share = self.cpu_s.filter(|_| cores > 0.0).map(|cpu| cpu / cores);
+        Worker {
+            name: castile_xml::visible(&self.name).into_owned(),
+            users: self.users(),
+            requests: self.record.requests,
+            errors: self.record.errors,
+            in_flight: self.in_flight,
+            begun_s: self.begun_s - begun,
+            ended_s: self.ended_s - begun,
+            requests_per_second: self.record.requests as f64 / elapsed.max(f64::MIN_POSITIVE),
+            latency_us: latency(&self.record.latency),
+            driver_cpu_share,
+            limited_by: limit_of(&self.record, driver_cpu_share, None),
+            is_lost: self.is_lost,
+        }
+    }
+}
+
+/// Merges what workers measured at the same time into the results of one load: the counts and the distributions are those that one driver with
+/// all the users would have. Its warnings name the workers that were lost, late, or too slow.
+///
+/// # Errors
+/// There is no worker, or they didn't drive the same load, or their figures are impossible.
+pub fn merge(shares: Vec<Share>) -> Result<Results, Error> {
+    let error = |what: String| Error::new(ErrorKind::Input, what);
+    let first = shares.first().ok_or_else(|| error("there is no worker to merge".to_owned()))?;
+    if shares.len() > MAX_WORKERS {
+        return Err(error(format!("found {} workers, expected at most {MAX_WORKERS}", shares.len())));
+    }
+    shares.iter().try_for_each(|share| share.check(first))?;
+    let begun = shares.iter().map(|share| share.begun_s).fold(f64::INFINITY, f64::min);
+    let ended = shares.iter().map(|share| share.ended_s).fold(0.0, f64::max);
+    if ended - begun > MAX_TIME {
+        return Err(error("the workers didn't measure at the same time".to_owned()));
+    }
+    let elapsed = Duration::from_secs_f64(ended - begun);
+    let workers: Vec<Worker> = shares.iter().map(|share| share.worker(begun)).collect();
+    let Description { head, suite, mut described } = first.description.clone();
+    described.threads = 0;
+
+    let (from, to) = (begun as u64, ended as u64 + 1);
+    let mut seconds: BTreeMap<u64, Second> = BTreeMap::new();
+    let mut outcome = Outcome::empty(elapsed);
+    for share in shares {
+        for (at, second) in share.seconds.range(from..=to) {
+            let sum = seconds.entry(at - from).or_default();
+            sum.requests = sum.requests.saturating_add(second.requests);
+            sum.errors = sum.errors.saturating_add(second.errors);
+            sum.users = sum.users.saturating_add(second.users);
+        }
+        outcome.driver_cpu = outcome.driver_cpu.unwrap_or_default().checked_add(share.cpu().unwrap_or_default());
+        let opened = share.opened.unwrap_or(share.users());
+        outcome.opened = outcome.opened.saturating_add(opened);
+        outcome.unsent = outcome.unsent.saturating_add(share.unsent);
+        outcome.dropped = outcome.dropped.saturating_add(share.dropped);
+        described.threads = described.threads.saturating_add(share.description.described.threads);
+        outcome.record.merge(share.record);
+    }
+    // Users who were lost with their worker may have been replaced.
+    let users = seconds.values().map(|second| second.users).max().unwrap_or_default();
+    // An open workload has as many connections as it may have.
+    if users > 0 {
+        described.row.connections = usize::try_from(users).unwrap_or(usize::MAX);
+    }
+    outcome.timeline = Arc::new(Timeline::of(&seconds, elapsed));
+
+    let mut tally = Tally::default();
+    tally.add(Driven::whole(outcome));
+    let (mut whole, parts) = tally.rows(&described);
+    if whole.limited_by.is_none() {
+        let limited = workers.iter().find_map(|worker| Some((&worker.name, worker.limited_by.as_ref()?)));
+        whole.limited_by = limited.map(|(name, limit)| format!("{name}: {limit}"));
+        whole.driver_limited = whole.limited_by.is_some();
+    }
+    let warnings = workers.iter().flat_map(Worker::remarks).collect();
+    let rows = std::iter::once(whole).chain(parts).collect();
+    Ok(Results { duration_s: elapsed.as_secs_f64(), warnings, workers, suites: vec![Suite::new(suite, rows)], ..head })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::exchange::Judged;
+    use crate::{Answer, Bench, Case, Endpoint, Interrupt, Load, Message, Placement, Plan, Requests, Start, Target};
+
+    fn description() -> Description {
+        let message = Message {
+            action: String::new(),
+            content_type: String::new(),
+            body: "ping".into(),
+            check: Arc::new(|_| Ok(0)),
+        };
+        let requests = Requests::Raw(vec![message]);
+        let case = Case { suite: "tests".into(), name: "ping".into(), style: None, path: "/".into(), requests };
+        let plan = Plan { start: Start::OnDemand, connections: 100_000, ..Plan::default() };
+        let endpoint = Endpoint::resolve("http://127.0.0.1:1/").unwrap();
+        let bench = Bench {
+            loads: vec![Load::new(case, plan)],
+            targets: vec![Target::external("there", endpoint)],
+            placement: Placement::external(),
+            repeats: 0,
+            command: "castile load".into(),
+            interrupt: Interrupt::default(),
+        };
+        bench.description().unwrap()
+    }
+
+    /// Returns the share of a worker that began at a second, and had answers of these latencies in microseconds.
+    fn share(name: &str, begun: u64, latencies: impl Iterator<Item = u64>) -> Share {
+        let mut record = Recorder::default();
+        let answer = Answer { bytes_out: 4, bytes_in: 7, matches: 0 };
+        for latency in latencies {
+            let latency = Duration::from_micros(latency);
+            record.answer(&Judged { answer, verified: false }, latency, latency);
+        }
+        record.error(true, &format!("status 500: request 7 of {begun}"));
+        let second = Second { requests: record.requests, errors: 1, users: 2 };
+        Share {
+            name: name.to_owned(),
+            description: description(),
+            record,
+            begun_s: begun as f64,
+            ended_s: 20.0,
+            seconds: BTreeMap::from([(begun, second)]),
+            opened: None,
+            in_flight: 0,
+            unsent: 0,
+            dropped: 0,
+            cpu_s: Some(2.0),
+            is_lost: false,
+        }
+    }
+
+    /// Returns shares as they are after a journey.
+    fn travelled(shares: &[Share]) -> Vec<Share> {
+        serde_json::from_str(&serde_json::to_string(shares).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn merged_figures_are_those_of_one_driver() {
+        let latencies = |from: u64| (from..3_000).step_by(3).map(|number| 500 + number * number);
+        let workers = [share("a", 10, latencies(0)), share("b", 10, latencies(1)), share("c", 10, latencies(2))];
+        let mut alone = share("alone", 10, (0..3_000).map(|number| 500 + number * number));
+        alone.seconds = BTreeMap::from([(10, Second { requests: 3_000, errors: 3, users: 6 })]);
+        alone.record.error(true, "status 500: request 8 of 10");
+        alone.record.error(true, "status 500: request 9 of 10");
+        let (merged, alone) = (merge(travelled(&workers)).unwrap(), merge(travelled(&[alone])).unwrap());
+        let (row, same) = (&merged.suites[0].cases[0], &alone.suites[0].cases[0]);
+        assert_eq!((row.requests, row.errors, row.connections), (3_000, 3, 6));
+        assert_eq!(
+            (&row.latency_us, &row.distribution, &row.series),
+            (&same.latency_us, &same.distribution, &same.series)
+        );
+        assert_eq!((&row.requests_per_second, &row.reasons), (&same.requests_per_second, &same.reasons));
+        assert_eq!((row.request_bytes, row.response_bytes, row.rhythm.is_some()), (4, 7, true));
+        let names: Vec<_> = merged.workers.iter().map(|worker| (&*worker.name, worker.requests)).collect();
+        assert_eq!((names, merged.warnings.len()), (vec![("a", 1_000), ("b", 1_000), ("c", 1_000)], 0));
+        // Each used a fifth of its core.
+        assert_eq!((row.driver_cpu_share, row.driver_limited), (Some(0.2), false));
+    }
+
+    #[test]
+    fn a_worker_that_was_late_or_lost_or_slow_is_named() {
+        let mut slow = share("slow", 10, 0..100);
+        (slow.cpu_s, slow.in_flight) = (Some(9.9), 2);
+        let mut lost = share("lost\u{1b}[2J", 14, 0..100);
+        (lost.is_lost, lost.ended_s, lost.cpu_s) = (true, 15.0, None);
+        let results = merge(travelled(&[slow, lost])).unwrap();
+        let expected = [
+            "2 requests were under way when the worker slow ended, and not counted",
+            "The worker slow could not keep up (the driver used 99 % of its cores), so its figures are not those of the server",
+            "The worker lost\\u{1b}[2J joined 4.00 s after the first",
+            "The worker lost\\u{1b}[2J was lost 5.00 s after the start: what it did after its last report is not in the figures",
+        ];
+        assert_eq!(results.warnings, expected);
+        let row = &results.suites[0].cases[0];
+        assert_eq!(
+            (row.limited_by.as_deref(), row.driver_limited),
+            (Some("slow: the driver used 99 % of its cores"), true)
+        );
+    }
+
+    #[test]
+    fn impossible_shares_are_refused() {
+        let good = serde_json::to_value(share("w", 10, 0..10)).unwrap();
+        let with = |path: &str, value: Value| {
+            let mut share = good.clone();
+            *share.pointer_mut(path).unwrap() = value;
+            serde_json::from_value::<Share>(share).is_ok_and(|share| merge(vec![share]).is_ok())
+        };
+        assert!(
+            with("/cpu_s", json!(null)) && with("/seconds", json!({ "0": { "requests": 1, "errors": 1, "users": 1 } }))
+        );
+        for (path, value) in [
+            ("/begun_s", json!(-1.0)),
+            ("/begun_s", json!(30.0)),
+            ("/ended_s", json!(1e300)),
+            ("/cpu_s", json!(-5.0)),
+            ("/record/requests", json!(u64::MAX)),
+            ("/record/warmup_errors", json!(5)),
+            ("/record/reasons/0/count", json!(u64::MAX)),
+            ("/record/parts", json!([good["record"]])),
+            ("/record/latency", json!([1_000])),
+            ("/record/latency", json!([1_000, u64::MAX])),
+            ("/record/latency", json!([u64::MAX, 1])),
+            ("/record/latency", json!([-1, 1])),
+        ] {
+            assert!(!with(path, value.clone()), "{path} {value}");
+        }
+        assert!(merge(Vec::new()).is_err());
+        let mut other = share("other", 10, 0..10);
+        other.description.described.row.case = "pong".into();
+        assert!(merge(vec![share("w", 10, 0..10), other]).is_err());
+        // Seconds that no worker was there for don't make the report longer.
+        let mut strange = share("w", 10, 0..10);
+        strange.seconds.insert(u64::MAX, Second::default());
+        assert!(merge(vec![strange]).unwrap().suites[0].cases[0].series.len() <= 10);
+    }
+}

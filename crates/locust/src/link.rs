@@ -1,0 +1,347 @@
+//! What a worker says to its master and when, without a network and without a clock.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use crate::frames::{self, Reader, Received};
+use crate::message::{ANY_VERSION, Counts, Exception, FromMaster, Heartbeat, PLUGIN, Spawn, Stats, write};
+use crate::{Report, Violation};
+
+/// How often a worker says that it is alive. A master misses it after three times.
+pub(crate) const BEAT: Duration = Duration::from_secs(1);
+/// How often a worker offers itself to a master that doesn't answer.
+const OFFER: Duration = Duration::from_secs(5);
+/// How long a worker waits after a new connection for an answer to its heartbeats. A master that doesn't answer was restarted.
+const FORGOTTEN: Duration = Duration::from_secs(5);
+/// How long a worker drives its users without a word from the master, as Locust's own do.
+const SILENCE: Duration = Duration::from_secs(60);
+/// The longest time that users may have for their last request.
+const MAX_GRACE: Duration = Duration::from_secs(3_600);
+/// The most bytes that wait to be sent. A master that doesn't read them is given up.
+const MAX_OUTPUT: usize = 16 << 20;
+
+/// What a master wants, or what became of it.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The master knows this worker. It may have given it a number, from 0.
+    Known {
+        /// The number.
+        index: Option<u64>,
+    },
+    /// The worker is to have this many users from now on. [`Master::running`](crate::Master::running) is the answer.
+    Users(Users),
+    /// The users are to stop. [`Master::stopped`](crate::Master::stopped) is the answer, after the last report.
+    Stop {
+        /// How long a user may take to finish its request.
+        grace: Duration,
+    },
+    /// The worker is to end, after the last report.
+    Quit,
+    /// The master was restarted, or has said nothing for a minute: it doesn't want what the users do and did. The worker waits for a new test.
+    Lost,
+    /// There is no connection, for this reason. It is made again.
+    Disconnected(String),
+}
+
+/// A number of users for each class of a locustfile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Users {
+    classes: BTreeMap<String, u64>,
+    is_new: bool,
+}
+
+impl Users {
+    /// Returns the number of users of all classes.
+    pub fn count(&self) -> u64 {
+        self.classes.values().fold(0, |sum, users| sum.saturating_add(*users))
+    }
+
+    /// Returns whether a test begins.
+    pub fn is_new(&self) -> bool {
+        self.is_new
+    }
+
+    /// Returns at most this many users. The last classes lose theirs first.
+    pub fn at_most(&self, most: u64) -> Users {
+        let mut left = most;
+        let limited = |(class, users): (&String, &u64)| {
+            let users = (*users).min(left);
+            left -= users;
+            (class.clone(), users)
+        };
+        Users { classes: self.classes.iter().map(limited).collect(), is_new: self.is_new }
+    }
+}
+
+/// The state of a worker, as its master knows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Ready,
+    Spawning,
+    Running,
+}
+
+impl State {
+    fn name(self) -> &'static str {
+        match self {
+            State::Ready => "ready",
+            State::Spawning => "spawning",
+            State::Running => "running",
+        }
+    }
+}
+
+/// A worker's side of a connection, and what it remembers from one to the next.
+#[derive(Debug)]
+pub(crate) struct Link {
+    id: String,
+    /// `None` without a connection.
+    reader: Option<Reader>,
+    /// What is to be sent.
+    output: Vec<u8>,
+    is_broken: bool,
+    /// When the handshake ended.
+    up: Option<Instant>,
+    /// Whether the master has acknowledged this worker.
+    is_known: bool,
+    has_plugin: bool,
+    /// When the master last said something.
+    heard: Instant,
+    next_beat: Instant,
+    next_offer: Instant,
+    state: State,
+    users: Users,
+    /// The time of the master's last wish, by its own clock. Older wishes don't count.
+    wished: f64,
+    grace: Duration,
+    cpu: f64,
+    memory: u64,
+}
+
+impl Link {
+    pub(crate) fn new(id: String, now: Instant) -> Self {
+        Link {
+            id,
+            reader: None,
+            output: Vec::new(),
+            is_broken: false,
+            up: None,
+            is_known: false,
+            has_plugin: false,
+            heard: now,
+            next_beat: now,
+            next_offer: now,
+            state: State::Ready,
+            users: Users::default(),
+            wished: 0.0,
+            grace: Duration::ZERO,
+            cpu: 0.0,
+            memory: 0,
+        }
+    }
+
+    /// Begins a connection.
+    pub(crate) fn connected(&mut self) {
+        self.disconnected();
+        self.reader = Some(Reader::default());
+        self.output.extend_from_slice(&frames::greeting());
+    }
+
+    /// Ends a connection. What wasn't sent is lost.
+    pub(crate) fn disconnected(&mut self) {
+        (self.reader, self.up, self.is_broken) = (None, None, false);
+        self.output.clear();
+    }
+
+    /// Returns whether a report would be sent.
+    pub(crate) fn is_up(&self) -> bool {
+        self.up.is_some() && self.is_known
+    }
+
+    /// Returns whether the connection must be closed, because the master wants that or doesn't read.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.is_broken
+    }
+
+    /// Returns what is to be sent. What was sent must be removed.
+    pub(crate) fn output(&mut self) -> &mut Vec<u8> {
+        &mut self.output
+    }
+
+    /// Returns when [`Link::tick`] has something to do.
+    pub(crate) fn next_tick(&self) -> Instant {
+        match self.is_known {
+            true => self.next_beat,
+            false => self.next_offer,
+        }
+    }
+
+    /// Does what is due. Returns whether the master is lost.
+    pub(crate) fn tick(&mut self, now: Instant) -> bool {
+        let is_silent = now.saturating_duration_since(self.heard) > SILENCE;
+        let has_forgotten = self.up.is_some_and(|up| self.heard < up && now.saturating_duration_since(up) > FORGOTTEN);
+        let is_lost = self.is_known && (is_silent || has_forgotten);
+        if is_lost {
+            self.is_broken |= is_silent && self.reader.is_some();
+            self.forget(now);
+        }
+        let is_due = |at: &mut Instant, period: Duration| {
+            let is_due = *at <= now;
+            if is_due {
+                *at = now + period;
+            }
+            is_due
+        };
+        if self.is_known && is_due(&mut self.next_beat, BEAT) {
+            self.beat();
+        } else if !self.is_known && is_due(&mut self.next_offer, OFFER) {
+            self.send("client_ready", ANY_VERSION);
+        }
+        is_lost
+    }
+
+    /// Adds bytes that arrived.
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
+        if let Some(reader) = &mut self.reader {
+            reader.push(bytes);
+        }
+    }
+
+    /// Takes what the master wants next.
+    ///
+    /// # Errors
+    /// The master breaks the protocol.
+    pub(crate) fn event(&mut self, now: Instant) -> Result<Option<Event>, Violation> {
+        while let Some(received) = self.reader.as_mut().map_or(Ok(None), Reader::next)? {
+            let event = match received {
+                Received::Greeting => {
+                    self.output.extend_from_slice(&frames::ready(&self.id));
+                    None
+                }
+                Received::Ready => {
+                    (self.up, self.next_beat, self.next_offer) = (Some(now), now, now);
+                    None
+                }
+                Received::Message(frame) => {
+                    self.heard = now;
+                    self.obey(FromMaster::read(&frame)?)
+                }
+            };
+            if event.is_some() {
+                return Ok(event);
+            }
+        }
+        Ok(None)
+    }
+
+    fn obey(&mut self, message: FromMaster) -> Option<Event> {
+        match message {
+            FromMaster::Ack(ack) => {
+                let was_known = std::mem::replace(&mut self.is_known, true);
+                (!was_known).then_some(Event::Known { index: ack.index })
+            }
+            FromMaster::Spawn(spawn) if self.is_known && spawn.timestamp > self.wished => Some(self.spawn(spawn)),
+            FromMaster::Stop => Some(Event::Stop { grace: self.grace }),
+            FromMaster::Quit => Some(Event::Quit),
+            FromMaster::Reconnect => {
+                self.is_broken = true;
+                None
+            }
+            FromMaster::Plugin => {
+                self.has_plugin = true;
+                None
+            }
+            FromMaster::Heartbeat | FromMaster::Spawn(_) | FromMaster::Other => None,
+        }
+    }
+
+    fn spawn(&mut self, spawn: Spawn) -> Event {
+        self.wished = spawn.timestamp;
+        let grace = Duration::try_from_secs_f64(spawn.stop_timeout.unwrap_or_default());
+        self.grace = grace.unwrap_or_default().min(MAX_GRACE);
+        self.send("spawning", ());
+        let is_new = std::mem::replace(&mut self.state, State::Spawning) == State::Ready;
+        Event::Users(Users { classes: spawn.user_classes_count, is_new })
+    }
+
+    /// Sets the share of a core that the worker uses, in percent, and its memory in bytes.
+    pub(crate) fn usage(&mut self, cpu: f64, memory: u64) {
+        (self.cpu, self.memory) = (cpu, memory);
+    }
+
+    fn beat(&mut self) {
+        let Link { state, cpu, memory, .. } = *self;
+        let beat = Heartbeat { state: state.name(), current_cpu_usage: cpu, current_memory_usage: memory };
+        self.send("heartbeat", beat);
+    }
+
+    /// Says that there are as many users as this.
+    pub(crate) fn running(&mut self, users: Users) {
+        let counts = Counts { user_count: users.count(), user_classes_count: &users.classes };
+        let message = write("spawning_complete", counts, &self.id);
+        self.put(&message);
+        (self.users, self.state) = (users, State::Running);
+    }
+
+    /// Says what the users did.
+    pub(crate) fn report(&mut self, report: &Report) {
+        let stats = Stats {
+            stats: &report.entries,
+            stats_total: &report.total,
+            errors: &report.failures,
+            user_count: self.users.count(),
+            user_classes_count: &self.users.classes,
+        };
+        let message = write("stats", stats, &self.id);
+        self.put(&message);
+    }
+
+    /// Says something to Castile's plugin, if the master has it.
+    pub(crate) fn tell(&mut self, data: impl Serialize) {
+        if self.has_plugin {
+            self.send(PLUGIN, data);
+        }
+    }
+
+    /// Says that there are no more users, and that the next test may begin.
+    pub(crate) fn stopped(&mut self, now: Instant) {
+        self.send("client_stopped", ());
+        self.forget(now);
+    }
+
+    /// Says that the worker fails as a whole.
+    pub(crate) fn failed(&mut self, why: &str) {
+        self.send("exception", Exception { msg: why, traceback: why });
+    }
+
+    /// Says that the worker ends.
+    pub(crate) fn quit(&mut self) {
+        self.send("quit", ());
+    }
+
+    fn send(&mut self, kind: &str, data: impl Serialize) {
+        let message = write(kind, data, &self.id);
+        self.put(&message);
+    }
+
+    /// Sends a message. It is dropped if there is no connection.
+    fn put(&mut self, message: &[u8]) {
+        match self.up {
+            Some(_) if self.output.len() + message.len() > MAX_OUTPUT => self.is_broken = true,
+            Some(_) => frames::message(message, &mut self.output),
+            None => {}
+        }
+    }
+
+    /// Becomes a worker that no master knows, and that offers itself at the next tick.
+    fn forget(&mut self, now: Instant) {
+        (self.is_known, self.state, self.wished, self.next_offer) = (false, State::Ready, 0.0, now);
+        (self.users, self.has_plugin) = (Users::default(), false);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,221 @@
+use super::*;
+
+/// What a master sends after its greeting.
+const READY: &[u8] = b"\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06ROUTER";
+const ACK: &[u8] = b"\x93\xa3ack\x81\xa5index\x02\xa1w";
+const HEARTBEAT: &[u8] = b"\x93\xa9heartbeat\xc0\xa1w";
+
+/// A link and its clock.
+struct Test {
+    link: Link,
+    start: Instant,
+    now: Instant,
+}
+
+impl Test {
+    fn new() -> Self {
+        let now = Instant::now();
+        Test { link: Link::new("w".to_owned(), now), start: now, now }
+    }
+
+    fn connect(&mut self) {
+        self.link.connected();
+        self.link.push(&frames::greeting());
+        self.link.push(READY);
+        assert_eq!(self.events(), []);
+        let sent = [&frames::greeting()[..], &frames::ready("w")].concat();
+        assert_eq!(std::mem::take(self.link.output()), sent);
+    }
+
+    /// Lets the master send a message.
+    fn hear(&mut self, message: &[u8]) -> Vec<Event> {
+        let mut frame = Vec::new();
+        frames::message(message, &mut frame);
+        self.link.push(&frame);
+        self.events()
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        std::iter::from_fn(|| self.link.event(self.now).unwrap()).collect()
+    }
+
+    /// Lets seconds pass. Returns whether the master was lost meanwhile.
+    fn wait(&mut self, seconds: u64) -> bool {
+        let end = self.now + Duration::from_secs(seconds);
+        let mut is_lost = false;
+        loop {
+            is_lost |= self.link.tick(self.now);
+            if self.now == end {
+                return is_lost;
+            }
+            self.now = self.link.next_tick().max(self.now).min(end);
+        }
+    }
+
+    /// Returns the kinds of the messages that were sent since the last call.
+    fn sent(&mut self) -> String {
+        let mut reader = Reader::default();
+        reader.push(&frames::greeting());
+        reader.push(READY);
+        reader.push(&std::mem::take(self.link.output()));
+        let mut kinds = Vec::new();
+        while let Some(received) = reader.next().unwrap() {
+            let Received::Message(message) = received else { continue };
+            let length = usize::from(message[1] & 0x1f);
+            kinds.push(String::from_utf8(message[2..2 + length].to_vec()).unwrap());
+        }
+        kinds.join(" ")
+    }
+
+    fn running() -> Self {
+        let mut test = Test::new();
+        test.connect();
+        test.wait(0);
+        assert_eq!(test.hear(ACK), [Event::Known { index: Some(2) }]);
+        let Some(Event::Users(users)) = test.hear(&spawn(1.0, 3)).pop() else { panic!() };
+        test.link.running(users);
+        test.wait(0);
+        assert_eq!(test.sent(), "client_ready spawning spawning_complete heartbeat");
+        test
+    }
+}
+
+fn spawn(timestamp: f64, users: u8) -> Vec<u8> {
+    let time = timestamp.to_be_bytes();
+    let users = [b"\xb2user_classes_count\x81\xa1C", &[users][..]].concat();
+    [b"\x93\xa5spawn\x83\xa9timestamp\xcb", &time[..], &users, b"\xacstop_timeout\x02\xa1w"].concat()
+}
+
+fn users(number: u64, is_new: bool) -> Event {
+    Event::Users(Users { classes: BTreeMap::from([("C".to_owned(), number)]), is_new })
+}
+
+#[test]
+fn a_worker_offers_itself_until_it_is_known_and_then_beats() {
+    let mut test = Test::new();
+    assert!(!test.wait(3));
+    test.connect();
+    test.wait(11);
+    assert_eq!(test.sent(), "client_ready client_ready client_ready");
+    assert_eq!(test.hear(ACK), [Event::Known { index: Some(2) }]);
+    assert_eq!(test.hear(ACK), []);
+    test.wait(3);
+    assert_eq!(test.sent(), "heartbeat heartbeat heartbeat heartbeat");
+}
+
+#[test]
+fn a_test_runs_from_the_first_wish_to_the_stop_and_another_may_follow() {
+    let mut test = Test::running();
+    // The ramp goes on. Wishes that were overtaken don't count.
+    assert_eq!(test.hear(&spawn(3.0, 5)), [users(5, false)]);
+    assert_eq!(test.hear(&spawn(2.0, 4)), []);
+    assert_eq!(test.hear(&spawn(3.0, 4)), []);
+    assert_eq!(test.sent(), "spawning");
+    assert_eq!(test.hear(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::from_secs(2) }]);
+    test.link.report(&Report::default());
+    test.link.stopped(test.now);
+    test.wait(0);
+    assert_eq!(test.sent(), "stats client_stopped client_ready");
+    assert_eq!(test.hear(&spawn(4.0, 4)), [], "the master doesn't know the worker yet");
+    assert_eq!(test.hear(ACK), [Event::Known { index: Some(2) }]);
+    assert_eq!(test.hear(&spawn(5.0, 1)), [users(1, true)]);
+    assert_eq!(test.hear(b"\x93\xa4quit\xc0\xa1w"), [Event::Quit]);
+}
+
+#[test]
+fn a_connection_that_drops_is_no_reason_to_stop() {
+    let mut test = Test::running();
+    test.link.disconnected();
+    assert!(!test.wait(30));
+    assert!(!test.link.is_up());
+    test.connect();
+    assert!(test.link.is_up());
+    test.wait(0);
+    assert_eq!(test.sent(), "heartbeat");
+    test.hear(HEARTBEAT);
+    assert!(!test.wait(20));
+}
+
+#[test]
+fn a_master_that_was_restarted_gets_a_worker_without_users() {
+    let mut test = Test::running();
+    test.now += Duration::from_secs(1);
+    test.link.disconnected();
+    test.wait(2);
+    test.connect();
+    // It doesn't know who sends these heartbeats.
+    assert!(test.wait(6));
+    assert_eq!(test.sent().replace("heartbeat ", ""), "client_ready");
+    test.hear(ACK);
+    assert_eq!(test.hear(&spawn(0.5, 1)), [users(1, true)]);
+}
+
+#[test]
+fn a_master_that_says_nothing_for_a_minute_is_lost() {
+    let mut test = Test::running();
+    assert!(!test.wait(60));
+    assert!(test.wait(2));
+    assert!(test.link.is_broken());
+    // Without a connection, too.
+    let mut test = Test::running();
+    test.link.disconnected();
+    assert!(!test.wait(60));
+    assert!(test.wait(2));
+    assert!(test.now >= test.start + Duration::from_secs(60));
+}
+
+#[test]
+fn a_master_can_ask_for_a_new_connection() {
+    let mut test = Test::running();
+    assert_eq!(test.hear(b"\x93\xa9reconnect\xc0\xa1w"), []);
+    assert!(test.link.is_broken());
+    test.connect();
+    assert!(!test.link.is_broken());
+}
+
+#[test]
+fn only_a_master_with_the_plugin_gets_more_than_locust_knows() {
+    let mut test = Test::running();
+    test.link.tell("distribution");
+    assert_eq!(test.sent(), "");
+    assert_eq!(test.hear(b"\x93\xa7castile\x80\xa1w"), []);
+    test.link.tell("distribution");
+    test.link.stopped(test.now);
+    test.link.tell("distribution");
+    assert_eq!(test.sent(), "castile client_stopped");
+}
+
+#[test]
+fn a_master_that_does_not_read_is_given_up() {
+    let mut test = Test::running();
+    let report = Report { entries: vec![crate::Entry::default(); 1_000], ..Report::default() };
+    let mut reports = 0;
+    while !test.link.is_broken() {
+        test.link.report(&report);
+        reports += 1;
+        assert!(test.link.output().len() <= MAX_OUTPUT);
+    }
+    assert!(reports > 10);
+}
+
+#[test]
+fn a_hostile_master_can_not_ask_for_more_than_a_limit() {
+    let users = |classes: &[(&str, u64)]| Users {
+        classes: classes.iter().map(|(class, users)| ((*class).to_owned(), *users)).collect(),
+        is_new: false,
+    };
+    let wanted = users(&[("A", 3), ("B", u64::MAX), ("C", u64::MAX)]);
+    assert_eq!(wanted.count(), u64::MAX);
+    assert_eq!(wanted.at_most(10), users(&[("A", 3), ("B", 7), ("C", 0)]));
+    let mut test = Test::running();
+    let mut frame = spawn(9.0, 1);
+    let timeout = frame.len() - 3;
+    assert_eq!(frame[timeout], 2);
+    // A time limit of minus one, and one that is no number.
+    frame[timeout] = 0xff;
+    test.hear(&frame);
+    assert_eq!(test.hear(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::ZERO }]);
+    frame.splice(timeout..=timeout, *b"\xcb\x7f\xf0\0\0\0\0\0\0");
+    test.hear(&frame);
+    assert_eq!(test.hear(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::ZERO }]);
+}

@@ -1,0 +1,199 @@
+//! The connection to a master.
+
+use std::fmt;
+use std::future::poll_fn;
+use std::io;
+use std::pin::Pin;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+use tokio::net::TcpStream;
+
+use crate::link::{Event, Link, Users};
+use crate::{Report, Violation};
+
+/// How long a worker waits before it connects again.
+const PAUSE: Duration = Duration::from_secs(1);
+/// How long a connection may take to be made.
+const CONNECT: Duration = Duration::from_secs(10);
+/// How much is read at once.
+const CHUNK: usize = 16 << 10;
+
+/// A connection that is being made.
+type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>;
+
+/// The master of a worker. It is connected to while [`Master::next`] waits, and again after each loss.
+pub struct Master {
+    address: String,
+    link: Link,
+    socket: Socket,
+    /// Whether the loss of the connection was reported.
+    is_lost: bool,
+    chunk: Vec<u8>,
+}
+
+enum Socket {
+    /// There is no connection before this time.
+    Closed(Instant),
+    Opening(Connecting),
+    Open(TcpStream),
+}
+
+impl fmt::Debug for Master {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Master").field("address", &self.address).field("link", &self.link).finish_non_exhaustive()
+    }
+}
+
+impl Master {
+    /// Creates a worker of this name for the master at `HOST:PORT`. No two workers of a master may have the same name.
+    pub fn new(address: impl Into<String>, name: impl Into<String>) -> Self {
+        let now = Instant::now();
+        let (address, link) = (address.into(), Link::new(name.into(), now));
+        Master { address, link, socket: Socket::Closed(now), is_lost: false, chunk: vec![0; CHUNK] }
+    }
+
+    /// Waits for what the master wants next. Nothing is lost if the future is dropped.
+    pub async fn next(&mut self) -> Event {
+        loop {
+            match self.step().await {
+                Ok(Some(event)) => return event,
+                Ok(None) => {}
+                Err(why) => {
+                    self.socket = Socket::Closed(Instant::now() + PAUSE);
+                    self.link.disconnected();
+                    if !std::mem::replace(&mut self.is_lost, true) {
+                        return Event::Disconnected(why.to_string());
+                    }
+                }
+            }
+        }
+    }
+
+    async fn step(&mut self) -> io::Result<Option<Event>> {
+        let now = Instant::now();
+        if let Some(event) = self.link.event(now).map_err(violation)? {
+            self.is_lost &= !matches!(event, Event::Known { .. });
+            return Ok(Some(event));
+        }
+        if self.link.tick(now) {
+            return Ok(Some(Event::Lost));
+        }
+        if self.link.is_broken() {
+            return Err(io::Error::other("the connection is made again"));
+        }
+        let tick = tokio::time::sleep_until(self.link.next_tick().into());
+        match &mut self.socket {
+            Socket::Closed(until) if now >= *until => {
+                let connect = TcpStream::connect(self.address.clone());
+                self.socket = Socket::Opening(Box::pin(async {
+                    let late = |_| io::Error::new(io::ErrorKind::TimedOut, "there is no connection in time");
+                    tokio::time::timeout(CONNECT, connect).await.map_err(late)?
+                }));
+            }
+            Socket::Closed(until) => {
+                let until = *until;
+                tokio::select! {
+                    () = tick => {}
+                    () = tokio::time::sleep_until(until.into()) => {}
+                }
+            }
+            Socket::Opening(connecting) => tokio::select! {
+                stream = connecting => {
+                    let stream = stream?;
+                    stream.set_nodelay(true)?;
+                    self.socket = Socket::Open(stream);
+                    self.link.connected();
+                }
+                () = tick => {}
+            },
+            Socket::Open(stream) => {
+                let output = self.link.output();
+                tokio::select! {
+                    read = stream.readable() => {
+                        read?;
+                        match stream.try_read(&mut self.chunk) {
+                            Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the master closed the connection")),
+                            Ok(length) => self.link.push(&self.chunk[..length]),
+                            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                            Err(error) => return Err(error),
+                        }
+                    }
+                    written = write(stream, output), if !output.is_empty() => written?,
+                    () = tick => {}
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Sends what waits to be sent, for at most this long.
+    pub async fn flush(&mut self, most: Duration) {
+        let all = async {
+            while let Socket::Open(stream) = &mut self.socket
+                && !self.link.output().is_empty()
+            {
+                if write(stream, self.link.output()).await.is_err() {
+                    break;
+                }
+            }
+        };
+        // What can't be sent in time is lost with the connection.
+        let _ = tokio::time::timeout(most, all).await;
+    }
+
+    /// Returns whether the master would get a report now. Otherwise it should be kept.
+    pub fn is_up(&self) -> bool {
+        self.link.is_up()
+    }
+
+    /// Sets what the worker uses: the share of a core in percent, and memory in bytes. A master warns above 90 %.
+    pub fn usage(&mut self, cpu: f64, memory: u64) {
+        self.link.usage(cpu, memory);
+    }
+
+    /// Says that there are as many users as this.
+    pub fn running(&mut self, users: Users) {
+        self.link.running(users);
+    }
+
+    /// Says what the users did since the last report.
+    pub fn report(&mut self, report: &Report) {
+        self.link.report(report);
+    }
+
+    /// Says something to [Castile's plugin](crate::PLUGIN), if the master has it.
+    pub fn tell(&mut self, data: &impl Serialize) {
+        self.link.tell(data);
+    }
+
+    /// Says that the users have stopped. The worker offers itself for the next test.
+    pub fn stopped(&mut self) {
+        self.link.stopped(Instant::now());
+    }
+
+    /// Says that the worker as a whole has failed.
+    pub fn failed(&mut self, why: &str) {
+        self.link.failed(why);
+    }
+
+    /// Says that the worker ends.
+    pub fn quit(&mut self) {
+        self.link.quit();
+    }
+}
+
+fn violation(violation: Violation) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, violation)
+}
+
+/// Sends a part of the output, and removes it.
+async fn write(stream: &TcpStream, output: &mut Vec<u8>) -> io::Result<()> {
+    poll_fn(|cx| stream.poll_write_ready(cx)).await?;
+    match stream.try_write(output) {
+        Ok(length) => drop(output.drain(..length)),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}

@@ -4,11 +4,9 @@ mod values;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{anyhow, bail};
-use castile_databinding::ExpandedName;
 use castile_soap::{MessageSecurity, Received, SecuredRequest, Written};
 use castile_wss::message::{
     AssertionPolicy, CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, Remembered,
@@ -18,7 +16,6 @@ use castile_wss::{Algorithms, PrivateKey, Secret, SignatureAlgorithm, Trust};
 use futures_util::future::{BoxFuture, ready};
 
 use super::{certificates, read};
-use crate::contracts::WSSE;
 use crate::errors::WARNING;
 use crate::package::at_once;
 use crate::{login, quantity};
@@ -132,7 +129,7 @@ enum AnswerSecurity {
     Signed,
     /// A time stamp that is near; only TLS tells who made them
     Timestamp,
-    /// Nothing: a Security in them is ignored, even if it must be understood
+    /// Nothing, not even a Security. One that is there is understood, and a time stamp in it has to be near
     Any,
 }
 
@@ -263,14 +260,8 @@ impl Outgoing {
         answers: &Answers,
         peer: &Peer,
         is_dry: bool,
-    ) -> anyhow::Result<Option<Arc<dyn MessageSecurity>>> {
-        let security = self.client(answers, peer, is_dry, std::convert::identity)?;
-        if answers.wss_answer == Some(AnswerSecurity::Any) {
-            return Ok(Some(Arc::new(IgnoredAnswers(
-                security.unwrap_or_else(|| ClientSecurity::new(OutgoingSecurity::new())),
-            ))));
-        }
-        Ok(security.map(|security| -> Arc<dyn MessageSecurity> { Arc::new(security) }))
+    ) -> anyhow::Result<Option<ClientSecurity>> {
+        self.client(answers, peer, is_dry, std::convert::identity)
     }
 
     /// Returns the security of the users of a load, if any option is given. Answers are not remembered, because their number has no
@@ -369,7 +360,7 @@ impl Answers {
                 bail!("found --wss-answer signed, expected --wss-trust, --wss-ca or --wss-issuer, too")
             }
             (Some(AnswerSecurity::Timestamp), false) => Ok(Some(peer.allowed(Policy::timestamped(), None))),
-            (Some(AnswerSecurity::Any), false) => Ok(None),
+            (Some(AnswerSecurity::Any), false) => Ok(Some(peer.allowed(Policy::any(), None))),
             (Some(_), true) => {
                 bail!("found --wss-answer and a trust for signatures, expected --wss-answer signed, or no trust")
             }
@@ -456,28 +447,6 @@ impl Incoming {
                 Policy::signed_by(trust).with_assertions(assertions)
             }
         }))
-    }
-}
-
-/// Secures requests, and accepts any answer.
-#[derive(Debug)]
-struct IgnoredAnswers(ClientSecurity);
-
-impl MessageSecurity for IgnoredAnswers {
-    fn secure<'a>(&'a self, request: &'a Written) -> BoxFuture<'a, Result<SecuredRequest, castile_soap::Error>> {
-        self.0.secure(request)
-    }
-
-    fn verify<'a>(
-        &'a self,
-        answer: &'a mut Received,
-        signatures: &'a [Vec<u8>],
-    ) -> BoxFuture<'a, Result<(), castile_soap::Error>> {
-        self.0.verify(answer, signatures)
-    }
-
-    fn understood(&self) -> Vec<ExpandedName> {
-        vec![ExpandedName::new(WSSE.to_owned(), "Security")]
     }
 }
 

@@ -6,9 +6,9 @@ use std::sync::atomic::Ordering::{Relaxed, SeqCst};
 use std::thread::available_parallelism;
 
 /// The most stocks of a pool.
-const MAX_STOCKS: usize = 64;
+const STOCKS: usize = 64;
 /// The largest batch: bytes of a few requests.
-const MAX_BATCH: usize = 1 << 20;
+const BATCH: usize = 1 << 20;
 /// The share of the limit that all batches are together.
 const SHARE: usize = 16;
 
@@ -47,8 +47,8 @@ impl Pool {
     }
 
     fn for_threads(limit: usize, threads: usize) -> Self {
-        let threads = threads.min(MAX_STOCKS);
-        let batch = if threads > 1 { (limit / SHARE / threads).min(MAX_BATCH) } else { 0 };
+        let threads = threads.min(STOCKS);
+        let batch = if threads > 1 { (limit / SHARE / threads).min(BATCH) } else { 0 };
         let stocks = if batch > 0 { threads } else { 0 };
         Pool { limit, counted: AtomicUsize::new(0), batch, stocks: (0..stocks).map(|_| Stock::default()).collect() }
     }
@@ -124,7 +124,7 @@ impl Stock {
 
 impl fmt::Debug for Pool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("limit", &self.limit).field("taken", &self.taken()).finish_non_exhaustive()
+        f.debug_struct("Pool").field("limit", &self.limit).field("used", &self.taken()).finish_non_exhaustive()
     }
 }
 

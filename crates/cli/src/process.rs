@@ -3,12 +3,12 @@
 use std::ffi::OsString;
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::net::{self, IpAddr, Ipv4Addr, SocketAddr};
 use std::pin::Pin;
 use std::process::Command;
 
 use anyhow::Context;
-use castile::http::server::shutdown_signal;
+use castile::http::server::{share_port, shutdown_signal};
 use castile_load::{Network, Placement, Server};
 use http::uri::Scheme;
 use tokio::net::{TcpListener, TcpSocket};
@@ -55,6 +55,26 @@ impl Arguments {
         tls: Option<&ServerTls>,
         serve: impl FnOnce(TcpListener, End) -> F,
     ) -> anyhow::Result<F::Output> {
+        self.serve_from(listen_on, TcpListener::local_addr, tls, serve)
+    }
+
+    /// Serves as [`serve`](Self::serve) does, with a socket for each core.
+    pub(crate) fn serve_per_core<F: Future>(
+        &self,
+        tls: Option<&ServerTls>,
+        serve: impl FnOnce(Vec<net::TcpListener>, End) -> F,
+    ) -> anyhow::Result<F::Output> {
+        let first = |sockets: &Vec<net::TcpListener>| sockets[0].local_addr();
+        self.serve_from(|address| share_port(address, cores()), first, tls, serve)
+    }
+
+    fn serve_from<S, F: Future>(
+        &self,
+        listen: impl Fn(SocketAddr) -> io::Result<S>,
+        address: impl Fn(&S) -> io::Result<SocketAddr>,
+        tls: Option<&ServerTls>,
+        serve: impl FnOnce(S, End) -> F,
+    ) -> anyhow::Result<F::Output> {
         castile_load::allow_descriptors();
         // The process is still single-threaded, as changing the namespace requires.
         if let Some(network) = &self.network {
@@ -62,14 +82,15 @@ impl Arguments {
         }
         let runtime = runtime()?;
         let served = runtime.block_on(async {
-            let listener = listen(&self.addr.addresses).with_context(|| format!("can't listen on {}", self.addr))?;
+            let sockets =
+                first(&self.addr.addresses, listen).with_context(|| format!("can't listen on {}", self.addr))?;
             // Installed before the URL is printed, because a client of that output may send SIGHUP.
             if let Some(tls) = tls {
                 tls.reload_on_change();
             }
             let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
-            out!("listening on {scheme}://{}", listener.local_addr()?);
-            Ok(serve(listener, self.end(tls.is_some())).await)
+            out!("listening on {scheme}://{}", address(&sockets)?);
+            Ok(serve(sockets, self.end(tls.is_some())).await)
         });
         // Doesn't wait for a file that is being loaded.
         runtime.shutdown_background();
@@ -120,11 +141,11 @@ pub(crate) fn own_command(name: &str, network: Option<Network>, more: &[OsString
 const BACKLOG: u32 = 1_024;
 
 /// Listens on the first available address.
-fn listen(addresses: &[SocketAddr]) -> io::Result<TcpListener> {
+fn first<S>(addresses: &[SocketAddr], listen: impl Fn(SocketAddr) -> io::Result<S>) -> io::Result<S> {
     let mut refused = io::Error::from(io::ErrorKind::AddrNotAvailable);
     for &address in addresses {
-        match listen_on(address) {
-            Ok(listener) => return Ok(listener),
+        match listen(address) {
+            Ok(sockets) => return Ok(sockets),
             Err(error) => refused = error,
         }
     }
@@ -141,13 +162,17 @@ fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
 
 /// Builds a single-threaded runtime if the process has one core, else one with a thread per core.
 fn runtime() -> io::Result<Runtime> {
-    // This count respects the cores the process is pinned to.
-    match std::thread::available_parallelism().map_or(1, usize::from) {
+    match cores() {
         1 => Builder::new_current_thread(),
         _ => Builder::new_multi_thread(),
     }
     .enable_all()
     .build()
+}
+
+/// Returns how many cores the process may use. This respects those that it is pinned to.
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 /// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP.

@@ -3,6 +3,7 @@
 use std::cmp::Reverse;
 use std::convert::Infallible;
 use std::io;
+use std::net::{self, SocketAddr};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -52,6 +53,9 @@ pub(crate) struct Arguments {
     /// How long a shutdown waits for requests in progress
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time)]
     grace: Duration,
+    /// Serve with a thread, a runtime and a socket for each core, instead of one runtime for all cores
+    #[arg(long)]
+    per_core: bool,
     /// Serve metrics of all requests at /metrics, in the text format of Prometheus
     #[arg(long)]
     metrics: bool,
@@ -154,6 +158,7 @@ pub(crate) struct Setup {
     gzip_ratio: u32,
     budget: Budget,
     grace: Duration,
+    per_core: bool,
     metrics: bool,
     access_log: Option<LogFormat>,
     login: Option<Authentication>,
@@ -178,6 +183,7 @@ impl Arguments {
             gzip_ratio: self.gzip_ratio,
             budget: self.memory.map_or_else(Budget::process, |Size(bytes)| Budget::new(bytes)),
             grace: self.grace,
+            per_core: self.per_core,
             metrics: self.metrics,
             access_log: self.access_log,
             login,
@@ -264,20 +270,28 @@ impl Setup {
             server = server.proxies(proxies);
         }
         let service = WithBinary::charged_to(self.budget, binary, routes);
-        let scheme = if self.tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
         let (bytes_from, tls) = (self.bytes_from, self.tls);
-        let shutdown = self.process.serve(tls.as_ref(), |listener, end| async {
-            if let Ok(address) = listener.local_addr() {
-                for path in &paths {
-                    out!("{scheme}://{address}{path}?wsdl");
+        let announce = |address: io::Result<SocketAddr>| {
+            let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
+            for (address, path) in address.iter().flat_map(|address| paths.iter().map(move |path| (address, path))) {
+                out!("{scheme}://{address}{path}?wsdl");
+            }
+        };
+        let shutdown = if self.per_core {
+            self.process.serve_per_core(tls.as_ref(), |sockets, end| async {
+                announce(sockets[0].local_addr());
+                serve_per_core(server, sockets, bytes_from, tls.clone(), service, end).await
+            })??
+        } else {
+            self.process.serve(tls.as_ref(), |listener, end| async {
+                announce(listener.local_addr());
+                if bytes_from.is_empty() {
+                    return Ok(serve(server, listener, tls.as_ref(), service, end).await);
                 }
-            }
-            if bytes_from.is_empty() {
-                return Ok(serve(server, listener, tls.as_ref(), service, end).await);
-            }
-            let listener = ProxyProtocol::new(listener, &bytes_from).context("--proxy-protocol")?;
-            anyhow::Ok(serve(server, listener, tls.as_ref(), service, end).await)
-        })??;
+                let listener = ProxyProtocol::new(listener, &bytes_from).context("--proxy-protocol")?;
+                anyhow::Ok(serve(server, listener, tls.as_ref(), service, end).await)
+            })??
+        };
         if shutdown.is_complete() {
             return Ok(ExitCode::SUCCESS);
         }
@@ -298,6 +312,30 @@ async fn serve<L: Listener>(
         None => server.serve(listener, service, end).await,
         Some(tls) => server.serve(tls.listen(listener), service, end).await,
     }
+}
+
+/// Serves on a thread for each socket.
+async fn serve_per_core(
+    server: Server,
+    sockets: Vec<net::TcpListener>,
+    bytes_from: Vec<String>,
+    tls: Option<tls::ServerTls>,
+    service: WithBinary,
+    end: process::End,
+) -> anyhow::Result<Shutdown> {
+    let is_direct = bytes_from.is_empty();
+    let proxied = move |socket| ProxyProtocol::new(socket, &bytes_from).map_err(io::Error::other);
+    let service = move || service.of_thread();
+    let served = match (is_direct, tls) {
+        (true, None) => server.serve_on_threads(sockets, Ok, service, end).await,
+        (true, Some(tls)) => server.serve_on_threads(sockets, move |socket| Ok(tls.listen(socket)), service, end).await,
+        (false, None) => server.serve_on_threads(sockets, proxied, service, end).await,
+        (false, Some(tls)) => {
+            let listener = move |socket| Ok(tls.listen(proxied(socket)?));
+            server.serve_on_threads(sockets, listener, service, end).await
+        }
+    };
+    served.context("can't serve")
 }
 
 /// Reports the requests that were cut off, oldest first.

@@ -65,6 +65,7 @@ impl ServerArguments {
 }
 
 /// The TLS configuration of a server, and the files it is loaded from.
+#[derive(Clone)]
 pub(crate) struct ServerTls {
     tls: Tls,
     files: Arc<[PathBuf]>,

@@ -54,10 +54,10 @@ struct Running {
 }
 
 fn serve(server: Server, threads: usize) -> Running {
-    serve_from(server, threads, |socket| socket)
+    serve_from(server, threads, Ok)
 }
 
-fn serve_from(server: Server, threads: usize, listener: fn(TcpListener) -> TcpListener) -> Running {
+fn serve_from(server: Server, threads: usize, listener: fn(TcpListener) -> io::Result<TcpListener>) -> Running {
     let sockets = share_port(([127, 0, 0, 1], 0).into(), threads).unwrap();
     let address = sockets[0].local_addr().unwrap();
     assert!(sockets.iter().all(|socket| socket.local_addr().unwrap() == address));
@@ -164,11 +164,22 @@ async fn a_thread_that_panics_ends_the_server_after_the_requests_of_the_others()
     static LISTENERS: AtomicUsize = AtomicUsize::new(0);
     let running = serve_from(Server::new(), 3, |socket| {
         assert_ne!(LISTENERS.fetch_add(1, SeqCst), 2, "the listener that fails");
-        socket
+        Ok(socket)
     });
     let error = running.server.await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), "a thread of the server has panicked");
-    assert!(TcpStream::connect(running.address).await.is_err());
+    is_closed(running.address).await;
+}
+
+#[tokio::test]
+async fn a_thread_that_can_t_start_ends_the_server() {
+    static LISTENERS: AtomicUsize = AtomicUsize::new(0);
+    let running = serve_from(Server::new(), 3, |socket| match LISTENERS.fetch_add(1, SeqCst) {
+        1 => Err(io::Error::other("no listener")),
+        _ => Ok(socket),
+    });
+    assert_eq!(running.server.await.unwrap().unwrap_err().to_string(), "no listener");
+    is_closed(running.address).await;
 }
 
 #[tokio::test]
@@ -179,9 +190,13 @@ async fn a_server_that_is_dropped_drops_its_connections() {
     running.server.abort();
     // One that was not yet accepted is reset.
     assert_eq!(held.read_to_end(&mut Vec::new()).await.unwrap_or_default(), 0);
-    // The threads end soon.
-    for _ in 0..200 {
-        if TcpStream::connect(running.address).await.is_err() {
+    is_closed(running.address).await;
+}
+
+/// Waits until the threads have ended.
+async fn is_closed(address: SocketAddr) {
+    for _ in 0..500 {
+        if TcpStream::connect(address).await.is_err() {
             return;
         }
         tokio::time::sleep(Duration::from_millis(10)).await;

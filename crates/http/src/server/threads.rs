@@ -76,7 +76,7 @@ impl Server {
     /// requests on to one without. [`serve`](Self::serve) on a runtime with many threads is better for requests that take long or
     /// differ much.
     ///
-    /// `listener` makes what accepts connections of a socket: the socket itself, or TLS on it.
+    /// `listener` makes what accepts connections of a socket: the socket itself, or TLS on it. It is called in the runtime of the thread.
     ///
     /// ```no_run
     /// # async fn run(routes: impl Fn() -> castile_http::server::Routes + Send + Sync + 'static) -> std::io::Result<()> {
@@ -84,18 +84,19 @@ impl Server {
     ///
     /// let cores = std::thread::available_parallelism()?.get();
     /// let sockets = share_port(([0, 0, 0, 0], 8080).into(), cores)?;
-    /// let shutdown = Server::new().serve_on_threads(sockets, |socket| socket, routes, shutdown_signal()).await?;
+    /// let shutdown = Server::new().serve_on_threads(sockets, Ok, routes, shutdown_signal()).await?;
     /// # let _ = shutdown;
     /// # Ok(())
     /// # }
     /// ```
     ///
     /// # Errors
-    /// A thread can't be started, a socket can't be used, or a thread has panicked; then the others have finished their requests.
+    /// A thread can't be started, a socket can't be used, `listener` fails, or a thread has panicked. Then the others have finished their
+    /// requests.
     pub async fn serve_on_threads<L, S, B>(
         self,
         sockets: Vec<net::TcpListener>,
-        listener: impl Fn(TcpListener) -> L + Send + Sync + 'static,
+        listener: impl Fn(TcpListener) -> io::Result<L> + Send + Sync + 'static,
         service: impl Fn() -> S + Send + Sync + 'static,
         shutdown: impl Future<Output = ()>,
     ) -> io::Result<Shutdown>
@@ -118,14 +119,13 @@ impl Server {
             let (accepts, accepted) = oneshot::channel();
             let (ends, ended) = oneshot::channel();
             let run = move || {
-                let (runtime, socket) = match begin(socket) {
+                let (listener, service) = &*make;
+                let (runtime, mut listener) = match begin(socket, listener) {
                     Ok(begun) => begun,
                     Err(error) => return drop(starts.send(Err(error))),
                 };
                 let _ = starts.send(Ok(()));
                 runtime.block_on(async {
-                    let (listener, service) = &*make;
-                    let mut listener = listener(socket);
                     running.accept(&mut listener, service(), given(&mut orders, Order::Finish)).await;
                     drop(listener);
                     let _ = accepts.send(());
@@ -162,13 +162,13 @@ impl Server {
 }
 
 /// Makes what a thread needs.
-fn begin(socket: net::TcpListener) -> io::Result<(Runtime, TcpListener)> {
+fn begin<L>(socket: net::TcpListener, listener: impl Fn(TcpListener) -> io::Result<L>) -> io::Result<(Runtime, L)> {
     let runtime = Builder::new_current_thread().enable_all().build()?;
     socket.set_nonblocking(true)?;
     let entered = runtime.enter();
-    let socket = TcpListener::from_std(socket)?;
+    let listener = listener(TcpListener::from_std(socket)?)?;
     drop(entered);
-    Ok((runtime, socket))
+    Ok((runtime, listener))
 }
 
 /// Waits for an order, or for the end of the server.

@@ -162,6 +162,16 @@ impl WithBinary {
         let binary = service.into().map(|service| Arc::new(Binary { service, budget }));
         WithBinary { binary, routes }
     }
+
+    /// Returns the service for another thread, with counters of references of its own.
+    #[must_use]
+    pub fn of_thread(&self) -> Self {
+        let binary = self
+            .binary
+            .as_deref()
+            .map(|Binary { service, budget }| Binary { service: service.clone(), budget: budget.clone() });
+        WithBinary { binary: binary.map(Arc::new), routes: self.routes.clone().configure(|_| {}) }
+    }
 }
 
 impl<B> tower_service::Service<Request<B>> for WithBinary

@@ -180,7 +180,7 @@ impl Algorithms {
     }
 
     /// Returns the least length in bits of an RSA key, or of a DSA key if those are allowed.
-    pub fn min_rsa_bits(self) -> usize {
+    pub fn min_modulus_bits(self) -> usize {
         if self.allows_legacy { 1024 } else { 2048 }
     }
 }

@@ -68,7 +68,8 @@ impl Canonical {
         digest: DigestAlgorithm,
         elsewhere: Elsewhere<'_>,
     ) -> Result<Vec<Self>, Error> {
-        let of = |wanted: &[(Wanted, BTreeSet<String>)]| Content::of(source, wanted, algorithm, digest, elsewhere);
+        let of =
+            |wanted: &[(Wanted, BTreeSet<String>)]| RunningDigest::of(source, wanted, algorithm, digest, elsewhere);
         let mut scopes = BTreeMap::new();
         if algorithm.version == Version::Exclusive10 {
             let own = wanted.iter().filter(|wanted| wanted.form == WantedForm::Own);
@@ -169,7 +170,7 @@ fn prefix_list(prefixes: &BTreeSet<String>) -> String {
 }
 
 /// Content whose digest is computed.
-struct Content<'e> {
+struct RunningDigest<'e> {
     digest: Box<dyn Digest>,
     omitted: BTreeSet<String>,
     /// Whether the next text is the start tag of a token that replaces a reference to it.
@@ -179,7 +180,7 @@ struct Content<'e> {
     failed: Option<Error>,
 }
 
-impl<'e> Content<'e> {
+impl<'e> RunningDigest<'e> {
     /// Digests content, each with its `PrefixList`.
     fn of(
         source: Source<'_>,
@@ -195,7 +196,7 @@ impl<'e> Content<'e> {
             let is_token = wanted.form != WantedForm::Own;
             let elsewhere = if is_token { Elsewhere::default() } else { elsewhere };
             let digest = crypto::digest(digest)?;
-            contents.push(Content { digest, omitted: BTreeSet::new(), is_token, elsewhere, failed: None });
+            contents.push(RunningDigest { digest, omitted: BTreeSet::new(), is_token, elsewhere, failed: None });
         }
         let forms = wanted.iter().zip(&methods).zip(&mut contents).map(|(((wanted, _), method), out)| Form {
             method,
@@ -210,7 +211,7 @@ impl<'e> Content<'e> {
     }
 }
 
-impl Sink for &mut Content<'_> {
+impl Sink for &mut RunningDigest<'_> {
     fn text(&mut self, piece: &str) {
         let mut update = |piece: &str| self.digest.update(piece.as_bytes());
         match (std::mem::take(&mut self.is_token), self.elsewhere.known) {

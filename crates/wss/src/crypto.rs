@@ -83,6 +83,17 @@ pub(crate) fn digest(algorithm: DigestAlgorithm) -> Result<Box<dyn Digest>, Erro
         .ok_or_else(|| Error::new(ErrorKind::Unsupported, format!("the cryptographic library lacks {algorithm}")))
 }
 
+/// Returns the digest of all pieces of data, by SHA-256.
+///
+/// # Errors
+/// No library has the algorithm.
+pub(crate) fn sha256<'p>(pieces: impl IntoIterator<Item = &'p [u8]>) -> Result<[u8; 32], Error> {
+    let mut digest = digest(DigestAlgorithm::Sha256)?;
+    pieces.into_iter().for_each(|piece| digest.update(piece));
+    let digest = digest.finish();
+    digest.try_into().map_err(|_| Error::new(ErrorKind::Crypto, "a digest of SHA-256 has another length"))
+}
+
 /// Does what [`Crypto::hmac`] says, with the first library that has the algorithm.
 pub(crate) fn hmac(algorithm: DigestAlgorithm, secret: &[u8], data: &[u8]) -> Option<Vec<u8>> {
     LIBRARIES.iter().find_map(|library| library.hmac(algorithm, secret, data))

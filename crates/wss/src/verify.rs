@@ -287,7 +287,7 @@ impl Verification<'_> {
                 code.map(|code| code.ct_eq(&signature.value).into())
             }
             (VerifyingKey::Public(key), algorithm) => {
-                let least = self.algorithms.min_rsa_bits();
+                let least = self.algorithms.min_modulus_bits();
                 if let Some((kind, bits)) = key.modulus_bits().filter(|(_, bits)| *bits < least) {
                     let message =
                         format!("a key for {kind} of {bits} bits, where {least} are the least that is allowed");
@@ -574,26 +574,18 @@ impl Verification<'_> {
 
 /// Returns a digest of what was signed, and with which key. Whose key it is depends on what nobody signed, such as `KeyInfo`.
 fn identity(signed_info: &[u8], key: &VerifyingKey<'_>, value: &[u8]) -> Result<[u8; 32], Error> {
-    let mut digest = crypto::digest(DigestAlgorithm::Sha256)?;
-    digest.update(signed_info);
-    match key {
-        VerifyingKey::Public(PublicKey::Rsa { modulus, exponent }) => {
-            digest.update(modulus);
-            digest.update(exponent);
-        }
-        VerifyingKey::Public(PublicKey::Ec { point, .. }) => digest.update(point),
+    let key: &[&[u8]] = match key {
+        VerifyingKey::Public(PublicKey::Rsa { modulus, exponent }) => &[modulus, exponent],
+        VerifyingKey::Public(PublicKey::Ec { point, .. }) => &[point],
         VerifyingKey::Public(PublicKey::Dsa { modulus, divisor, generator, value }) => {
-            for number in [modulus, divisor, generator, value] {
-                digest.update(number);
-            }
+            &[modulus, divisor, generator, value]
         }
-        VerifyingKey::Public(PublicKey::Ed25519(key)) => digest.update(key),
-        VerifyingKey::Public(PublicKey::Ed448(key)) => digest.update(key),
+        VerifyingKey::Public(PublicKey::Ed25519(key)) => &[key],
+        VerifyingKey::Public(PublicKey::Ed448(key)) => &[key],
         // A code of one content and one secret has one value.
-        VerifyingKey::Secret(_) => digest.update(value),
-    }
-    let digest = digest.finish();
-    digest.try_into().map_err(|_| Error::new(ErrorKind::Crypto, "a digest of SHA-256 has another length"))
+        VerifyingKey::Secret(_) => &[value],
+    };
+    crypto::sha256(std::iter::once(signed_info).chain(key.iter().copied()))
 }
 
 /// The transforms of a reference, in the orders that are supported.

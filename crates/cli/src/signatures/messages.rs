@@ -12,7 +12,7 @@ use castile_wss::message::{
     AssertionPolicy, CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, Remembered,
     ReplayCache, UsernameToken,
 };
-use castile_wss::{Algorithms, PrivateKey, Secret, SignatureAlgorithm, Trust};
+use castile_wss::{Algorithms, Certificate, PrivateKey, Secret, SignatureAlgorithm, Trust};
 use futures_util::future::{BoxFuture, ready};
 
 use super::{certificates, read};
@@ -45,7 +45,7 @@ pub(crate) struct Outgoing {
     /// Sign messages with the private key in this file, as PEM: RSA, ECDSA or Ed25519
     #[arg(long, value_name = "FILE")]
     wss_key: Option<PathBuf>,
-    /// The certificate of that key, as PEM
+    /// The certificate of that key, as PEM; others may be in the file
     #[arg(long, value_name = "FILE", requires = "wss_key")]
     wss_cert: Option<PathBuf>,
     /// How the signature says which certificate it was made with
@@ -197,7 +197,20 @@ impl Outgoing {
             security = security.with_username(UsernameToken::new(name, password).with_form(form));
         }
         if let Some(path) = &self.wss_key {
-            security = security.with_signature(self.key(path, peer)?);
+            let key = self.key(path, peer)?;
+            if let Some(path) = &self.wss_cert {
+                let certificates = certificates(path)?;
+                let certificate = Certificate::of_key(&key, &certificates);
+                let certificate = certificate.map_err(|error| anyhow!("{}: {error}", path.display()))?;
+                security =
+                    security.with_certificate(certificate.clone()).with_certificate_form(match self.wss_cert_form {
+                        Form::Token => CertificateForm::Token,
+                        Form::IssuerSerial => CertificateForm::IssuerSerial,
+                        Form::KeyIdentifier => CertificateForm::KeyIdentifier,
+                        Form::Thumbprint => CertificateForm::Thumbprint,
+                    });
+            }
+            security = security.with_signature(key);
             if let Some(digest) = self.wss_algorithm.and_then(SignatureAlgorithm::digest) {
                 security = security.with_digest(digest);
             }
@@ -207,17 +220,6 @@ impl Outgoing {
                      receivers that know the key accept it"
                 );
             }
-        }
-        if let Some(path) = &self.wss_cert {
-            let Some(certificate) = certificates(path)?.into_iter().next() else {
-                bail!("{} has no certificate", path.display());
-            };
-            security = security.with_certificate(certificate).with_certificate_form(match self.wss_cert_form {
-                Form::Token => CertificateForm::Token,
-                Form::IssuerSerial => CertificateForm::IssuerSerial,
-                Form::KeyIdentifier => CertificateForm::KeyIdentifier,
-                Form::Thumbprint => CertificateForm::Thumbprint,
-            });
         }
         if let Some(path) = &self.wss_assertion {
             security = security.with_assertion(read(path)?);

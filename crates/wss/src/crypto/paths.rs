@@ -7,12 +7,11 @@ use std::sync::{Mutex, PoisonError};
 use rustls_pki_types::{AlgorithmIdentifier, InvalidSignature, SignatureVerificationAlgorithm};
 
 use super::certificate_algorithms;
-use crate::DigestAlgorithm;
 
 /// What was found while a path to an authority is searched. Certificates that have the name of one another make many paths
 /// possible. Anybody can send such certificates, and verifying a signature is the most expensive part of a path.
 #[derive(Debug, Default)]
-pub(crate) struct PathVerdicts(Mutex<BTreeMap<Vec<u8>, bool>>);
+pub(crate) struct PathVerdicts(Mutex<BTreeMap<[u8; 32], bool>>);
 
 impl PathVerdicts {
     /// Returns the algorithms of certificates, which remember what they found.
@@ -42,16 +41,15 @@ impl SignatureVerificationAlgorithm for Remembering<'_> {
     }
 
     fn verify_signature(&self, public_key: &[u8], message: &[u8], signature: &[u8]) -> Result<(), InvalidSignature> {
-        let mut digest = super::digest(DigestAlgorithm::Sha256).map_err(|_| InvalidSignature)?;
-        for part in
-            [self.public_key_alg_id().as_ref(), self.signature_alg_id().as_ref(), public_key, message, signature]
-        {
-            digest.update(&(part.len() as u64).to_be_bytes());
-            digest.update(part);
-        }
+        let (key_algorithm, algorithm) = (self.public_key_alg_id(), self.signature_alg_id());
+        let parts = [key_algorithm.as_ref(), algorithm.as_ref(), public_key, message, signature];
+        // The lengths keep them apart.
+        let lengths = parts.map(|part| (part.len() as u64).to_be_bytes());
+        let digest =
+            super::sha256(lengths.iter().map(|length| &length[..]).chain(parts)).map_err(|_| InvalidSignature)?;
         let mut verdicts = self.verdicts.0.lock().unwrap_or_else(PoisonError::into_inner);
         let verdict = verdicts
-            .entry(digest.finish())
+            .entry(digest)
             .or_insert_with(|| self.algorithm.verify_signature(public_key, message, signature).is_ok());
         verdict.then_some(()).ok_or(InvalidSignature)
     }

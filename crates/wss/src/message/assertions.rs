@@ -68,7 +68,7 @@ pub struct AssertionPolicy {
     recipients: Vec<String>,
     accepts_bearer: bool,
     senders: Option<Trust>,
-    accepts_unsigned: bool,
+    allows_unsigned_assertions: bool,
     allows_unsigned_prefixes: bool,
 }
 
@@ -120,7 +120,7 @@ impl AssertionPolicy {
     /// in the name of each issuer of this policy.
     #[must_use]
     pub fn with_unsigned_assertions(self) -> Self {
-        AssertionPolicy { accepts_unsigned: true, ..self }
+        AssertionPolicy { allows_unsigned_assertions: true, ..self }
     }
 
     /// Accepts assertions with values that use a prefix whose declaration is not signed, such as `xsi:type="xs:string"`. It is for
@@ -186,7 +186,7 @@ impl AssertionPolicy {
             return Err(Error::new(ErrorKind::Untrusted, message));
         };
         let Some((signature, range)) = &received.signature else {
-            return match self.accepts_unsigned {
+            return match self.allows_unsigned_assertions {
                 true => Ok(()),
                 false => Err(Error::new(ErrorKind::Unsigned, "an assertion without a signature of its issuer")),
             };

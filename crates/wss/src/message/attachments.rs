@@ -504,9 +504,9 @@ impl Digester {
         let mut reader = Reader::decoded(&text, rules.limits.document, &mut Memory::default())?;
         let method = Method::new(EXCLUSIVE_10);
         let wants_omitted = !rules.allows_unsigned_prefixes;
-        let mut out = Canonical { digester: self, rest: Some(content), wants_omitted, omitted: None };
+        let mut out = XmlSink { digester: self, rest: Some(content), wants_omitted, omitted: None };
         write_all(&mut reader, vec![Form { method: &method, subset: Subset::default(), out: &mut out }])?;
-        let Canonical { rest, omitted, .. } = out;
+        let XmlSink { rest, omitted, .. } = out;
         self.is_exact = rest.is_some_and(<[u8]>::is_empty);
         Ok(omitted)
     }
@@ -536,7 +536,7 @@ impl Digester {
 }
 
 /// Receives the canonical form of a document.
-struct Canonical<'d, 'c> {
+struct XmlSink<'d, 'c> {
     digester: &'d mut Digester,
     /// What of the document is still to come, if it is equal so far.
     rest: Option<&'c [u8]>,
@@ -545,7 +545,7 @@ struct Canonical<'d, 'c> {
     omitted: Option<String>,
 }
 
-impl Sink for &mut Canonical<'_, '_> {
+impl Sink for &mut XmlSink<'_, '_> {
     fn text(&mut self, piece: &str) {
         self.rest = self.rest.and_then(|rest| rest.strip_prefix(piece.as_bytes()));
         self.digester.update(piece.as_bytes());

@@ -4,8 +4,8 @@ use castile_soap::{Error, MessageSecurity, Received, SecuredRequest, Written};
 use futures_util::future::BoxFuture;
 
 use super::part::Part;
-use super::parts::SentParts;
 use super::policy::Policy;
+use super::sent_parts::SentParts;
 use super::sign::OutgoingSecurity;
 use crate::ErrorKind;
 
@@ -14,14 +14,14 @@ use crate::ErrorKind;
 pub struct ClientSecurity {
     requests: OutgoingSecurity,
     answers: Option<Policy>,
-    is_confirmed: bool,
+    confirms_signatures: bool,
 }
 
 impl ClientSecurity {
     /// Adds security to requests. Answers need none: TLS has to tell who made them.
     #[must_use]
     pub fn new(requests: OutgoingSecurity) -> Self {
-        ClientSecurity { requests, answers: None, is_confirmed: false }
+        ClientSecurity { requests, answers: None, confirms_signatures: false }
     }
 
     /// Requires that answers fulfil a policy, faults included. Callers find the [`VerifiedMessage`](super::VerifiedMessage) in
@@ -37,7 +37,7 @@ impl ClientSecurity {
     /// one; otherwise calls fail. Services have to be asked for it: CXF calls it `enableSignatureConfirmation`.
     #[must_use]
     pub fn with_signature_confirmation(self) -> Self {
-        ClientSecurity { is_confirmed: true, ..self }
+        ClientSecurity { confirms_signatures: true, ..self }
     }
 }
 
@@ -47,7 +47,7 @@ impl MessageSecurity for ClientSecurity {
         let known = request.canonical.as_ref().and_then(|canonical| canonical.within(&request.message));
         let message = request.message.bytes();
         Box::pin(async move {
-            if self.is_confirmed && !self.requests.signs(&Part::Body) {
+            if self.confirms_signatures && !self.requests.signs(&Part::Body) {
                 return Err(Error::of_security(
                     "answers are to be confirmed, and no signature covers the body of the request: a service confirms no signature that fits other requests, too",
                 ));
@@ -65,13 +65,13 @@ impl MessageSecurity for ClientSecurity {
     fn verify<'a>(&'a self, answer: &'a mut Received, signatures: &'a [Vec<u8>]) -> BoxFuture<'a, Result<(), Error>> {
         Box::pin(async move {
             let Some(policy) = &self.answers else {
-                return match self.is_confirmed {
+                return match self.confirms_signatures {
                     true => Err(Error::of_security("answers are to be confirmed, and there is no policy for them")),
                     false => Ok(()),
                 };
             };
             let verified = policy.verify_received(answer).await;
-            let verified = verified.and_then(|verified| match self.is_confirmed {
+            let verified = verified.and_then(|verified| match self.confirms_signatures {
                 true => verified.check_confirmed(signatures).map(|()| verified),
                 false => Ok(verified),
             });

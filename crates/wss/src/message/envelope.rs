@@ -53,7 +53,7 @@ pub(crate) struct Block {
     pub(crate) range: Range<usize>,
 }
 
-struct Outline<'t> {
+struct EnvelopeVisitor<'t> {
     limits: Limits,
     version: Option<Version>,
     prefix: String,
@@ -85,13 +85,15 @@ impl<'t> Envelope<'t> {
     pub(crate) fn read(text: &'t str, packaging: Option<Packaging>, limits: Limits) -> Result<(Self, Index), Error> {
         let mut reader = Reader::decoded(text, limits.document, &mut Memory::default())?;
         let includes = (packaging == Some(Packaging::Mtom)).then(Includes::default);
-        let mut outline = Outline::new(limits, includes);
+        let mut outline = EnvelopeVisitor::new(limits, includes);
         let index = Index::with(&mut reader, &IDS, limits, &mut outline)?;
         if let Some(header) = outline.header.as_ref().filter(|header| header.end > MAX_HEADER_SIZE) {
             let message = format!("a header that ends after more than {MAX_HEADER_SIZE} bytes, which is the limit");
             return Err(Error::new(ErrorKind::Limit, message).at(header.start));
         }
-        let Outline { version, prefix, id_prefixes, header, blocks, body, is_fault, includes, canonical, .. } = outline;
+        let EnvelopeVisitor {
+            version, prefix, id_prefixes, header, blocks, body, is_fault, includes, canonical, ..
+        } = outline;
         let canonical = canonical.finish(&reader);
         match (version, body) {
             (Some(version), Some(body)) => {
@@ -147,9 +149,9 @@ impl<'t> Envelope<'t> {
     }
 }
 
-impl Outline<'_> {
+impl EnvelopeVisitor<'_> {
     fn new(limits: Limits, includes: Option<Includes>) -> Self {
-        Outline {
+        EnvelopeVisitor {
             limits,
             version: None,
             prefix: String::new(),
@@ -165,7 +167,7 @@ impl Outline<'_> {
     }
 }
 
-impl<'t> Visitor<'t> for Outline<'t> {
+impl<'t> Visitor<'t> for EnvelopeVisitor<'t> {
     fn next(&mut self, reader: &mut Reader<'t>) -> Result<Token<'t>, castile_xml::Error> {
         match self.includes {
             None => self.canonical.next(reader, |reader, tag| {

@@ -11,8 +11,8 @@ use castile_soap::{Description, Fault, FaultCode, Options, Pending, ReplyMessage
 use futures_util::future::BoxFuture;
 use tower_layer::Layer;
 
-use super::parts::SentParts;
 use super::policy::{Checked, Policy};
+use super::sent_parts::SentParts;
 use super::sign::OutgoingSecurity;
 use crate::uris::WSSE;
 use crate::{Error, ErrorKind};
@@ -34,7 +34,7 @@ pub struct SecurityLayer {
     policy: Arc<Policy>,
     reply: Option<Arc<OutgoingSecurity>>,
     /// Whether replies confirm the signatures of requests.
-    confirms: bool,
+    confirms_signatures: bool,
     on_refusal: Option<Observer>,
     on_unsecured_reply: Option<Observer>,
 }
@@ -53,7 +53,7 @@ impl SecurityLayer {
     #[must_use]
     pub fn new(policy: Policy) -> Self {
         let policy = Arc::new(policy);
-        SecurityLayer { policy, reply: None, confirms: false, on_refusal: None, on_unsecured_reply: None }
+        SecurityLayer { policy, reply: None, confirms_signatures: false, on_refusal: None, on_unsecured_reply: None }
     }
 
     /// Also adds security to replies, faults included, and those that WS-Addressing sends to another address. Attachments of a reply are
@@ -69,7 +69,7 @@ impl SecurityLayer {
     /// faults. Clients must understand it.
     #[must_use]
     pub fn with_signature_confirmation(self) -> Self {
-        SecurityLayer { confirms: true, ..self }
+        SecurityLayer { confirms_signatures: true, ..self }
     }
 
     /// Calls a function with the reason for which a request is refused, for a log.
@@ -114,7 +114,7 @@ impl SecurityLayer {
     /// Returns the reply with security. `None` if it can't be secured, which is observed.
     async fn secured(&self, mut reply: ReplyMessage, request: &[Vec<u8>]) -> Option<ReplyMessage> {
         let Some(security) = &self.reply else {
-            if !self.confirms {
+            if !self.confirms_signatures {
                 return Some(reply);
             }
             let message = "a reply that confirms signatures, and no reply security to sign it with";
@@ -126,7 +126,7 @@ impl SecurityLayer {
             Some(message) if message.is_empty() => return Some(reply),
             Some(message) => {
                 let parts = SentParts::of(reply.packaging, &reply.parts);
-                security.secured(message, known, parts, self.confirms.then_some(request)).await
+                security.secured(message, known, parts, self.confirms_signatures.then_some(request)).await
             }
             None => Err(Error::new(ErrorKind::Unsupported, "a reply that is sent as a stream can't be secured")),
         };
@@ -265,11 +265,11 @@ fn refusal(version: Version) -> Fault {
 
 impl fmt::Debug for SecurityLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let SecurityLayer { policy, reply, confirms, .. } = self;
+        let SecurityLayer { policy, reply, confirms_signatures, .. } = self;
         f.debug_struct("SecurityLayer")
             .field("policy", policy)
             .field("reply", reply)
-            .field("confirms", confirms)
+            .field("confirms_signatures", confirms_signatures)
             .finish_non_exhaustive()
     }
 }

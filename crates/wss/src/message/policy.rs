@@ -1,40 +1,26 @@
 //! What a received message must have.
 
-use std::cell::Cell;
+mod check;
+
 use std::fmt;
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use castile_budget::Reservation;
-use castile_datatypes::DateTime;
-use castile_mime::{Attachments, Packaging, Rest};
-use castile_soap::{Offloading, Received};
+use castile_mime::{Attachments, Packaging};
+use castile_soap::Received;
 use castile_xml::Charset;
 
-use super::assertions::{AssertionPolicy, MAX_ONE_TIME};
-use super::attachments::{ContentRules, SignedAttachments};
-use super::confirmed::Confirmed;
-use super::envelope::Envelope;
-use super::fault::code_prefix;
-use super::header::{SecurityHeader, Timestamp};
-use super::memory::Reserved;
+use super::assertions::AssertionPolicy;
 use super::part::Part;
-use super::replay::{ReplayCache, ReplayMemory, remember};
-use super::signed::{
-    MessageSignature, Required, Signers, assertion_part, attachment_parts, check_places, check_signed,
-};
-use super::username::{Passwords, ReceivedUsername};
+use super::replay::{ReplayCache, ReplayMemory};
+use super::username::Passwords;
 use super::verified::VerifiedMessage;
+use crate::Error;
 use crate::algorithm::Algorithms;
-use crate::assertion::{Assertion, ConfirmationMethod, ReceivedAssertion};
-use crate::crypto;
-use crate::included::{Includes, PartsInside};
 use crate::limits::Limits;
-use crate::trust::{Signer, Trust};
-use crate::uris::WSSE;
-use crate::verify::{Scope, Source, Tokens, Verification, VerifiedSignature};
-use crate::{DigestAlgorithm, Error, ErrorKind};
+use crate::trust::Trust;
+
+pub(super) use check::Checked;
 
 /// What a received message must have. The defaults are strict.
 #[derive(Clone)]
@@ -55,31 +41,6 @@ pub struct Policy {
     algorithms: Algorithms,
     limits: Limits,
     clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
-}
-
-/// A message whose signatures are valid. Its attachments, its password, and whether it was received before, are still to be checked.
-pub(super) struct Checked {
-    username: Option<(ReceivedUsername, Range<usize>)>,
-    signatures: Vec<VerifiedSignature>,
-    /// The number of the signature that fulfils the policy.
-    accepted: Option<usize>,
-    /// Where the block of WS-Security begins.
-    block: Option<usize>,
-    attachments: SignedAttachments,
-    /// Where the elements are that stand for parts, if one of them is signed.
-    included: Vec<usize>,
-    assertion: Option<(Assertion, ConfirmationMethod)>,
-    /// The values of the verified signatures, which an answer may confirm.
-    values: Vec<Vec<u8>>,
-    /// What it says about the signatures of its request, if it is an answer.
-    confirmed: Vec<Confirmed>,
-    /// When it was made, if it says so.
-    created: Option<DateTime>,
-    /// What identifies it, for the replay cache.
-    identity: Vec<[u8; 32]>,
-    /// What identifies an assertion that may be used once.
-    one_time: Option<[u8; 32]>,
-    now: SystemTime,
 }
 
 impl Policy {
@@ -302,349 +263,10 @@ impl Policy {
         Ok(verified)
     }
 
-    /// Checks what takes only work: times and signatures, but not attachments. `charset` is that of the media type, if there is one.
-    /// What that needs of memory is charged until it is done; what is kept of the message afterwards is charged with its attachments.
-    pub(super) fn check(
-        &self,
-        message: &[u8],
-        charset: Option<Charset>,
-        packaging: Option<Packaging>,
-        reservation: Option<&Arc<Reservation>>,
-    ) -> Result<Checked, Error> {
-        let reserved = Reserved::of(message, reservation)?;
-        let text = reserved.decode(message, charset)?;
-        let (envelope, index) = Envelope::read(&text, packaging, self.limits)?;
-        let now = (self.clock)();
-        let block = envelope.security(WSSE, self.role.as_deref())?;
-        let mut header = match block {
-            Some(block) => SecurityHeader::read(&text, block, self.limits)?,
-            None if self.needs_security => {
-                return Err(Error::new(ErrorKind::Unsecured, "the message has no <Security>"));
-            }
-            None => SecurityHeader::default(),
-        };
-        self.check_timestamp(header.timestamp.as_ref(), now)?;
-        let mut tokens = header.resolve_tokens(&index)?;
-        if self.assertions.as_ref().is_some_and(AssertionPolicy::allows_unsigned_prefixes) {
-            tokens.decided = header.assertions.iter().map(|received| received.assertion.range.clone()).collect();
-        }
-        let fault_prefix = code_prefix(&text, &envelope, self.limits)?;
-        let left = Cell::new(Some(self.limits.content));
-        let verification = |tokens, allows_unsigned_prefixes| Verification {
-            algorithms: self.algorithms,
-            limits: self.limits,
-            now,
-            source: Source::Message(&text, self.limits.document, Some(&envelope.canonical)),
-            index: &index,
-            scope: Scope::Message(tokens),
-            allows_unsigned_prefixes,
-            fault_prefix: fault_prefix.clone(),
-            parts: envelope
-                .includes
-                .as_ref()
-                .map(|includes| PartsInside { includes, kept: Cell::new(Some(self.limits.document.message_size)) }),
-            left: &left,
-        };
-        let no_tokens = Tokens::default();
-        let vouched = self.check_assertions(&header, |allows| verification(&no_tokens, allows))?;
-        let mut signatures = Vec::new();
-        let (mut accepted, mut chosen) = (None, None);
-        if self.trust.is_some() || self.assertions.is_some() {
-            let verification = verification(&tokens, self.allows_unsigned_prefixes);
-            let senders = self.assertions.as_ref().and_then(AssertionPolicy::senders);
-            let signers = Signers { trusted: self.trust.as_ref(), senders, vouched: &vouched };
-            for signature in &header.signatures {
-                signatures.push(signers.verify(signature, &header, &verification)?);
-            }
-            check_places(&envelope, &header, &signatures)?;
-            let mut required = self.required(&envelope, &header);
-            if self.signed.contains(&Part::Attachments) {
-                required.extend(attachment_parts(&signatures));
-            }
-            if let Some(policy) = &self.assertions {
-                let (number, confirmation, confirming) =
-                    self.choose_assertion(policy, &header, &vouched, &signatures, &required, now)?;
-                let range = &header.assertions[number].assertion.range;
-                required.extend(self.signed.contains(&Part::Assertion).then(|| assertion_part(range)));
-                accepted = confirming;
-                chosen = Some((number, confirmation));
-            }
-            if self.trust.is_some() {
-                accepted = Some(check_signed(&required, &signatures)?);
-            }
-        }
-        // Values of signatures that don't cover the body are not confirmed: an attacker could copy them into another request.
-        let is_bound = signatures.iter().any(|one| one.signature.covers(&envelope.body));
-        let (signatures, unverified): (Vec<VerifiedSignature>, Vec<_>) =
-            signatures.into_iter().map(|one| (one.signature, one.unverified)).unzip();
-        // Who reads the message must not find something else than the text that was signed.
-        let includes_parts = unverified.iter().any(|one| !one.contents.is_empty());
-        let included = envelope.includes.as_ref().filter(|_| includes_parts).map(Includes::offsets).unwrap_or_default();
-        let signatures = named_by(
-            signatures,
-            chosen.and_then(|(number, _)| Some((accepted?, &header.assertions[number].assertion.id))),
-        );
-        let must_be_all = accepted.is_some() && self.signed.contains(&Part::Attachments);
-        let rules = ContentRules { limits: self.limits, allows_unsigned_prefixes: self.allows_unsigned_prefixes };
-        let attachments = SignedAttachments::new(unverified, must_be_all, rules);
-        if let Some((ReceivedUsername { created: Some((_, created)), .. }, range)) = &header.username {
-            self.check_time(created, now).map_err(|error| error.at(range.start))?;
-        }
-        let created = header.timestamp.as_ref().and_then(|timestamp| timestamp.created);
-        let mut identity = Vec::new();
-        // A message that was not signed has the identity of its password digest only.
-        if created.is_some() {
-            identity.extend(signatures.iter().map(VerifiedSignature::identity));
-            // The message itself would be found to be received before.
-            identity.sort_unstable();
-            identity.dedup();
-        }
-        // All of them were verified, or none.
-        let values = header.signatures.iter().map(|(signature, _)| signature.value.clone());
-        let values = values.take(if is_bound { signatures.len() } else { 0 }).collect();
-        let SecurityHeader { username, mut assertions, confirmed, .. } = header;
-        let chosen = chosen.map(|(number, confirmation)| (assertions.swap_remove(number), confirmation));
-        let one_time = chosen.as_ref().filter(|(received, _)| received.is_for_one_use).map(|(received, _)| {
-            let Assertion { issuer, id, .. } = &received.assertion;
-            // The length keeps an issuer and an id apart.
-            sha256(format!("assertion {} {issuer} {id}", issuer.len()).as_bytes())
-        });
-        let assertion = chosen.map(|(received, confirmation)| (received.assertion, confirmation));
-        let one_time = one_time.transpose()?;
-        Ok(Checked {
-            username,
-            signatures,
-            accepted,
-            block: block.map(|block| block.range.start),
-            attachments,
-            included,
-            assertion,
-            values,
-            confirmed,
-            created,
-            identity,
-            one_time,
-            now,
-        })
-    }
-
-    /// Checks who made the assertions, when and for whom.
-    ///
-    /// # Errors
-    /// There are assertions, and this policy is for messages without.
-    fn check_assertions<'v>(
-        &self,
-        header: &SecurityHeader,
-        verification: impl FnOnce(bool) -> Verification<'v>,
-    ) -> Result<Vec<Result<(), Error>>, Error> {
-        match (&self.assertions, header.assertions.first()) {
-            (Some(policy), _) => {
-                let verification = verification(policy.allows_unsigned_prefixes());
-                let check = |received: &ReceivedAssertion| {
-                    let checked = policy.check(received, &verification, self.clock_skew);
-                    checked.map_err(|error| error.at(received.assertion.range.start))
-                };
-                Ok(header.assertions.iter().map(check).collect())
-            }
-            (None, None) => Ok(Vec::new()),
-            (None, Some(first)) => {
-                let message = "an assertion in a message, which the policy has no issuers for";
-                Err(Error::new(ErrorKind::Unsupported, message).at(first.assertion.range.start))
-            }
-        }
-    }
-
-    /// Returns the assertion that is acceptable, how its subject is confirmed, and by which signature.
-    ///
-    /// # Errors
-    /// None is, or several are: it would not be clear for whom the message is.
-    fn choose_assertion(
-        &self,
-        policy: &AssertionPolicy,
-        header: &SecurityHeader,
-        vouched: &[Result<(), Error>],
-        signatures: &[MessageSignature<'_>],
-        required: &[Required<'_>],
-        now: SystemTime,
-    ) -> Result<(usize, ConfirmationMethod, Option<usize>), Error> {
-        let (mut chosen, mut refused) = (None, None);
-        for (number, (received, vouched)) in header.assertions.iter().zip(vouched).enumerate() {
-            let range = &received.assertion.range;
-            let covers = |signature: &MessageSignature<'_>, must_cover: bool| {
-                let must_cover = must_cover || self.signed.contains(&Part::Assertion);
-                let assertion = must_cover.then(|| assertion_part(range));
-                signature.covers(required.iter().chain(&assertion))
-            };
-            let confirm = |()| policy.confirm(received, signatures, covers, (now, self.clock_skew));
-            let confirmed = vouched.clone().and_then(confirm);
-            match confirmed {
-                Ok(_) if chosen.is_some() => {
-                    let message = "several assertions that are acceptable, where one was expected";
-                    return Err(Error::new(ErrorKind::Assertion, message).at(range.start));
-                }
-                Ok((confirmation, signature)) => chosen = Some((number, confirmation, signature)),
-                Err(error) => refused = refused.or(Some(error.at(range.start))),
-            }
-        }
-        let absent = || Error::new(ErrorKind::Unauthenticated, "the message has no assertion");
-        chosen.ok_or_else(|| refused.unwrap_or_else(absent))
-    }
-
     /// Returns the limits of documents.
     pub(super) fn document_limits(&self) -> castile_xml::Limits {
         self.limits.document
     }
-
-    /// Checks what has to be waited for: the attachments, the password, and whether the message was received before. Long work is
-    /// offloaded, if it can be.
-    pub(super) async fn finish(
-        &self,
-        checked: Checked,
-        attachments: Option<&mut Attachments>,
-        offload: Option<&Offloading>,
-    ) -> Result<VerifiedMessage, Error> {
-        let Checked {
-            username: token,
-            mut signatures,
-            accepted,
-            block,
-            attachments: signed_attachments,
-            included,
-            assertion,
-            values,
-            confirmed,
-            created,
-            mut identity,
-            one_time,
-            now,
-        } = checked;
-        signed_attachments.verify(attachments, self.streams_attachments, offload, &mut signatures).await?;
-        let mut username = None;
-        let mut has_time = created.is_some();
-        if let Some(passwords) = &self.passwords {
-            let Some((token, range)) = token else {
-                return Err(Error::new(ErrorKind::Unauthenticated, "the message has no user name"));
-            };
-            if !token.is_right(&**passwords).await {
-                let message = "the user name or the password is wrong";
-                return Err(Error::new(ErrorKind::Unauthenticated, message).at(range.start));
-            }
-            if let Some(digest) = token.password_digest() {
-                identity.push(sha256(&digest)?);
-                has_time = true;
-            }
-            username = Some(token.username);
-        }
-        if !has_time {
-            identity.clear();
-        }
-        if let Some(replays) = &self.replays {
-            // Afterwards the message is too old, and the assertion has expired.
-            let age = self.max_age.saturating_add(self.clock_skew);
-            remember(&**replays, &identity, age, now).await?;
-            let ends = assertion.as_ref().and_then(|(assertion, _)| assertion.not_on_or_after);
-            let left = match ends.and_then(|ends| SystemTime::try_from(ends).ok()) {
-                Some(ends) => ends.duration_since(now).unwrap_or_default(),
-                None => MAX_ONE_TIME,
-            };
-            remember(&**replays, one_time.as_slice(), left.saturating_add(self.clock_skew), now).await?;
-        } else if one_time.is_some() {
-            let message = "an assertion for one use, and a policy that remembers nothing";
-            return Err(Error::new(ErrorKind::Assertion, message));
-        }
-        let role = self.role.clone();
-        Ok(VerifiedMessage {
-            signatures,
-            accepted,
-            username,
-            assertion,
-            role,
-            block,
-            values,
-            confirmed,
-            included,
-            outer: None,
-        })
-    }
-
-    /// Returns once all attachments that are streamed are known to be what was signed. What nobody has read of them is read.
-    pub(super) async fn verified(&self, attachments: &Rest) -> Result<(), Error> {
-        Ok(attachments.inspected(self.limits.content).await?)
-    }
-
-    fn check_timestamp(&self, timestamp: Option<&Timestamp>, now: SystemTime) -> Result<(), Error> {
-        let Some(Timestamp { created, expires, range }) = timestamp else {
-            return match self.needs_timestamp {
-                true => Err(Error::new(ErrorKind::Time, "the message has no time stamp")),
-                false => Ok(()),
-            };
-        };
-        match created {
-            Some(created) => self.check_time(created, now).map_err(|error| error.at(range.start))?,
-            None => return Err(Error::new(ErrorKind::Time, "a time stamp without <Created>").at(range.start)),
-        }
-        match expires {
-            Some(expires) if *expires < DateTime::from(now) => {
-                Err(Error::new(ErrorKind::Time, format!("the message expired at {expires}")).at(range.start))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// Checks that a moment is neither too old nor too far in the future.
-    fn check_time(&self, created: &DateTime, now: SystemTime) -> Result<(), Error> {
-        if now.checked_sub(self.max_age).is_some_and(|limit| *created < DateTime::from(limit)) {
-            let message = format!("the message was made at {created}, more than {} s ago", self.max_age.as_secs());
-            return Err(Error::new(ErrorKind::Time, message));
-        }
-        if now.checked_add(self.clock_skew).is_some_and(|limit| *created > DateTime::from(limit)) {
-            let seconds = self.clock_skew.as_secs();
-            let message = format!("the message was made at {created}, more than {seconds} s in the future");
-            return Err(Error::new(ErrorKind::Time, message));
-        }
-        Ok(())
-    }
-
-    /// Returns the parts that must be signed, without the assertion and the attachments.
-    fn required<'r>(&self, envelope: &'r Envelope<'_>, header: &'r SecurityHeader) -> Vec<Required<'r>> {
-        let mut required: Vec<Required<'r>> = Vec::new();
-        let timestamp = header.timestamp.iter();
-        let timestamp = timestamp.map(|timestamp| Required::Element(&timestamp.range, "the time stamp".to_owned()));
-        if self.needs_timestamp || self.signed.contains(&Part::Timestamp) {
-            required.extend(timestamp);
-        }
-        for part in &self.signed {
-            match part {
-                Part::Username => {
-                    let username = header.username.iter();
-                    required.extend(username.map(|(_, range)| Required::Element(range, "the user name".to_owned())));
-                }
-                part => {
-                    let ranges = envelope.ranges(part).into_iter();
-                    required.extend(ranges.map(|(range, name)| Required::Element(range, name)));
-                }
-            }
-        }
-        required
-    }
-}
-
-/// Returns the signatures, of which the one with this number is by the subject of the assertion with this id. Another assertion may
-/// name the same key.
-fn named_by(mut signatures: Vec<VerifiedSignature>, subject: Option<(usize, &String)>) -> Vec<VerifiedSignature> {
-    if let Some((number, id)) = subject
-        && let Some(VerifiedSignature { signer: Signer::Subject(subject), .. }) = signatures.get_mut(number)
-    {
-        subject.clone_from(id);
-    }
-    signatures
-}
-
-fn sha256(bytes: &[u8]) -> Result<[u8; 32], Error> {
-    let mut digest = crypto::digest(DigestAlgorithm::Sha256)?;
-    digest.update(bytes);
-    let digest = digest.finish();
-    digest.try_into().map_err(|_| Error::new(ErrorKind::Crypto, "a digest of SHA-256 has another length"))
 }
 
 impl fmt::Debug for Policy {

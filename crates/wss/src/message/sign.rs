@@ -14,7 +14,7 @@ use castile_xml::{Charset, decode, excerpt};
 
 use super::envelope::Envelope;
 use super::part::{Part, PartsToSign};
-use super::parts::SentParts;
+use super::sent_parts::SentParts;
 use super::username::UsernameToken;
 use crate::assertion::SentAssertion;
 use crate::canonical::{Canonical, Elsewhere, Wanted, signature_value};
@@ -27,7 +27,7 @@ use crate::signature::{Target, Template, TransformText, uri_of};
 use crate::uris::{EXCLUSIVE, STR_TRANSFORM, WSSE, WSU};
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind, PrivateKey};
-use block::{Edit, edited, end_of_name};
+use block::{Edit, SecurityBlock, edited, end_of_name};
 
 /// What is added to messages that are sent: a time stamp, a user name, a signature.
 #[derive(Clone)]
@@ -302,20 +302,63 @@ impl OutgoingSecurity {
         if block.content.is_empty() && self.key.is_none() {
             return Ok(SecuredMessage { message: text.to_owned(), value: None });
         }
-        let signed: Vec<(String, Vec<Edit>)> = match self.key {
-            Some(_) => {
-                self.check_presence(&envelope)?;
-                self.parts_with_ids(text, &envelope, &mut ids)
-            }
-            None => Vec::new(),
-        };
-        let (in_message, edits): (Vec<SignedPart>, Vec<Vec<Edit>>) =
-            signed.into_iter().map(|(id, edits)| (SignedPart::Element(id), edits)).unzip();
-        let edits: Vec<Edit> = edits.into_iter().flatten().collect();
-        let unsigned = || block.insert(text, &envelope, &edits, "").0;
+        let (mut ids_of_parts, mut edits) = (Vec::new(), Vec::new());
+        if self.key.is_some() {
+            self.check_presence(&envelope)?;
+            (ids_of_parts, edits) = self.parts_with_ids(text, &envelope, &mut ids);
+        }
+        let unsigned = Unsigned { text, envelope: &envelope, edits, block };
         let Some(key) = &self.key else {
-            return Ok(SecuredMessage { message: unsigned(), value: None });
+            return Ok(SecuredMessage { message: unsigned.with_signature("").0, value: None });
         };
+        let targets = self.targets(&unsigned, ids_of_parts, &parts, known)?;
+        self.signed_message(&**key, &unsigned, &targets).await
+    }
+
+    /// Returns what the signature of a message refers to.
+    fn targets(
+        &self,
+        unsigned: &Unsigned<'_>,
+        ids_of_parts: Vec<String>,
+        parts: &SentParts,
+        known: Option<&KnownContent<'_>>,
+    ) -> Result<Vec<Target<'static>>, Error> {
+        let Unsigned { text, edits, block, .. } = unsigned;
+        let mut targets = Vec::new();
+        if let Some((id, timestamp)) = block.signed_timestamp() {
+            targets.push(self.written(id, timestamp)?);
+        }
+        if !block.targets.is_empty() {
+            targets.extend(self.digests(&unsigned.with_signature("").0, &block.targets, Elsewhere::default())?);
+        }
+        // The block makes no difference for what is outside it.
+        let with_ids = edited(text, edits.iter());
+        let includes = parts.includes(&with_ids, self.limits)?;
+        let elsewhere = Elsewhere { includes: includes.as_ref(), known };
+        if !ids_of_parts.is_empty() {
+            let in_message: Vec<SignedPart> = ids_of_parts.into_iter().map(SignedPart::Element).collect();
+            targets.extend(self.digests(&with_ids, &in_message, elsewhere)?);
+        }
+        if self.signed.contains(&Part::Attachments) {
+            let of_body = includes.filter(|_| self.signed.contains(&Part::Body));
+            targets.extend(parts.targets(of_body.as_ref(), self.digest, self.limits)?);
+        }
+        match targets.is_empty() {
+            true => {
+                let message = "a signature of nothing: no part that is to be signed is in the message";
+                Err(Error::new(ErrorKind::Reference, message))
+            }
+            false => Ok(targets),
+        }
+    }
+
+    /// Returns a message with the signature that refers to this.
+    async fn signed_message(
+        &self,
+        key: &dyn SigningKey,
+        unsigned: &Unsigned<'_>,
+        targets: &[Target<'static>],
+    ) -> Result<SecuredMessage, Error> {
         let template = Template {
             prefix: "ds",
             canonicalization: EXCLUSIVE_10,
@@ -323,43 +366,20 @@ impl OutgoingSecurity {
             digest: self.digest,
             has_canonical_info: true,
         };
-        let mut targets = Vec::new();
-        if let Some((id, timestamp)) = block.signed_timestamp() {
-            targets.push(self.written(id, timestamp)?);
-        }
-        if !block.targets.is_empty() {
-            targets.extend(self.digests(&unsigned(), &block.targets, Elsewhere::default())?);
-        }
-        // The block makes no difference for what is outside it.
-        let with_ids = edited(text, edits.iter());
-        let includes = parts.includes(&with_ids, limits)?;
-        let elsewhere = Elsewhere { includes: includes.as_ref(), known };
-        if !in_message.is_empty() {
-            targets.extend(self.digests(&with_ids, &in_message, elsewhere)?);
-        }
-        if self.signed.contains(&Part::Attachments) {
-            let of_body = includes.filter(|_| self.signed.contains(&Part::Body));
-            targets.extend(parts.targets(of_body.as_ref(), self.digest, limits)?);
-        }
-        if targets.is_empty() {
-            let message = "a signature of nothing: no part that is to be signed is in the message";
-            return Err(Error::new(ErrorKind::Reference, message));
-        }
-        let info = template.signed_info(&targets);
-        let key_info = template.key_info(&block.key_info);
+        let info = template.signed_info(targets);
+        let key_info = template.key_info(&unsigned.block.key_info);
         let value = match info.contains('&') {
             false => key.sign(info.as_bytes()).await?,
             // What is escaped may be written in another way there.
             true => {
                 let without_value = template.signature(&info, &[], &key_info, "");
-                let (document, at) = block.insert(text, &envelope, &edits, &without_value);
+                let (document, at) = unsigned.with_signature(&without_value);
                 let signed_info = at + without_value.find(&info).unwrap_or_default();
-                let source = Source::Message(&document, limits.document, None);
-                signature_value(&**key, source, signed_info, template.canonicalization).await?
+                let source = Source::Message(&document, self.limits.document, None);
+                signature_value(key, source, signed_info, template.canonicalization).await?
             }
         };
-        let signature = template.signature(&info, &value, &key_info, "");
-        let message = block.insert(text, &envelope, &edits, &signature).0;
+        let message = unsigned.with_signature(&template.signature(&info, &value, &key_info, "")).0;
         Ok(SecuredMessage { message, value: Some(value) })
     }
 
@@ -386,7 +406,7 @@ impl OutgoingSecurity {
     }
 
     /// Returns the ids of the parts of the message that are signed, and the changes that give them ids.
-    fn parts_with_ids(&self, text: &str, envelope: &Envelope<'_>, ids: &mut Ids<'_>) -> Vec<(String, Vec<Edit>)> {
+    fn parts_with_ids(&self, text: &str, envelope: &Envelope<'_>, ids: &mut Ids<'_>) -> (Vec<String>, Vec<Edit>) {
         let mut ranges: Vec<&Range<usize>> = Vec::new();
         for part in self.signed.iter() {
             ranges.extend(envelope.ranges(part).into_iter().map(|(range, _)| range));
@@ -394,16 +414,17 @@ impl OutgoingSecurity {
         ranges.sort_by_key(|range| range.start);
         ranges.dedup();
         let prefix = id_prefix(envelope);
+        let mut edits = Vec::new();
         let named = ranges.into_iter().map(|range| match ids.index.id_at(range.start) {
-            Some(id) => (id.to_owned(), Vec::new()),
+            Some(id) => id.to_owned(),
             None => {
                 let id = ids.fresh(if *range == envelope.body { "body" } else { "block" });
                 let at = range.start + end_of_name(&text[range.clone()]);
-                let text = format!(" xmlns:{prefix}=\"{WSU}\" {prefix}:Id=\"{id}\"");
-                (id, vec![Edit { range: at..at, text }])
+                edits.push(Edit { range: at..at, text: format!(" xmlns:{prefix}=\"{WSU}\" {prefix}:Id=\"{id}\"") });
+                id
             }
         });
-        named.collect()
+        (named.collect(), edits)
     }
 
     /// Computes the digest of an element that is written in canonical form.
@@ -449,6 +470,22 @@ impl OutgoingSecurity {
             Target { uri: format!("#{id}").into(), transforms: vec![transform], digest }
         });
         Ok(targets.collect())
+    }
+}
+
+/// A message that is still to get its signature.
+struct Unsigned<'m> {
+    text: &'m str,
+    envelope: &'m Envelope<'m>,
+    /// What gives ids to the parts that are signed.
+    edits: Vec<Edit>,
+    block: SecurityBlock,
+}
+
+impl Unsigned<'_> {
+    /// Returns the message with the block and a signature, and the offset of the signature.
+    fn with_signature(&self, signature: &str) -> (String, usize) {
+        self.block.insert(self.text, self.envelope, &self.edits, signature)
     }
 }
 

@@ -13,6 +13,7 @@ use futures_util::future::{BoxFuture, ready};
 use subtle::ConstantTimeEq;
 use zeroize::Zeroizing;
 
+use crate::crypto;
 use crate::explain::ExplainedUsername;
 use crate::key::Secret;
 use crate::uris::{PASSWORD_DIGEST, PASSWORD_TEXT};
@@ -30,16 +31,13 @@ pub trait Passwords: fmt::Debug + Send + Sync {
         Box::pin(async move {
             let known = self.password(username).await;
             // Digests have one length, so that the comparison takes as long for every password, and for an unknown user.
-            let expected = sha256(known.as_ref().map_or(&b""[..], Secret::bytes));
-            bool::from(expected.ct_eq(&sha256(password.as_bytes()))) && known.is_some()
+            let expected = crypto::sha256([known.as_ref().map_or(&b""[..], Secret::bytes)]);
+            match (expected, crypto::sha256([password.as_bytes()])) {
+                (Ok(expected), Ok(found)) => bool::from(expected.ct_eq(&found)) && known.is_some(),
+                _ => false,
+            }
         })
     }
-}
-
-fn sha256(bytes: &[u8]) -> [u8; 32] {
-    let mut digest = [0; 32];
-    digest.copy_from_slice(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes).as_ref());
-    digest
 }
 
 impl Passwords for BTreeMap<String, Secret> {

@@ -21,14 +21,14 @@ use bytes::Bytes;
 use castile::codegen::{Caller, Encoder, NoDetail, Root};
 use castile::http::client::{self, Transport};
 use castile::mime::{ContentId, Part};
-use castile::{Any, AnyHeader, Call, CallError, ClientOptions, Raw, Response, soap};
+use castile::{Any, AnyHeader, Call, CallError, ClientOptions, ExpandedName, Raw, Response, soap};
 use castile_dynamic::{JsonError, Operation, Options, Service, Value};
 use castile_soap::{FromPayload, Headers, MessageSecurity, ToPayload, Written};
 use http::header::{AUTHORIZATION, COOKIE, HeaderName, HeaderValue};
 use serde_json::Value as Json;
 
 use crate::contracts::contract::{self, Selection};
-use crate::contracts::{envelope, source};
+use crate::contracts::{WSSE, envelope, source};
 use crate::signatures::messages;
 use crate::{login, outcome, quantity, tls};
 use cookies::Jar;
@@ -458,6 +458,9 @@ impl Prepared {
         options.timeout = Some(arguments.timeout);
         options.version = version;
         options.security = security;
+        if arguments.answer_security.is_ignored() {
+            options.messages.understood.push(ExpandedName::new(WSSE, "Security"));
+        }
         let caller = Caller::with_transport(&url, tap.clone(), service.description());
         let caller = caller.map_err(outcome::not_started)?.with_options(options);
         let soap = operation.soap();

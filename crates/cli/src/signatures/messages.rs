@@ -8,7 +8,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{anyhow, bail};
-use castile_databinding::ExpandedName;
 use castile_soap::{MessageSecurity, Received, SecuredRequest, Written};
 use castile_wss::message::{
     AssertionPolicy, CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, Remembered,
@@ -18,7 +17,6 @@ use castile_wss::{Algorithms, PrivateKey, Secret, SignatureAlgorithm, Trust};
 use futures_util::future::{BoxFuture, ready};
 
 use super::{certificates, read};
-use crate::contracts::WSSE;
 use crate::errors::WARNING;
 use crate::package::at_once;
 use crate::{login, quantity};
@@ -265,11 +263,6 @@ impl Outgoing {
         is_dry: bool,
     ) -> anyhow::Result<Option<Arc<dyn MessageSecurity>>> {
         let security = self.client(answers, peer, is_dry, std::convert::identity)?;
-        if answers.wss_answer == Some(AnswerSecurity::Any) {
-            return Ok(Some(Arc::new(IgnoredAnswers(
-                security.unwrap_or_else(|| ClientSecurity::new(OutgoingSecurity::new())),
-            ))));
-        }
         Ok(security.map(|security| -> Arc<dyn MessageSecurity> { Arc::new(security) }))
     }
 
@@ -359,6 +352,11 @@ impl Answers {
     /// Returns whether something of WS-Security is checked, or ignored on purpose.
     pub(crate) fn is_given(&self) -> bool {
         self.incoming.is_given() || matches!(self.wss_answer, Some(AnswerSecurity::Timestamp | AnswerSecurity::Any))
+    }
+
+    /// Returns whether the `Security` of answers is ignored.
+    pub(crate) fn is_ignored(&self) -> bool {
+        self.wss_answer == Some(AnswerSecurity::Any)
     }
 
     /// Returns what answers must have, if anything.
@@ -456,28 +454,6 @@ impl Incoming {
                 Policy::signed_by(trust).with_assertions(assertions)
             }
         }))
-    }
-}
-
-/// Secures requests, and accepts any answer.
-#[derive(Debug)]
-struct IgnoredAnswers(ClientSecurity);
-
-impl MessageSecurity for IgnoredAnswers {
-    fn secure<'a>(&'a self, request: &'a Written) -> BoxFuture<'a, Result<SecuredRequest, castile_soap::Error>> {
-        self.0.secure(request)
-    }
-
-    fn verify<'a>(
-        &'a self,
-        answer: &'a mut Received,
-        signatures: &'a [Vec<u8>],
-    ) -> BoxFuture<'a, Result<(), castile_soap::Error>> {
-        self.0.verify(answer, signatures)
-    }
-
-    fn understood(&self) -> Vec<ExpandedName> {
-        vec![ExpandedName::new(WSSE.to_owned(), "Security")]
     }
 }
 

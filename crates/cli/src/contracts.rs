@@ -28,7 +28,7 @@ use std::process::ExitCode;
 use clap::Subcommand;
 
 /// The namespace of WS-Security's header block.
-pub(crate) const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
+const WSSE: &str = "http://docs.oasis-open.org/wss/2004/01/oasis-200401-wss-wssecurity-secext-1.0.xsd";
 
 #[derive(Subcommand)]
 pub(crate) enum Command {

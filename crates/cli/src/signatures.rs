@@ -63,7 +63,7 @@ fn certificates(path: &Path) -> anyhow::Result<Vec<Certificate>> {
 }
 
 /// Returns who made a signature, as a text.
-fn shown_signer(signer: &Signer) -> String {
+pub(crate) fn shown_signer(signer: &Signer) -> String {
     match signer {
         Signer::Certificate(certificate) => certificate.subject(),
         Signer::Key(name) => format!("the owner of the key {name}"),

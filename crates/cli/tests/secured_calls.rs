@@ -203,12 +203,12 @@ fn answers_may_have_a_security_that_is_not_required() {
             &required,
             &[],
             Err(
-                "the answer has a Security that must be understood: --wss-trust and --wss-ca check it, and --wss-answer any ignores it",
+                "the answer has a Security that must be understood: --wss-trust and --wss-ca check it, and --wss-answer any accepts it",
             ),
         ),
         (&none, any, Ok(())),
-        (&optional, any, Ok(())),
-        (&required, any, Ok(())),
+        (&optional, any, Err("more than 300 s ago")),
+        (&required, &[any, &["--wss-skew", "1h"]].concat(), Ok(())),
         (&none, timestamp, Err("has no <Security>")),
         (&required, timestamp, Err("more than 300 s ago")),
         (&required, &[timestamp, &["--wss-skew", "1h"]].concat(), Ok(())),
@@ -228,5 +228,33 @@ fn answers_may_have_a_security_that_is_not_required() {
     for options in [&trusted[..], &["--wss-answer", "signed"]] {
         let output = call(&[&["item=tea", "--url", "http://127.0.0.1:9/"], options].concat());
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
+    }
+}
+
+/// A holder-of-key assertion once looked wrong, and one inside a reference was not shown.
+#[test]
+fn assertions_are_explained_wherever_they_are() {
+    let scratch = tempfile::tempdir().unwrap();
+    let (stored, embedded) = (scratch.path().join("request"), scratch.path().join("embedded"));
+    let dry = ["item=tea", "--dry-run", "--url", "http://127.0.0.1:9/", "--save-request", stored.to_str().unwrap()];
+    let assertion = ["--wss-assertion", "keys/holder-of-key.xml", "--wss-key", "keys/key.pem"];
+    assert!(call(&[&dry[..], &assertion].concat()).status.success());
+    let text = std::fs::read_to_string(&stored).unwrap();
+    let piece = |start: &str, end: &str| {
+        let from = text.find(start).unwrap();
+        text[from..from + text[from..].find(end).unwrap() + end.len()].to_owned()
+    };
+    let moved = piece("<a:Assertion", "</a:Assertion>");
+    let reference = piece("<wsse:KeyIdentifier", "</wsse:KeyIdentifier>");
+    let inside = format!("<wsse:Embedded>{moved}</wsse:Embedded>");
+    std::fs::write(&embedded, text.replace(&moved, "").replacen(&reference, &inside, 1)).unwrap();
+    for (file, place) in
+        [(&stored, "\n    Assertion            signed by"), (&embedded, "Assertion inside a reference to it")]
+    {
+        let output = castile(&["sec", "explain", file.to_str().unwrap(), "--cert", "keys/sts.pem"]);
+        let told = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(output.status.code(), Some(0), "{told}");
+        assert!(told.contains(place) && told.contains("the subject of the assertion _hok, trusted"), "{told}");
+        assert!(told.contains("confirmed by holder-of-key, with the certificate of CN=Invoices"), "{told}");
     }
 }

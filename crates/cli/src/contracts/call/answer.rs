@@ -13,6 +13,7 @@ use castile::{CallError, Detail, Fault, FaultCode, Response};
 use castile_databinding::deeper;
 use castile_dynamic::{FaultDetail, Operation, Value, with_files};
 use castile_soap::Version;
+use castile_wss::message::VerifiedMessage;
 use castile_xml::visible;
 use serde::de::{MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -22,6 +23,7 @@ use super::tap::Tap;
 use super::{Arguments, parts};
 use crate::contracts;
 use crate::indented::MAX_INDENTED;
+use crate::signatures::shown_signer;
 use crate::{errors, outcome, output};
 
 /// The exit code of a fault.
@@ -65,6 +67,7 @@ pub(super) async fn print(
             if !arguments.raw {
                 show_blocks(&response, arguments.answer_security.is_given())?;
             }
+            show_signer(response.extensions());
             let (value, attachments) = response.into_parts();
             printed(&|| shown(&value, is_for_people))?;
             save(attachments, folder, left()).await?;
@@ -73,6 +76,13 @@ pub(super) async fn print(
         Err(CallError::Fault { mut fault, .. }) => {
             let attachments = fault.take_attachments();
             printed(&|| fault_shown(operation, &fault, is_for_people))?;
+            show_signer(fault.extensions());
+            if arguments.security.is_given() && !arguments.saved.are_given() && is_of_security(&fault) {
+                note!(
+                    "note: services don't say why they refuse a message; --save-request FILE writes it for `castile sec \
+                     explain`"
+                );
+            }
             save(attachments, folder, left()).await?;
             Ok(FAULT)
         }
@@ -81,16 +91,16 @@ pub(super) async fn print(
             if arguments.raw {
                 tap.print_response();
             }
-            let is_of_security = |error: &castile_soap::Error| {
+            let is_insecure = |error: &castile_soap::Error| {
                 matches!(error.kind(), castile_soap::ErrorKind::Security | castile_soap::ErrorKind::UnsecuredFault)
             };
             match error {
                 CallError::Protocol { .. } if !tap.is_used() => Err(outcome::not_started(error)),
-                CallError::Protocol { error: ref problem, .. } if is_of_security(problem) => Err(error.into()),
+                CallError::Protocol { error: ref problem, .. } if is_insecure(problem) => Err(error.into()),
                 CallError::Protocol { error: ref problem, .. } if must_understand_security(problem) => {
                     Err(anyhow::Error::new(error).context(
                         "the answer has a Security that must be understood: --wss-trust and --wss-ca check it, and \
-                         --wss-answer any ignores it",
+                         --wss-answer any accepts it",
                     ))
                 }
                 CallError::Protocol { answer: Some(_), .. } => {
@@ -100,6 +110,22 @@ pub(super) async fn print(
             }
         }
     }
+}
+
+/// Prints to standard error who signed an answer, if that was checked.
+fn show_signer(extensions: &http::Extensions) {
+    if let Some(signer) = extensions.get::<VerifiedMessage>().and_then(VerifiedMessage::signer) {
+        note!("signed by {}", visible(&shown_signer(signer)));
+    }
+}
+
+/// Returns whether a fault is one of WS-Security (§12).
+fn is_of_security(fault: &Fault) -> bool {
+    let code = match &fault.code {
+        FaultCode::Other(name) => Some(&**name),
+        _ => None,
+    };
+    code.into_iter().chain(&fault.subcodes).any(|name| &*name.namespace == contracts::WSSE)
 }
 
 /// Returns whether an answer was refused for a `Security` that nothing checks (SOAP 1.1 §4.2.3, SOAP 1.2 Part 1 §2.4).

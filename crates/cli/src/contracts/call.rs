@@ -251,7 +251,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         headers,
         parts,
         transport,
-        security: security.map(|security| -> Arc<dyn MessageSecurity> { Arc::new(security) }),
+        security,
         cookies,
         url,
         version,

@@ -4,6 +4,7 @@ mod values;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use anyhow::{anyhow, bail};
@@ -129,7 +130,7 @@ enum AnswerSecurity {
     Signed,
     /// A time stamp that is near; only TLS tells who made them
     Timestamp,
-    /// Nothing, not even a Security. One that is there is understood, and a time stamp in it has to be near
+    /// Nothing: a Security in them is ignored, even if it must be understood
     Any,
 }
 
@@ -260,8 +261,9 @@ impl Outgoing {
         answers: &Answers,
         peer: &Peer,
         is_dry: bool,
-    ) -> anyhow::Result<Option<ClientSecurity>> {
-        self.client(answers, peer, is_dry, std::convert::identity)
+    ) -> anyhow::Result<Option<Arc<dyn MessageSecurity>>> {
+        let security = self.client(answers, peer, is_dry, std::convert::identity)?;
+        Ok(security.map(|security| -> Arc<dyn MessageSecurity> { Arc::new(security) }))
     }
 
     /// Returns the security of the users of a load, if any option is given. Answers are not remembered, because their number has no
@@ -365,7 +367,7 @@ impl Answers {
                 bail!("found --wss-answer signed, expected --wss-trust, --wss-ca or --wss-issuer, too")
             }
             (Some(AnswerSecurity::Timestamp), false) => Ok(Some(peer.allowed(Policy::timestamped(), None))),
-            (Some(AnswerSecurity::Any), false) => Ok(Some(peer.allowed(Policy::any(), None))),
+            (Some(AnswerSecurity::Any), false) => Ok(None),
             (Some(_), true) => {
                 bail!("found --wss-answer and a trust for signatures, expected --wss-answer signed, or no trust")
             }

@@ -100,7 +100,7 @@ pub(super) async fn print(
                 CallError::Protocol { error: ref problem, .. } if must_understand_security(problem) => {
                     Err(anyhow::Error::new(error).context(
                         "the answer has a Security that must be understood: --wss-trust and --wss-ca check it, and \
-                         --wss-answer any accepts it",
+                         --wss-answer any ignores it",
                     ))
                 }
                 CallError::Protocol { answer: Some(_), .. } => {

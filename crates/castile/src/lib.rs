@@ -268,7 +268,7 @@ pub mod http {
         pub use castile_http::server::{
             AccessLog, Address, Authentication, ClientAddress, Connection, CutOff, Endpoint, Exchange,
             HandshakeFailure, Listener, Load, Observer, ObserverLayer, Options, Outcome, ProxiedStream, Proxies,
-            ProxyHeader, ProxyProtocol, Routes, Server, Shutdown, Status, TlsPeer, shutdown_signal,
+            ProxyHeader, ProxyProtocol, Routes, Server, Shutdown, Status, TlsPeer, share_port, shutdown_signal,
         };
         #[cfg(feature = "tls")]
         pub use castile_http::server::{ClientCertificates, ClientRoots, Tls, TlsListener, TlsOptions, TlsStream};

@@ -396,6 +396,15 @@ fn await_error(errors: &mut BufReader<ChildStderr>, expected: &str) {
 
 #[test]
 fn tls_is_served_and_reloaded() {
+    served_and_reloaded(&[]);
+}
+
+#[test]
+fn tls_is_served_and_reloaded_on_all_threads() {
+    served_and_reloaded(&["--per-core"]);
+}
+
+fn served_and_reloaded(more: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();
     let write = |issued: &Issued| {
@@ -406,7 +415,8 @@ fn tls_is_served_and_reloaded() {
     std::fs::write(path("clients.pem"), authority.root()).unwrap();
     write(&authority.issue("127.0.0.1", |_| {}));
     let (chain, key, clients) = (path("chain.pem"), path("key.pem"), path("clients.pem"));
-    let mut served = Served::start(&["--tls-cert", &chain, "--tls-key", &key, "--client-ca", &clients]);
+    let options = ["--tls-cert", &chain, "--tls-key", &key, "--client-ca", &clients];
+    let mut served = Served::start(&[&options, more].concat());
     let mut errors = BufReader::new(served.child.stderr.take().unwrap());
     // Sent as soon as the URL is printed.
     served.signal("-HUP");
@@ -518,4 +528,19 @@ fn refused(arguments: &[&str]) -> String {
 fn castile(arguments: &[&str]) {
     let output = Command::new(env!("CARGO_BIN_EXE_castile")).args(arguments).output().unwrap();
     assert!(output.status.success(), "{output:?}");
+}
+
+#[test]
+fn with_a_runtime_for_each_core_all_options_hold() {
+    for options in [&[][..], &["--proxy-protocol", "127.0.0.0/8"]] {
+        let served = Served::start(&[&["--per-core", "--metrics"], options].concat());
+        let before = if options.is_empty() { "" } else { "PROXY TCP4 192.0.2.1 192.0.2.2 1 80\r\n" };
+        for _ in 0..8 {
+            let answer = served.get(before, "/health", "");
+            assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        }
+        let metrics = served.get(before, "/metrics", "");
+        assert!(metrics.contains("\ncastile_connections "), "{metrics}");
+        assert_eq!(served.terminate(), (0, String::new()));
+    }
 }

@@ -107,8 +107,9 @@ pub(crate) struct Link {
     up: Option<Instant>,
     /// Whether the master has acknowledged this worker.
     is_known: bool,
-    has_plugin: bool,
-    /// When the master last said something.
+    /// The last time of the plugin's clock, and when it arrived, if the master has the plugin.
+    plugin: Option<(f64, Instant)>,
+    /// When the master last said something to a worker that it knows.
     heard: Instant,
     next_beat: Instant,
     next_offer: Instant,
@@ -130,7 +131,7 @@ impl Link {
             is_broken: false,
             up: None,
             is_known: false,
-            has_plugin: false,
+            plugin: None,
             heard: now,
             next_beat: now,
             next_offer: now,
@@ -225,10 +226,7 @@ impl Link {
                     (self.up, self.next_beat, self.next_offer) = (Some(now), now, now);
                     None
                 }
-                Received::Message(frame) => {
-                    self.heard = now;
-                    self.obey(FromMaster::read(&frame)?)
-                }
+                Received::Message(frame) => self.obey(FromMaster::read(&frame)?, now),
             };
             if event.is_some() {
                 return Ok(event);
@@ -237,7 +235,11 @@ impl Link {
         Ok(None)
     }
 
-    fn obey(&mut self, message: FromMaster) -> Option<Event> {
+    fn obey(&mut self, message: FromMaster, now: Instant) -> Option<Event> {
+        // A plugin may talk to a worker that its master doesn't know.
+        if !matches!(message, FromMaster::Plugin(_) | FromMaster::Other) {
+            self.heard = now;
+        }
         match message {
             FromMaster::Ack(ack) => {
                 let was_known = std::mem::replace(&mut self.is_known, true);
@@ -250,8 +252,8 @@ impl Link {
                 self.is_broken = true;
                 None
             }
-            FromMaster::Plugin => {
-                self.has_plugin = true;
+            FromMaster::Plugin(plugin) => {
+                self.plugin = Some((plugin.time, now));
                 None
             }
             FromMaster::Heartbeat | FromMaster::Spawn(_) | FromMaster::Other => None,
@@ -299,9 +301,14 @@ impl Link {
         self.put(&message);
     }
 
+    /// Returns the last time of the plugin's clock, and how long ago it arrived.
+    pub(crate) fn plugin_time(&self, now: Instant) -> Option<(f64, Duration)> {
+        self.plugin.map(|(time, at)| (time, now.saturating_duration_since(at)))
+    }
+
     /// Says something to Castile's plugin, if the master has it.
     pub(crate) fn tell(&mut self, data: impl Serialize) {
-        if self.has_plugin {
+        if self.plugin.is_some() {
             self.send(PLUGIN, data);
         }
     }
@@ -339,7 +346,7 @@ impl Link {
     /// Becomes a worker that no master knows, and that offers itself at the next tick.
     fn forget(&mut self, now: Instant) {
         (self.is_known, self.state, self.wished, self.next_offer) = (false, State::Ready, 0.0, now);
-        (self.users, self.has_plugin) = (Users::default(), false);
+        (self.users, self.plugin) = (Users::default(), None);
     }
 }
 

@@ -167,6 +167,12 @@ impl Master {
         self.link.tell(data);
     }
 
+    /// Returns the last time of the [plugin](crate::PLUGIN)'s clock, in seconds since 1970, and how long ago it arrived. If a report says both
+    /// and the own time, the plugin can compare the clocks.
+    pub fn plugin_time(&self) -> Option<(f64, Duration)> {
+        self.link.plugin_time(Instant::now())
+    }
+
     /// Says that the users have stopped. The worker offers itself for the next test.
     pub fn stopped(&mut self) {
         self.link.stopped(Instant::now());

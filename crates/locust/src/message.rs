@@ -27,8 +27,8 @@ pub(crate) enum FromMaster {
     Heartbeat,
     Reconnect,
     Quit,
-    /// The master has Castile's plugin.
-    Plugin,
+    /// The master has Castile's plugin, and this time on its clock.
+    Plugin(PluginTime),
     /// Something that doesn't concern this worker.
     Other,
 }
@@ -39,6 +39,13 @@ pub(crate) struct Ack {
     /// The worker's number, from 0.
     #[serde(default)]
     pub(crate) index: Option<u64>,
+}
+
+/// The clock of the master.
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+pub(crate) struct PluginTime {
+    /// Seconds since 1970.
+    pub(crate) time: f64,
 }
 
 /// How many users a worker is to have.
@@ -80,6 +87,7 @@ impl<'de> Visitor<'de> for Parts {
         let message = match kind {
             "ack" => FromMaster::Ack(parts.next_element::<Option<Ack>>()?.ok_or_else(missing)?.unwrap_or_default()),
             "spawn" => FromMaster::Spawn(parts.next_element()?.ok_or_else(missing)?),
+            PLUGIN => FromMaster::Plugin(parts.next_element()?.ok_or_else(missing)?),
             other => {
                 parts.next_element::<IgnoredAny>()?.ok_or_else(missing)?;
                 match other {
@@ -87,7 +95,6 @@ impl<'de> Visitor<'de> for Parts {
                     "heartbeat" => FromMaster::Heartbeat,
                     "reconnect" => FromMaster::Reconnect,
                     "quit" => FromMaster::Quit,
-                    PLUGIN => FromMaster::Plugin,
                     _ => FromMaster::Other,
                 }
             }
@@ -183,7 +190,7 @@ mod tests {
             (b"\x93\xa9heartbeat\xc0\xa1w", FromMaster::Heartbeat),
             (b"\x93\xa9reconnect\xc0\xa1w", FromMaster::Reconnect),
             (b"\x93\xa4quit\xc0\xa1w", FromMaster::Quit),
-            (b"\x93\xa7castile\x80\xa1w", FromMaster::Plugin),
+            (b"\x93\xa7castile\x81\xa4time\x07\xa1w", FromMaster::Plugin(PluginTime { time: 7.0 })),
             (b"\x93\xb1spawning_complete\x81\xaauser_count\x08\xa1w", FromMaster::Other),
             (b"\x93\xa3new\x81\x92\x01\x02\xc4\x01x\xc0", FromMaster::Other),
         ] {
@@ -207,6 +214,7 @@ mod tests {
             b"\x94\xa4stop\xc0\xa1w\xc0",
             b"\x93\x01\xc0\xa1w",
             b"\x93\xa5spawn\xc0\xa1w",
+            b"\x93\xa7castile\x80\xa1w",
             b"\x93\xa5spawn\x81\xa9timestamp\x01\xa1w",
             b"\x93\xa5spawn\x82\xa9timestamp\x01\xb2user_classes_count\x81\xa1a\xff\xa1w",
             b"\x93\xa5spawn\x82\xa9timestamp\x01\xb2user_classes_count\xdf\xff\xff\xff\xff",

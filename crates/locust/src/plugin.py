@@ -56,9 +56,19 @@ class Worker:
         self.in_flight = 0
         self.next = 0
         self.lost_reports = 0
+        # How far its clock is ahead, and the shortest round trip, which knows that best.
+        self.clock, self.round_trip = 0.0, None
         self.is_last = False
 
+    def compare(self, report, now):
+        """Compares the clocks: the worker says the last time that it got from here, how long ago that was, and its own time."""
+        round_trip = now - float(report["master_s"]) - float(report["held_s"])
+        if round_trip >= 0 and (self.round_trip is None or round_trip < self.round_trip):
+            self.round_trip = round_trip
+            self.clock = float(report["now_s"]) - (now - round_trip / 2)
+
     def add(self, report):
+        self.compare(report, time.time())
         if report.get("description"):
             self.description = str(report["description"])[:LONGEST_TEXT]
         sequence = int(report["sequence"])
@@ -75,15 +85,16 @@ class Worker:
                 mine[name] += int(counts[name])
             mine["users"] = max(mine["users"], int(counts["users"]))
 
-    def share(self):
+    def share(self, description):
         """Returns what `castile merge` reads."""
         return {
             "name": self.name,
-            "description": json.loads(self.description),
+            "description": json.loads(description),
             "record": flat(self.record),
             "begun_s": self.begun,
             "ended_s": self.ended,
             "seconds": self.seconds,
+            "clock_s": self.clock,
             "in_flight": self.in_flight,
             "cpu_s": self.cpu,
             "is_lost": not self.is_last,
@@ -98,8 +109,11 @@ def add(record, more):
     for name in DISTRIBUTIONS:
         mine = record.setdefault(name, {})
         numbers = more[name]
+        if set(map(type, numbers)) - {int}:
+            raise TypeError(f"{name} has something else than numbers")
+        known = mine.get
         for value, count in zip(numbers[::2], numbers[1::2], strict=True):
-            mine[int(value)] = mine.get(int(value), 0) + int(count)
+            mine[value] = known(value, 0) + count
     reasons = record.setdefault("reasons", {})
     for reason in more["reasons"]:
         reasons[str(reason["text"])] = reasons.get(str(reason["text"]), 0) + int(reason["count"])
@@ -146,6 +160,9 @@ class Master:
         self.is_written = False
 
     def hear(self, environment, msg, **_):
+        # Locust discards what it gets from a worker of an earlier master, too.
+        if msg.node_id not in environment.runner.clients:
+            return
         try:
             # A worker that was lost and came back has begun again.
             key = (msg.node_id, msg.data["begun_s"])
@@ -153,12 +170,16 @@ class Master:
                 self.workers[key] = Worker(str(msg.node_id), msg.data)
             if key in self.workers:
                 self.workers[key].add(msg.data)
+                self.say_time(msg.node_id)
         except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
             logger.warning("found a report of %s that isn't one of Castile: %r", msg.node_id, error)
 
     def greet(self, client_id, **_):
         # A Python worker isn't ready for messages of a plugin yet.
-        gevent.spawn_later(1, self.environment.runner.send_message, KIND, {"time": time.time()}, client_id)
+        gevent.spawn_later(1, self.say_time, client_id)
+
+    def say_time(self, client_id):
+        self.environment.runner.send_message(KIND, {"time": time.time()}, client_id)
 
     def shown(self):
         """Returns the percentiles of all workers together."""
@@ -190,7 +211,9 @@ class Master:
             self.write(options.castile_command, options.castile_report)
 
     def write(self, command, folder):
-        shares = [worker.share() for worker in self.workers.values() if worker.description]
+        # The report with a description may have been lost, but all workers drive the same.
+        known = next((worker.description for worker in self.workers.values() if worker.description), "null")
+        shares = [worker.share(worker.description or known) for worker in self.workers.values()]
         with tempfile.TemporaryDirectory() as work:
             path = os.path.join(work, "shares.json")
             with open(path, "w", encoding="utf-8") as file:

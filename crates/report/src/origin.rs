@@ -60,6 +60,9 @@ pub struct Worker {
     /// The share of its driver's cores that it used; 1 is all of them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver_cpu_share: Option<f64>,
+    /// How many seconds its clock was ahead of that of the master. Its times are corrected.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub clock_s: f64,
     /// Why it could make no more load, if that is so: its figures are then not the server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<String>,
@@ -68,6 +71,13 @@ pub struct Worker {
     pub is_lost: bool,
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_nothing(number: &f64) -> bool {
+    *number == 0.0
+}
+
+/// A clock that differs by this many seconds is remarkable.
+const WRONG_CLOCK: f64 = 0.5;
 /// A worker that begins this many seconds after the first is late.
 const LATE: f64 = 2.0;
 
@@ -108,6 +118,11 @@ impl Worker {
             let (number, were) =
                 (count(*in_flight as f64), if *in_flight == 1 { "request was" } else { "requests were" });
             remarks.push(format!("{number} {were} under way when the worker {name} ended, and not counted"));
+        }
+        if self.clock_s.abs() >= WRONG_CLOCK {
+            let way = if self.clock_s > 0.0 { "ahead" } else { "behind" };
+            let by = figure(self.clock_s.abs());
+            remarks.push(format!("The clock of the worker {name} was {by} s {way}, which is corrected"));
         }
         if let Some(limit) = &self.limited_by {
             remarks.push(format!(

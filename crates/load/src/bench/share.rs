@@ -43,12 +43,15 @@ pub struct Share {
     pub description: Description,
     /// What it counted.
     pub record: Recorder,
-    /// When it began, in seconds since 1970 by a clock that all workers share.
+    /// When it began, in seconds since 1970 by its own clock.
     pub begun_s: f64,
     /// When it ended.
     pub ended_s: f64,
     /// What it did in which second since 1970.
     pub seconds: BTreeMap<u64, Second>,
+    /// How many seconds its clock was ahead of the one that all workers are compared with.
+    #[serde(default)]
+    pub clock_s: f64,
     /// How many connections its users opened, if that is known.
     #[serde(default)]
     pub opened: Option<usize>,
@@ -95,6 +98,18 @@ impl Share {
         Duration::try_from_secs_f64(self.ended_s - self.begun_s).unwrap_or_default()
     }
 
+    /// Returns the share with the times of the clock that all workers are compared with.
+    fn corrected(self) -> Self {
+        let ahead = self.clock_s.round() as i64;
+        let by_second = |(at, second): (u64, Second)| (at.saturating_add_signed(-ahead), second);
+        Share {
+            begun_s: (self.begun_s - self.clock_s).max(0.0),
+            ended_s: (self.ended_s - self.clock_s).max(0.0),
+            seconds: self.seconds.into_iter().map(by_second).collect(),
+            ..self
+        }
+    }
+
     /// Checks that sums and times stay within what the report can hold.
     fn check(&self, first: &Share) -> Result<(), Error> {
         let wrong = |what: &str| Err(Error::new(ErrorKind::Input, format!("the worker {} {what}", self.name)));
@@ -108,6 +123,9 @@ impl Share {
             || !(0.0..MAX_TIME).contains(&(self.ended_s - self.begun_s))
         {
             return wrong("has impossible times");
+        }
+        if !(-MAX_TIME..MAX_TIME).contains(&self.clock_s) {
+            return wrong("has an impossible clock");
         }
         if !self.record.is_possible() || self.record.parts.len() > parts.len() {
             return wrong("has impossible counts");
@@ -130,6 +148,7 @@ impl Share {
             requests_per_second: self.record.requests as f64 / elapsed.max(f64::MIN_POSITIVE),
             latency_us: latency(&self.record.latency),
             driver_cpu_share,
+            clock_s: self.clock_s,
             limited_by: limit_of(&self.record, driver_cpu_share, None),
             is_lost: self.is_lost,
         }
@@ -148,6 +167,8 @@ pub fn merge(shares: Vec<Share>) -> Result<Results, Error> {
         return Err(error(format!("found {} workers, expected at most {MAX_WORKERS}", shares.len())));
     }
     shares.iter().try_for_each(|share| share.check(first))?;
+    let shares: Vec<Share> = shares.into_iter().map(Share::corrected).collect();
+    let first = &shares[0];
     let begun = shares.iter().map(|share| share.begun_s).fold(f64::INFINITY, f64::min);
     let ended = shares.iter().map(|share| share.ended_s).fold(0.0, f64::max);
     if ended - begun > MAX_TIME {
@@ -243,6 +264,7 @@ mod tests {
             record,
             begun_s: begun as f64,
             ended_s: 20.0,
+            clock_s: 0.0,
             seconds: BTreeMap::from([(begun, second)]),
             opened: None,
             in_flight: 0,
@@ -303,6 +325,19 @@ mod tests {
     }
 
     #[test]
+    fn clocks_that_differ_are_corrected() {
+        let same = [share("a", 10, 0..100), share("b", 10, 0..100)];
+        let mut ahead = share("b", 10, 0..100);
+        (ahead.begun_s, ahead.ended_s, ahead.clock_s) = (3_610.2, 3_620.2, 3_600.2);
+        ahead.seconds = BTreeMap::from([(3_610, ahead.seconds[&10])]);
+        let corrected = merge(travelled(&[share("a", 10, 0..100), ahead])).unwrap();
+        let same = merge(travelled(&same)).unwrap();
+        assert_eq!(corrected.suites[0].cases[0].series, same.suites[0].cases[0].series);
+        assert_eq!((corrected.workers[1].begun_s, corrected.duration_s), (0.0, same.duration_s));
+        assert_eq!(corrected.warnings, ["The clock of the worker b was 3,600 s ahead, which is corrected"]);
+    }
+
+    #[test]
     fn impossible_shares_are_refused() {
         let good = serde_json::to_value(share("w", 10, 0..10)).unwrap();
         let with = |path: &str, value: Value| {
@@ -318,6 +353,7 @@ mod tests {
             ("/begun_s", json!(30.0)),
             ("/ended_s", json!(1e300)),
             ("/cpu_s", json!(-5.0)),
+            ("/clock_s", json!(1e300)),
             ("/record/requests", json!(u64::MAX)),
             ("/record/warmup_errors", json!(5)),
             ("/record/reasons/0/count", json!(u64::MAX)),

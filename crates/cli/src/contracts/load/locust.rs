@@ -292,9 +292,10 @@ impl Worker<'_> {
     }
 
     fn report(&mut self, is_last: bool, in_flight: u64) {
-        let (report, told) = self.figures.report(is_last, in_flight);
-        self.master.report(&report);
-        self.master.tell(&told);
+        self.master.report(&self.figures.report());
+        if let Some(time) = self.master.plugin_time() {
+            self.master.tell(&self.figures.tell(is_last, in_flight, time));
+        }
     }
 }
 

@@ -172,6 +172,7 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Share> {
         record,
         begun_s: begun,
         ended_s: begun + elapsed.as_secs_f64(),
+        clock_s: 0.0,
         seconds,
         opened: Some(opened),
         in_flight: 0,

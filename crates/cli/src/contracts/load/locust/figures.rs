@@ -24,6 +24,9 @@ pub(super) struct Told {
     sequence: u64,
     begun_s: f64,
     now_s: f64,
+    /// The last time of the master's clock, and how long ago it arrived.
+    master_s: f64,
+    held_s: f64,
     /// The processor time since the beginning.
     cpu_s: f64,
     /// Requests under way at the end.
@@ -44,6 +47,8 @@ pub(super) struct Figures {
     begun_cpu: Duration,
     sequence: u64,
     record: Recorder,
+    /// What the plugin doesn't know yet. It may greet a worker after its first report.
+    untold: (Recorder, Seconds),
     /// The seconds of all requests, and then those of each operation.
     seconds: Vec<Seconds>,
 }
@@ -59,6 +64,7 @@ impl Figures {
             begun_cpu: cpu(),
             sequence: 0,
             record: Recorder::default(),
+            untold: (Recorder::default(), Seconds::new()),
         }
     }
 
@@ -79,10 +85,15 @@ impl Figures {
         self.record.merge(record);
     }
 
-    /// Takes a report of everything since the last one. At the end, `in_flight` requests were under way.
-    pub(super) fn report(&mut self, is_last: bool, in_flight: u64) -> (Report, Told) {
+    /// Takes a report of everything since the last one.
+    pub(super) fn report(&mut self) -> Report {
         let record = std::mem::take(&mut self.record);
-        let all_seconds = self.seconds[0].clone();
+        for (at, second) in &self.seconds[0] {
+            let untold = self.untold.1.entry(*at).or_default();
+            untold.requests += second.requests;
+            untold.errors += second.errors;
+            untold.users = untold.users.max(second.users);
+        }
         let mut taken = self.seconds.iter_mut().map(std::mem::take);
         let (begun, now) = (seconds(self.begun), seconds(SystemTime::now()));
         let total = entry(TOTAL, "", &record, taken.next().unwrap_or_default(), (begun, now));
@@ -107,20 +118,29 @@ impl Figures {
         }
         let entries = parts().zip(taken).filter(|((_, part), _)| part.requests + part.errors > 0);
         let entries = entries.map(|((name, part), seconds)| entry(name, METHOD, part, seconds, (begun, now))).collect();
-        let report = Report { entries, total, failures };
-        let told = Told {
-            sequence: self.sequence,
-            begun_s: begun,
-            now_s: now,
+        self.untold.0.merge(record);
+        Report { entries, total, failures }
+    }
+
+    /// Takes everything that was reported and not told. At the end, `in_flight` requests were under way. `master` is the last time of the
+    /// plugin's clock, and how long ago it arrived.
+    pub(super) fn tell(&mut self, is_last: bool, in_flight: u64, (master, held): (f64, Duration)) -> Told {
+        let (record, all) = std::mem::take(&mut self.untold);
+        let sequence = self.sequence;
+        self.sequence += 1;
+        Told {
+            sequence,
+            begun_s: seconds(self.begun),
+            now_s: seconds(SystemTime::now()),
+            master_s: master,
+            held_s: held.as_secs_f64(),
             cpu_s: cpu().saturating_sub(self.begun_cpu).as_secs_f64(),
             in_flight,
             is_last,
             description: self.description.take(),
-            seconds: all_seconds,
+            seconds: all,
             record,
-        };
-        self.sequence += 1;
-        (report, told)
+        }
     }
 }
 
@@ -207,7 +227,7 @@ mod tests {
         whole.parts = parts.to_vec();
         figures.add(whole.clone(), 3);
         figures.add(whole, 2);
-        let (report, told) = figures.report(false, 0);
+        let report = figures.report();
         let names: Vec<_> = report.entries.iter().map(|entry| (&*entry.method, &*entry.name)).collect();
         assert_eq!(names, [("SOAP", "a"), ("SOAP", "b")]);
         let total = &report.total;
@@ -223,10 +243,16 @@ mod tests {
             report.failures.values().map(|failure| (&*failure.name, &*failure.error, failure.occurrences)).collect();
         assert_eq!(failures, [("b", "no answer", 8)]);
         // Each is reported once.
-        assert_eq!((told.sequence, told.record.latency.len(), told.description.as_deref()), (0, 8, Some("{}")));
+        // The plugin comes late.
+        figures.add(record(&[(100, 1)], &[]), 1);
+        let next = figures.report();
+        assert_eq!((next.total.num_requests, next.failures.len()), (1, 0));
+        let told = figures.tell(false, 0, (5.0, Duration::from_secs(2)));
+        assert_eq!((told.master_s, told.held_s), (5.0, 2.0));
+        assert_eq!((told.sequence, told.record.latency.len(), told.description.as_deref()), (0, 9, Some("{}")));
         let sum = |of: fn(&Second) -> u64| told.seconds.values().map(of).sum::<u64>();
-        assert_eq!((sum(|second| second.requests), sum(|second| second.errors)), (8, 8));
-        let (next, told) = figures.report(true, 1);
+        assert_eq!((sum(|second| second.requests), sum(|second| second.errors)), (9, 8));
+        let (next, told) = (figures.report(), figures.tell(true, 1, (6.0, Duration::ZERO)));
         assert_eq!((told.sequence, told.is_last, told.in_flight, told.description), (1, true, 1, None));
         assert_eq!((next.total.num_requests, next.entries, next.total.min_response_time), (0, Vec::new(), None));
     }
@@ -235,7 +261,7 @@ mod tests {
     fn a_single_operation_has_its_row_as_well() {
         let mut figures = Figures::new(vec!["a".to_owned()], String::new());
         figures.add(record(&[(100, 3)], &[("no answer", 1)]), 1);
-        let (report, _) = figures.report(false, 0);
+        let report = figures.report();
         assert_eq!((report.entries.len(), report.entries[0].num_requests, report.failures.len()), (1, 4, 1));
         assert_eq!(report.entries[0].num_reqs_per_sec, report.total.num_reqs_per_sec);
     }

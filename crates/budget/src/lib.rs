@@ -43,7 +43,7 @@ pub use allowance::{Allowance, BLOCK, STEP, next_capacity};
 pub use charged::Charged;
 pub use exhausted::Exhausted;
 #[doc(hidden)]
-pub use pool::Pool;
+pub use pool::{Pool, thread_number};
 pub use reservation::{Reservation, Share};
 pub use size::{InvalidSize, Size};
 

@@ -103,17 +103,20 @@ impl Pool {
 
     /// Returns the stock of this thread, which other threads may share.
     fn stock(&self) -> Option<&Stock> {
-        static THREADS: AtomicUsize = AtomicUsize::new(0);
-        thread_local! {
-            static THREAD: usize = THREADS.fetch_add(1, Relaxed);
-        }
         if self.stocks.is_empty() {
             return None;
         }
-        // While a thread ends, it uses the first one.
-        let thread = THREAD.try_with(|thread| *thread).unwrap_or_default();
-        self.stocks.get(thread % self.stocks.len())
+        self.stocks.get(thread_number() % self.stocks.len())
     }
+}
+
+/// Returns a number of this thread, for counters of its own. The threads of a process have small numbers; one that ends has the first.
+pub fn thread_number() -> usize {
+    static THREADS: AtomicUsize = AtomicUsize::new(0);
+    thread_local! {
+        static NUMBER: usize = THREADS.fetch_add(1, Relaxed);
+    }
+    NUMBER.try_with(|number| *number).unwrap_or_default()
 }
 
 impl Stock {

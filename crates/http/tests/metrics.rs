@@ -60,6 +60,28 @@ async fn requests_are_counted_by_what_came_of_them() {
     assert_eq!(posted.status(), 405);
 }
 
+#[test]
+fn what_threads_have_counted_is_added_up() {
+    let metrics = Metrics::with_steps();
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+                runtime.block_on(ask_all(&ObserverLayer::new(metrics.clone()), echoes()));
+            });
+        }
+    });
+    let text = metrics.encode();
+    for expected in [
+        "castile_requests_total{service=\"Echo\",operation=\"\",outcome=\"ok\",fault=\"\",status=\"200\"} 16\n",
+        "castile_request_duration_seconds_count{service=\"Echo\",operation=\"\"} 40\n",
+        "castile_request_duration_seconds_bucket{le=\"+Inf\",service=\"Echo\",operation=\"\"} 40\n",
+        "castile_received_bytes_total{service=\"Echo\",operation=\"\"} 128\n",
+    ] {
+        assert!(text.contains(expected), "{expected}{text}");
+    }
+}
+
 #[tokio::test]
 async fn text_of_clients_makes_no_series() {
     let metrics = Metrics::new();

@@ -1,23 +1,22 @@
 //! Metrics of exchanges, in the text format of Prometheus.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::convert::Infallible;
 use std::fmt;
 use std::future::{Ready, ready};
 use std::hash::{BuildHasherDefault, Hash, Hasher};
-use std::sync::atomic::AtomicU64;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
+use std::thread::available_parallelism;
 
-use castile_budget::Budget;
+use castile_budget::{Budget, thread_number};
 use castile_soap::Step;
 use http::{HeaderValue, Method, Request, Response, header};
 use prometheus_client::collector::Collector;
-use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, text};
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, NoLabelSet, text};
+use prometheus_client::metrics::MetricType;
 use prometheus_client::metrics::counter::Counter;
-use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::gauge::ConstGauge;
-use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::{Registry, Unit};
 
 use super::access_log::fault_name;
@@ -48,7 +47,6 @@ const CONTENT_TYPE: HeaderValue =
 ///
 /// `operation` is empty if a request failed before its operation was known, and `service` if it reached none. No label
 /// contains text from clients, so the contract bounds the number of series.
-/// writes, so their number is bounded by the contract.
 ///
 /// ```
 /// use castile_http::server::{Metrics, Routes, Server};
@@ -62,21 +60,11 @@ pub struct Metrics(Arc<MetricsState>);
 
 struct MetricsState {
     registry: Registry,
-    requests: Family<RequestLabels, Counter>,
-    durations: Family<Labels, Histogram>,
-    steps: Family<StepLabels, Counter<f64, AtomicU64>>,
-    received: Family<Labels, Counter>,
-    sent: Family<Labels, Counter>,
+    exchanges: Exchanges,
     handshake_failures: Counter,
     has_steps: bool,
     servers: Servers,
-    /// A cache of series, which finds them without building their labels.
-    found: RwLock<HashMap<Key, Arc<Series>, BuildHasherDefault<Mixed>>>,
 }
-
-type Labels = [(&'static str, &'static str); 2];
-type StepLabels = [(&'static str, &'static str); 3];
-type RequestLabels = Vec<(&'static str, String)>;
 
 /// The observed servers. They are queried when the metrics are read.
 #[derive(Clone, Debug, Default)]
@@ -164,13 +152,154 @@ impl Hasher for Mixed {
     }
 }
 
-/// The counters of one series.
+/// The counts of exchanges, by thread. A thread changes its own, so that no thread waits for another. They are added up when the metrics are
+/// read.
+#[derive(Clone)]
+struct Exchanges(Arc<[OfThread]>);
+
+#[derive(Default)]
+#[repr(align(128))]
+struct OfThread(Mutex<HashMap<Key, Series, BuildHasherDefault<Mixed>>>);
+
+/// The counts of one series.
 struct Series {
-    requests: Counter,
-    duration: Histogram,
-    steps: Option<[Counter<f64, AtomicU64>; Step::ALL.len()]>,
-    received: Counter,
-    sent: Counter,
+    service: &'static str,
+    operation: &'static str,
+    requests: u64,
+    sums: Sums,
+}
+
+/// The numbers of requests by their duration, and what is added up for them.
+#[derive(Clone, Debug, Default)]
+struct Sums {
+    /// The last ones took longer than all bounds.
+    durations: [u64; BOUNDS.len() + 1],
+    seconds: f64,
+    received: u64,
+    sent: u64,
+    steps: [f64; Step::ALL.len()],
+}
+
+impl Sums {
+    fn add(&mut self, other: &Sums) {
+        self.durations.iter_mut().zip(other.durations).for_each(|(count, more)| *count += more);
+        self.seconds += other.seconds;
+        self.received += other.received;
+        self.sent += other.sent;
+        self.steps.iter_mut().zip(other.steps).for_each(|(seconds, more)| *seconds += more);
+    }
+}
+
+impl OfThread {
+    fn lock(&self) -> MutexGuard<'_, HashMap<Key, Series, BuildHasherDefault<Mixed>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Exchanges {
+    fn new() -> Self {
+        let threads = available_parallelism().map_or(1, usize::from);
+        Exchanges((0..threads).map(|_| OfThread::default()).collect())
+    }
+
+    fn observe(&self, exchange: &Exchange<'_>) {
+        let key = Key {
+            service: exchange.service().map_or(0, |service| std::ptr::from_ref(service).addr()),
+            operation: exchange.operation().map_or(0, |operation| std::ptr::from_ref(operation).addr()),
+            outcome: exchange.outcome(),
+            fault: exchange.fault().map(fault_name),
+            status: exchange.status().map_or(0, |status| status.as_u16()),
+        };
+        let mut of_thread = self.0[thread_number() % self.0.len()].lock();
+        let Series { requests, sums, .. } = of_thread.entry(key).or_insert_with(|| Series {
+            service: exchange.service().map_or("", |service| service.name),
+            operation: exchange.operation().map_or("", |operation| operation.name),
+            requests: 0,
+            sums: Sums::default(),
+        });
+        let seconds = exchange.elapsed().as_secs_f64();
+        *requests += 1;
+        sums.durations[BOUNDS.partition_point(|bound| *bound < seconds)] += 1;
+        sums.seconds += seconds;
+        sums.received += exchange.request_size();
+        sums.sent += exchange.response_size();
+        for (step, sum) in Step::ALL.into_iter().zip(&mut sums.steps) {
+            *sum += exchange.duration(step).map_or(0.0, |duration| duration.as_secs_f64());
+        }
+    }
+}
+
+/// The labels of an operation.
+type Labels = [(&'static str, &'static str); 2];
+
+/// Encodes the counts of exchanges.
+struct ExchangeMetrics {
+    exchanges: Exchanges,
+    has_steps: bool,
+}
+
+impl Collector for ExchangeMetrics {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
+        let (mut requests, mut operations) = (BTreeMap::new(), BTreeMap::<Labels, Sums>::new());
+        for of_thread in &*self.exchanges.0 {
+            for (key, series) in &*of_thread.lock() {
+                let labels = [("service", series.service), ("operation", series.operation)];
+                let status = if key.status == 0 { String::new() } else { key.status.to_string() };
+                let of_request = (labels, key.outcome.name(), key.fault.unwrap_or_default(), status);
+                *requests.entry(of_request).or_insert(0) += series.requests;
+                operations.entry(labels).or_default().add(&series.sums);
+            }
+        }
+        if requests.is_empty() {
+            return Ok(());
+        }
+        let mut family = encoder.encode_descriptor("requests", "Completed requests", None, MetricType::Counter)?;
+        for (([service, operation], outcome, fault, status), count) in &requests {
+            let labels = [*service, *operation, ("outcome", *outcome), ("fault", *fault), ("status", status.as_str())];
+            count_of(family.encode_family(&labels)?, count)?;
+        }
+        let help = "Duration of requests, from their head to the end of their answer";
+        let unit = Some(&Unit::Seconds);
+        let mut family = encoder.encode_descriptor("request_duration", help, unit, MetricType::Histogram)?;
+        for (labels, sums) in &operations {
+            let bounds = BOUNDS.into_iter().chain([f64::MAX]);
+            let buckets: Vec<(f64, u64)> = bounds.zip(sums.durations).collect();
+            let count = sums.durations.iter().sum();
+            family.encode_family(labels)?.encode_histogram::<NoLabelSet>(sums.seconds, count, &buckets, None)?;
+        }
+        if self.has_steps {
+            let help = "Total duration of each step";
+            let mut family = encoder.encode_descriptor("request_step", help, unit, MetricType::Counter)?;
+            for ([service, operation], sums) in &operations {
+                for (step, seconds) in Step::ALL.into_iter().zip(&sums.steps) {
+                    let labels = [*service, *operation, ("step", step.name())];
+                    family.encode_family(&labels)?.encode_counter::<NoLabelSet, f64, u64>(seconds, None)?;
+                }
+            }
+        }
+        let unit = Some(&Unit::Bytes);
+        let mut family =
+            encoder.encode_descriptor("received", "Bytes of received messages", unit, MetricType::Counter)?;
+        for (labels, sums) in &operations {
+            count_of(family.encode_family(labels)?, &sums.received)?;
+        }
+        let mut family =
+            encoder.encode_descriptor("sent", "Bytes of sent response bodies", unit, MetricType::Counter)?;
+        for (labels, sums) in &operations {
+            count_of(family.encode_family(labels)?, &sums.sent)?;
+        }
+        Ok(())
+    }
+}
+
+fn count_of(mut encoder: MetricEncoder<'_>, count: &u64) -> fmt::Result {
+    encoder.encode_counter::<NoLabelSet, u64, u64>(count, None)
+}
+
+impl fmt::Debug for ExchangeMetrics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ExchangeMetrics").finish_non_exhaustive()
+    }
 }
 
 impl Default for Metrics {
@@ -193,31 +322,13 @@ impl Metrics {
 
     fn make(has_steps: bool) -> Self {
         let mut registry = Registry::with_prefix("castile");
-        let requests = Family::default();
-        let durations = Family::new_with_constructor((|| Histogram::new(BOUNDS)) as fn() -> Histogram);
-        let (steps, received, sent) = (Family::default(), Family::default(), Family::default());
-        registry.register("requests", "Completed requests", requests.clone());
-        let help = "Duration of requests, from their head to the end of their answer";
-        registry.register_with_unit("request_duration", help, Unit::Seconds, durations.clone());
-        registry.register_with_unit("request_step", "Total duration of each step", Unit::Seconds, steps.clone());
-        registry.register_with_unit("received", "Bytes of received messages", Unit::Bytes, received.clone());
-        registry.register_with_unit("sent", "Bytes of sent response bodies", Unit::Bytes, sent.clone());
+        let exchanges = Exchanges::new();
+        registry.register_collector(Box::new(ExchangeMetrics { exchanges: exchanges.clone(), has_steps }));
         let handshake_failures = Counter::default();
         registry.register("tls_handshake_failures", "Failed TLS handshakes", handshake_failures.clone());
-        let (servers, found) = (Servers::default(), RwLock::default());
+        let servers = Servers::default();
         registry.register_collector(Box::new(servers.clone()));
-        Metrics(Arc::new(MetricsState {
-            registry,
-            requests,
-            durations,
-            steps,
-            received,
-            sent,
-            handshake_failures,
-            has_steps,
-            servers,
-            found,
-        }))
+        Metrics(Arc::new(MetricsState { registry, exchanges, handshake_failures, has_steps, servers }))
     }
 
     /// Encodes all metrics in the text format of OpenMetrics 1.0.
@@ -229,63 +340,9 @@ impl Metrics {
     }
 }
 
-impl MetricsState {
-    fn series(&self, exchange: &Exchange<'_>) -> Arc<Series> {
-        let key = Key {
-            service: exchange.service().map_or(0, |service| std::ptr::from_ref(service).addr()),
-            operation: exchange.operation().map_or(0, |operation| std::ptr::from_ref(operation).addr()),
-            outcome: exchange.outcome(),
-            fault: exchange.fault().map(fault_name),
-            status: exchange.status().map_or(0, |status| status.as_u16()),
-        };
-        if let Some(series) = self.found.read().unwrap_or_else(PoisonError::into_inner).get(&key) {
-            return series.clone();
-        }
-        self.add(exchange, key)
-    }
-
-    #[cold]
-    fn add(&self, exchange: &Exchange<'_>, key: Key) -> Arc<Series> {
-        let service = ("service", exchange.service().map_or("", |service| service.name));
-        let operation = ("operation", exchange.operation().map_or("", |operation| operation.name));
-        let status = exchange.status().map_or_else(String::new, |status| status.as_u16().to_string());
-        let of_request = [
-            (service.0, service.1.to_owned()),
-            (operation.0, operation.1.to_owned()),
-            ("outcome", key.outcome.name().to_owned()),
-            ("fault", key.fault.unwrap_or_default().to_owned()),
-            ("status", status),
-        ];
-        let labels = [service, operation];
-        let series = Arc::new(Series {
-            requests: self.requests.get_or_create(&of_request.to_vec()).clone(),
-            duration: self.durations.get_or_create(&labels).clone(),
-            steps: self.has_steps.then(|| {
-                Step::ALL.map(|step| {
-                    let labels = [service, operation, ("step", step.name())];
-                    self.steps.get_or_create(&labels).clone()
-                })
-            }),
-            received: self.received.get_or_create(&labels).clone(),
-            sent: self.sent.get_or_create(&labels).clone(),
-        });
-        let mut found = self.found.write().unwrap_or_else(PoisonError::into_inner);
-        found.entry(key).or_insert(series).clone()
-    }
-}
-
 impl Observer for Metrics {
     fn observe(&self, exchange: &Exchange<'_>) {
-        let series = self.0.series(exchange);
-        series.requests.inc();
-        series.duration.observe(exchange.elapsed().as_secs_f64());
-        series.received.inc_by(exchange.request_size());
-        series.sent.inc_by(exchange.response_size());
-        for (step, sum) in Step::ALL.into_iter().zip(series.steps.iter().flatten()) {
-            if let Some(duration) = exchange.duration(step) {
-                sum.inc_by(duration.as_secs_f64());
-            }
-        }
+        self.0.exchanges.observe(exchange);
     }
 
     fn serving(&self, status: &Status) {

@@ -28,7 +28,7 @@ pub(super) const USUAL_AGE: Duration = Duration::from_secs(300);
 /// lines.
 #[derive(Debug, clap::Args)]
 #[group(id = "outgoing_security")]
-#[command(next_help_heading = "Message security")]
+#[command(next_help_heading = "Security of sent messages")]
 pub(crate) struct Outgoing {
     /// Add a time stamp: the message expires after 5 minutes
     #[arg(long)]
@@ -90,7 +90,7 @@ pub(crate) struct Peer {
 /// What received messages must have.
 #[derive(Debug, clap::Args)]
 #[group(id = "incoming_security")]
-#[command(next_help_heading = "Message security")]
+#[command(next_help_heading = "Security of received messages")]
 pub(crate) struct Incoming {
     /// Require messages that are received to be signed with one of these certificates, as PEM; may be repeated
     #[arg(long, value_name = "FILE")]
@@ -112,7 +112,7 @@ pub(crate) struct Incoming {
 /// What answers must have.
 #[derive(Debug, clap::Args)]
 #[group(id = "answer_security")]
-#[command(next_help_heading = "Message security")]
+#[command(next_help_heading = "Security of received messages")]
 pub(crate) struct Answers {
     #[command(flatten)]
     incoming: Incoming,
@@ -136,7 +136,7 @@ enum AnswerSecurity {
 /// Whom a server lets in.
 #[derive(Debug, clap::Args)]
 #[group(id = "known_users")]
-#[command(next_help_heading = "Message security")]
+#[command(next_help_heading = "Security of received messages")]
 pub(crate) struct Users {
     /// Require the name and the password of a user: this file has NAME:PASSWORD in each line
     #[arg(long, value_name = "FILE")]

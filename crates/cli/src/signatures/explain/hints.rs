@@ -2,13 +2,15 @@
 
 /// How many masked elements are named.
 const MOST: usize = 8;
+/// In how many places they are looked for. Looking back for a name takes longer than finding a place.
+const MAX_PLACES: usize = 1_000;
 
 /// Returns the names of elements and attributes whose whole content is `***`: logs and `castile call` hide secrets in this way.
 pub(super) fn masked(text: &str) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     let elements = text.match_indices(">***</").map(|(at, _)| name_before(&text[..at], '<'));
     let attributes = text.match_indices("=\"***\"").map(|(at, _)| name_before(&text[..at], ' '));
-    for name in elements.chain(attributes).flatten() {
+    for name in elements.take(MAX_PLACES).chain(attributes.take(MAX_PLACES)).flatten() {
         if names.len() == MOST {
             break;
         }

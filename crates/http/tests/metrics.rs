@@ -75,7 +75,7 @@ fn what_threads_have_counted_is_added_up() {
     for expected in [
         "castile_requests_total{service=\"Echo\",operation=\"\",outcome=\"ok\",fault=\"\",status=\"200\"} 16\n",
         "castile_request_duration_seconds_count{service=\"Echo\",operation=\"\"} 40\n",
-        "castile_request_duration_seconds_bucket{service=\"Echo\",operation=\"\",le=\"+Inf\"} 40\n",
+        "castile_request_duration_seconds_bucket{le=\"+Inf\",service=\"Echo\",operation=\"\"} 40\n",
         "castile_received_bytes_total{service=\"Echo\",operation=\"\"} 128\n",
     ] {
         assert!(text.contains(expected), "{expected}{text}");

@@ -262,7 +262,7 @@ impl Collector for ExchangeMetrics {
         let unit = Some(&Unit::Seconds);
         let mut family = encoder.encode_descriptor("request_duration", help, unit, MetricType::Histogram)?;
         for (labels, sums) in &operations {
-            let bounds = BOUNDS.into_iter().chain([f64::MAX]);
+            let bounds = BOUNDS.into_iter().chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(sums.durations).collect();
             let count = sums.durations.iter().sum();
             family.encode_family(labels)?.encode_histogram::<NoLabelSet>(sums.seconds, count, &buckets, None)?;

@@ -18,6 +18,7 @@ impl ServerArguments {
 }
 
 /// The TLS configuration of a server, which no server has.
+#[derive(Clone)]
 pub(crate) enum ServerTls {}
 
 impl ServerTls {

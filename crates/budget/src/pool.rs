@@ -16,7 +16,8 @@ const SHARE: usize = 16;
 ///
 /// A single counter would be a cache line that each core waits for, with each request. So a pool with many threads has a stock for each of
 /// them. A thread takes from its stock and gives back to it, and only a batch now and then comes from the counter, or returns to it. When
-/// the counter is used up, the stocks of all threads are collected before anything is refused.
+/// the counter is used up, the stocks of all threads are collected before anything is refused. What another thread moves between the
+/// counter and its stock at that moment may be missed.
 ///
 /// ```
 /// use castile_budget::Pool;
@@ -29,16 +30,20 @@ const SHARE: usize = 16;
 /// ```
 pub struct Pool {
     limit: usize,
-    /// What is taken, or in a stock.
-    counted: AtomicUsize,
     batch: usize,
     stocks: Box<[Stock]>,
+    /// What is taken, or in a stock.
+    counted: Counter,
 }
 
-/// What a thread may take without the counter. Alone in its cache lines, of which processors fetch two at a time.
+/// What a thread may take without the counter.
+#[derive(Default)]
+struct Stock(Counter);
+
+/// A counter alone in its cache lines, of which processors fetch two at a time.
 #[derive(Default)]
 #[repr(align(128))]
-struct Stock(AtomicUsize);
+struct Counter(AtomicUsize);
 
 impl Pool {
     /// Creates a pool of which `limit` may be taken at a time.
@@ -50,7 +55,7 @@ impl Pool {
         let threads = threads.min(STOCKS);
         let batch = if threads > 1 { (limit / SHARE / threads).min(BATCH) } else { 0 };
         let stocks = if batch > 0 { threads } else { 0 };
-        Pool { limit, counted: AtomicUsize::new(0), batch, stocks: (0..stocks).map(|_| Stock::default()).collect() }
+        Pool { limit, counted: Counter::default(), batch, stocks: (0..stocks).map(|_| Stock::default()).collect() }
     }
 
     /// Returns how much may be taken at a time.
@@ -60,8 +65,8 @@ impl Pool {
 
     /// Returns how much is taken. While other threads take and give, the result may never have been true.
     pub fn taken(&self) -> usize {
-        let counted = self.counted.load(SeqCst);
-        self.stocks.iter().fold(counted, |counted, stock| counted.saturating_sub(stock.0.load(SeqCst)))
+        let counted = self.counted.0.load(SeqCst);
+        self.stocks.iter().fold(counted, |counted, stock| counted.saturating_sub(stock.0.0.load(SeqCst)))
     }
 
     /// Takes some. Returns whether there was as much.
@@ -70,8 +75,8 @@ impl Pool {
         if stock.take(some) {
             return true;
         }
-        if some.checked_add(self.batch).is_some_and(|more| self.count(more)) {
-            stock.0.fetch_add(self.batch, SeqCst);
+        if some < self.batch && self.count(some + self.batch) {
+            stock.0.0.fetch_add(self.batch, SeqCst);
             return true;
         }
         self.count(some) || self.collect_and_count(some)
@@ -80,23 +85,23 @@ impl Pool {
     /// Gives back some of what was taken.
     pub fn give(&self, some: usize) {
         let Some(stock) = self.stock().filter(|_| some < self.batch) else {
-            self.counted.fetch_sub(some, SeqCst);
+            self.counted.0.fetch_sub(some, SeqCst);
             return;
         };
-        if stock.0.fetch_add(some, SeqCst) + some > 2 * self.batch && stock.take(self.batch) {
-            self.counted.fetch_sub(self.batch, SeqCst);
+        if stock.0.0.fetch_add(some, SeqCst) + some > 2 * self.batch && stock.take(self.batch) {
+            self.counted.0.fetch_sub(self.batch, SeqCst);
         }
     }
 
     fn count(&self, some: usize) -> bool {
         let within = |counted: usize| counted.checked_add(some).filter(|sum| *sum <= self.limit);
-        self.counted.fetch_update(SeqCst, SeqCst, within).is_ok()
+        self.counted.0.fetch_update(SeqCst, SeqCst, within).is_ok()
     }
 
     #[cold]
     fn collect_and_count(&self, some: usize) -> bool {
         for stock in &self.stocks {
-            self.counted.fetch_sub(stock.0.swap(0, SeqCst), SeqCst);
+            self.counted.0.fetch_sub(stock.0.0.swap(0, SeqCst), SeqCst);
         }
         self.count(some)
     }
@@ -121,7 +126,7 @@ pub fn thread_number() -> usize {
 
 impl Stock {
     fn take(&self, some: usize) -> bool {
-        self.0.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(some)).is_ok()
+        self.0.0.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(some)).is_ok()
     }
 }
 
@@ -146,7 +151,7 @@ mod tests {
                 for step in 0_usize..2_000 {
                     // One of the other threads has filled its stock.
                     if let Some(stock) = pool.stocks.get(step % 5).filter(|_| step % 17 == 0) {
-                        stock.0.fetch_add(if pool.count(pool.batch) { pool.batch } else { 0 }, SeqCst);
+                        stock.0.0.fetch_add(if pool.count(pool.batch) { pool.batch } else { 0 }, SeqCst);
                     }
                     let some = step * 7919 % 101;
                     if step % 3 == 0 && !held.is_empty() {

@@ -4,11 +4,11 @@
 //! written to files. Any other failure, such as a full disk, is reported as an error at the end.
 
 use std::fmt::Arguments;
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, IsTerminal, Write};
 use std::sync::OnceLock;
 
 use anyhow::Context;
-use castile_xml::changes_direction;
+use castile_xml::{changes_direction, visible_lines};
 use serde::Serialize;
 
 use crate::indented;
@@ -31,10 +31,22 @@ pub(crate) fn text(text: &str) {
     with(|output| output.write_all(text.as_bytes()));
 }
 
+/// Prints foreign bytes to standard output: unchanged, or in a terminal as text whose control characters are escaped.
+pub(crate) fn bytes(bytes: &[u8]) {
+    match io::stdout().is_terminal() {
+        true => line(format_args!("{}", visible_lines(&String::from_utf8_lossy(bytes)))),
+        // Not through `anstream`, which would leave control characters out.
+        false => to(&mut io::stdout().lock(), |output| output.write_all(bytes)),
+    }
+}
+
 /// Prints to standard output what `write` writes.
 pub(crate) fn with(write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
-    let mut output = anstream::stdout().lock();
-    let written = write(&mut output).and_then(|()| output.flush());
+    to(&mut anstream::stdout().lock(), write);
+}
+
+fn to(output: &mut dyn Write, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) {
+    let written = write(output).and_then(|()| output.flush());
     if let Err(error) = written
         && error.kind() != ErrorKind::BrokenPipe
     {

@@ -9,7 +9,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use castile_http::Body;
 use castile_http::server::{Routes, Server, Shutdown, share_port};
@@ -20,9 +20,13 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, oneshot};
 use tokio::task::JoinHandle;
 
-/// Answers with the name of its thread: `/` at once, and `/held` as soon as the semaphore allows it.
+/// Answers with the name of its thread: `/` at once, and `/held` as soon as the semaphore allows it. `/blocked` blocks the thread.
 #[derive(Clone)]
-struct Who(Arc<Semaphore>);
+struct Who {
+    held: Arc<Semaphore>,
+    /// How many requests to `/held` and `/blocked` have arrived.
+    arrived: Arc<AtomicUsize>,
+}
 
 impl tower_service::Service<Request<Body>> for Who {
     type Response = Response<Body>;
@@ -34,10 +38,18 @@ impl tower_service::Service<Request<Body>> for Who {
     }
 
     fn call(&mut self, request: Request<Body>) -> Self::Future {
-        let held = self.0.clone();
+        let Who { held, arrived } = self.clone();
         Box::pin(async move {
-            if request.uri().path() == "/held" {
-                held.acquire().await.unwrap().forget();
+            match request.uri().path() {
+                "/held" => {
+                    arrived.fetch_add(1, SeqCst);
+                    held.acquire().await.unwrap().forget();
+                }
+                "/blocked" => {
+                    arrived.fetch_add(1, SeqCst);
+                    std::thread::sleep(Duration::from_secs(8));
+                }
+                _ => {}
             }
             Ok(Response::new(Body::from(std::thread::current().name().unwrap_or_default().to_owned())))
         })
@@ -47,6 +59,7 @@ impl tower_service::Service<Request<Body>> for Who {
 struct Running {
     address: SocketAddr,
     held: Arc<Semaphore>,
+    arrived: Arc<AtomicUsize>,
     /// How many services were made.
     made: Arc<AtomicUsize>,
     stop: oneshot::Sender<()>,
@@ -54,28 +67,36 @@ struct Running {
 }
 
 fn serve(server: Server, threads: usize) -> Running {
-    serve_from(server, threads, Ok)
+    serve_from(server, threads, Ok, usize::MAX)
 }
 
-fn serve_from(server: Server, threads: usize, listener: fn(TcpListener) -> io::Result<TcpListener>) -> Running {
+/// Serves with services of which the one with the number `fails` panics when it is made.
+fn serve_from(
+    server: Server,
+    threads: usize,
+    listener: fn(TcpListener) -> io::Result<TcpListener>,
+    fails: usize,
+) -> Running {
     let sockets = share_port(([127, 0, 0, 1], 0).into(), threads).unwrap();
     let address = sockets[0].local_addr().unwrap();
     assert!(sockets.iter().all(|socket| socket.local_addr().unwrap() == address));
-    let (held, made) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
+    let (held, arrived) = (Arc::new(Semaphore::new(0)), Arc::new(AtomicUsize::new(0)));
+    let made = Arc::new(AtomicUsize::new(0));
     let (stop, stopped) = oneshot::channel();
     let service = {
-        let (held, made) = (held.clone(), made.clone());
+        let (held, arrived, made) = (held.clone(), arrived.clone(), made.clone());
         move || {
-            made.fetch_add(1, SeqCst);
-            let who = Who(held.clone());
-            Routes::new().route_service("/", who.clone()).route_service("/held", who)
+            assert_ne!(made.fetch_add(1, SeqCst), fails, "the service that fails");
+            let who = Who { held: held.clone(), arrived: arrived.clone() };
+            let routes = Routes::new().route_service("/", who.clone()).route_service("/held", who.clone());
+            routes.route_service("/blocked", who)
         }
     };
     let stopped = async {
         let _ = stopped.await;
     };
     let server = tokio::spawn(server.serve_on_threads(sockets, listener, service, stopped));
-    Running { address, held, made, stop, server }
+    Running { address, held, arrived, made, stop, server }
 }
 
 impl Running {
@@ -84,6 +105,15 @@ impl Running {
         let request = format!("GET {path} HTTP/1.1\r\nhost: castile\r\nconnection: close\r\n\r\n");
         stream.write_all(request.as_bytes()).await.unwrap();
         stream
+    }
+}
+
+impl Running {
+    /// Waits until as many requests have arrived that are not answered at once.
+    async fn wait_for(&self, arrived: usize) {
+        while self.arrived.load(SeqCst) < arrived {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
     }
 }
 
@@ -118,27 +148,16 @@ async fn each_thread_serves_its_connections_with_a_service_of_its_own() {
 async fn threads_share_limits_and_finish_requests_at_work() {
     let running = serve(Server::new().max_requests_in_flight(1).max_requests_queued(0), 3);
     let held = running.request("/held").await;
-    // Until it holds the slot, wherever it is.
-    while body_or_refusal(&running).await {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
+    running.wait_for(1).await;
     for _ in 0..30 {
-        assert!(!body_or_refusal(&running).await, "a second request is at work");
+        let answer = answer(running.request("/").await).await;
+        assert!(answer.starts_with("HTTP/1.1 503 "), "a second request is at work: {answer}");
     }
     running.stop.send(()).unwrap();
     tokio::time::sleep(Duration::from_millis(50)).await;
     running.held.add_permits(1);
     assert!(body(&answer(held).await).starts_with("castile-"));
     assert!(running.server.await.unwrap().unwrap().is_complete());
-}
-
-/// Whether a request is answered, and not refused because of the limit.
-async fn body_or_refusal(running: &Running) -> bool {
-    let answer = answer(running.request("/").await).await;
-    match answer.starts_with("HTTP/1.1 503 ") {
-        true => false,
-        false => !body(&answer).is_empty(),
-    }
 }
 
 #[tokio::test]
@@ -148,9 +167,7 @@ async fn the_grace_time_is_that_of_all_threads() {
     for _ in 0..8 {
         held.push(running.request("/held").await);
     }
-    // All of them have arrived.
-    assert!(!body(&answer(running.request("/").await).await).is_empty());
-    tokio::time::sleep(Duration::from_millis(100)).await;
+    running.wait_for(8).await;
     running.stop.send(()).unwrap();
     let shutdown = running.server.await.unwrap().unwrap();
     assert_eq!((shutdown.cut_off.len(), shutdown.stuck), (8, 0));
@@ -159,13 +176,22 @@ async fn the_grace_time_is_that_of_all_threads() {
     }
 }
 
+/// Regression: the server waited for such a thread without a limit.
 #[tokio::test]
-async fn a_thread_that_panics_ends_the_server_after_the_requests_of_the_others() {
-    static LISTENERS: AtomicUsize = AtomicUsize::new(0);
-    let running = serve_from(Server::new(), 3, |socket| {
-        assert_ne!(LISTENERS.fetch_add(1, SeqCst), 2, "the listener that fails");
-        Ok(socket)
-    });
+async fn a_handler_that_blocks_its_thread_does_not_prevent_the_end() {
+    let running = serve(Server::new().shutdown_grace(Duration::from_millis(100)), 2);
+    let _blocked = running.request("/blocked").await;
+    running.wait_for(1).await;
+    let begun = Instant::now();
+    running.stop.send(()).unwrap();
+    let shutdown = running.server.await.unwrap().unwrap();
+    assert!(begun.elapsed() < Duration::from_secs(7), "{:?}", begun.elapsed());
+    assert!(!shutdown.is_complete());
+}
+
+#[tokio::test]
+async fn a_thread_that_panics_ends_the_server() {
+    let running = serve_from(Server::new(), 3, Ok, 1);
     let error = running.server.await.unwrap().unwrap_err();
     assert_eq!(error.to_string(), "a thread of the server has panicked");
     is_closed(running.address).await;
@@ -174,10 +200,11 @@ async fn a_thread_that_panics_ends_the_server_after_the_requests_of_the_others()
 #[tokio::test]
 async fn a_thread_that_can_t_start_ends_the_server() {
     static LISTENERS: AtomicUsize = AtomicUsize::new(0);
-    let running = serve_from(Server::new(), 3, |socket| match LISTENERS.fetch_add(1, SeqCst) {
+    let listener = |socket| match LISTENERS.fetch_add(1, SeqCst) {
         1 => Err(io::Error::other("no listener")),
         _ => Ok(socket),
-    });
+    };
+    let running = serve_from(Server::new(), 3, listener, usize::MAX);
     assert_eq!(running.server.await.unwrap().unwrap_err().to_string(), "no listener");
     is_closed(running.address).await;
 }
@@ -186,9 +213,8 @@ async fn a_thread_that_can_t_start_ends_the_server() {
 async fn a_server_that_is_dropped_drops_its_connections() {
     let running = serve(Server::new(), 2);
     let mut held = running.request("/held").await;
-    assert!(!body(&answer(running.request("/").await).await).is_empty());
+    running.wait_for(1).await;
     running.server.abort();
-    // One that was not yet accepted is reset.
     assert_eq!(held.read_to_end(&mut Vec::new()).await.unwrap_or_default(), 0);
     is_closed(running.address).await;
 }

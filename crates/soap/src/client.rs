@@ -399,7 +399,7 @@ fn answer<'a>(
                 || options.call.as_ref().is_some_and(|call| call.understands(namespace))
         })
         .map_err(|error| match error.not_understood() {
-            [first, ..] if *first.namespace == *WSSE => {
+            [first, ..] if *first.namespace == *WSSE && *first.local == *"Security" && options.processed.is_empty() => {
                 error.with_reason("the client has no policy for the security of answers")
             }
             _ => error,

@@ -340,8 +340,13 @@ impl<D> From<Error> for Fault<D> {
             ErrorKind::UnknownOperation | ErrorKind::Document | ErrorKind::Addressing | ErrorKind::Package => {
                 FaultCode::Sender
             }
-            ErrorKind::Unwritable | ErrorKind::System | ErrorKind::Security | ErrorKind::UnsecuredFault => {
-                FaultCode::Receiver
+            ErrorKind::Unwritable | ErrorKind::System => FaultCode::Receiver,
+            // Whoever made that answer must not write into this fault, which may be signed.
+            ErrorKind::Security | ErrorKind::UnsecuredFault => {
+                return Fault::new(
+                    FaultCode::Receiver,
+                    "an answer of another service doesn't have the security that is required",
+                );
             }
             // The client must not learn how much memory there is or is in use.
             ErrorKind::Exhausted => return Fault::new(FaultCode::Receiver, TOO_LITTLE_MEMORY),

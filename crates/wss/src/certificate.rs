@@ -108,8 +108,8 @@ impl Certificate {
         path.into_iter().map(Certificate::from_der).collect()
     }
 
-    /// Returns which of these certificates is that of a key, in whichever order they are. The first one, if the key doesn't
-    /// [say](SigningKey::public_key) its public key.
+    /// Returns which of these certificates is that of a key, in whichever order they are: the one that is valid longest, if it was
+    /// renewed. The first one, if the key doesn't [say](SigningKey::public_key) its public key.
     ///
     /// # Errors
     /// [`ErrorKind::Key`] if none is, or if the key is a shared secret, for which there is none.
@@ -120,8 +120,14 @@ impl Certificate {
                 "a certificate and a shared secret, where a private key was expected",
             ));
         }
-        let is_of_key = |one: &&Certificate| key.public_key().is_none_or(|public_key| public_key == one.public_key());
-        certificates.iter().find(is_of_key).ok_or_else(|| {
+        let of_key = match key.public_key() {
+            None => certificates.first(),
+            Some(public_key) => {
+                let of_key = certificates.iter().filter(|one| one.public_key() == public_key);
+                of_key.max_by_key(|one| one.not_after())
+            }
+        };
+        of_key.ok_or_else(|| {
             let found = match certificates {
                 [] => "no certificate".to_owned(),
                 [one] => format!("the certificate of {}", excerpt(&one.subject(), 200)),

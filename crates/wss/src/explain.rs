@@ -219,9 +219,7 @@ impl Draft {
                 let scope = Scope::Message(&block.tokens);
                 let verification = verification(&outline.index, scope, outline.fault_prefix.clone(), included);
                 signatures.extend(block.signatures.iter().map(|OutlinedSignature { signature, range, subjects }| {
-                    let mut explained = verification.explain(range, signature, trust);
-                    explained.0.subjects.clone_from(subjects);
-                    Ok(explained)
+                    Ok(verification.explain(range, signature, subjects, trust))
                 }));
             }
             security = outline.security.into_iter().map(|block| block.explained).collect();
@@ -232,7 +230,7 @@ impl Draft {
             let verification = verification(&index, Scope::Document(&[]), None, None);
             signatures.extend(index.signatures.iter().map(|range| {
                 let signature = Signature::find(&mut entity.reader(), range.start, limits)?;
-                Ok(verification.explain(range, &signature, trust))
+                Ok(verification.explain(range, &signature, &[], trust))
             }));
         }
         drop(entity);

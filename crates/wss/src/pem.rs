@@ -36,7 +36,10 @@ pub(crate) fn absent(file: &[u8], expected: Expected) -> Error {
             Expected::PrivateKey => ", but one that can't be read".to_owned(),
             Expected::Certificate => ", but a private key".to_owned(),
         },
-        Some("CERTIFICATE") => ", but a certificate".to_owned(),
+        Some("CERTIFICATE") => match expected {
+            Expected::Certificate => ", but one that can't be read".to_owned(),
+            Expected::PrivateKey => ", but a certificate".to_owned(),
+        },
         Some("PUBLIC KEY") => ", but a public key".to_owned(),
         _ => String::new(),
     };

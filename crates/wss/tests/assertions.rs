@@ -942,6 +942,12 @@ fn explanations_trust_subjects_of_trusted_issuers() {
             assert_eq!((found.value, error.kind()), (Ok(()), ErrorKind::UnknownKey));
             assert!(error.message().contains("no right signature of somebody who is trusted"), "{error}");
         }
+        // Somebody else refers to the assertion.
+        let other = GATEWAY.signing().with_key_of_subject().with_assertion(assertion(version, HolderOfKey));
+        let explained = explain(secured(&other).as_bytes(), &sts, now()).unwrap();
+        let by_other = explained.signatures.iter().flatten().find(|one| one.keys == [ExplainedKey::OfAssertion]);
+        let by_other = by_other.unwrap();
+        assert!(by_other.subjects.is_empty() && by_other.signer.is_err() && !by_other.is_right(), "{by_other:?}");
     }
 }
 

@@ -361,3 +361,39 @@ fn what_can_not_be_read_is_said() {
         assert_eq!(explain(text.as_bytes(), &trust, now()).unwrap_err().kind(), ErrorKind::Malformed, "{text}");
     }
 }
+
+/// Regression: the value was checked with one key, and the signer was found by another.
+#[test]
+fn a_signature_is_by_the_key_that_its_value_is_right_for() {
+    let party = || {
+        let key = KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+        let certificate = Certificate::from_der(CertificateParams::default().self_signed(&key).unwrap().der()).unwrap();
+        (PrivateKey::from_pem(key.serialize_pem().as_bytes()).unwrap(), certificate)
+    };
+    let ((mallory, of_mallory), (_, of_bank)) = (party(), party());
+    let signer = DocumentSigner::new(mallory).with_certificates(vec![of_mallory.clone()]);
+    let signed = String::from_utf8(signer.sign(b"<a/>").now_or_never().unwrap().unwrap()).unwrap();
+    let data = |certificate: &Certificate| {
+        let der = base64::Engine::encode(&base64::engine::general_purpose::STANDARD, certificate.der());
+        format!(
+            "<X509Data xmlns='http://www.w3.org/2000/09/xmldsig#'><X509Certificate>{der}</X509Certificate></X509Data>"
+        )
+    };
+    let (begin, end) = (signed.find("KeyInfo>").unwrap() + 8, signed.rfind("</ds:KeyInfo>").unwrap());
+    let with = |certificates: &[&Certificate]| {
+        let all: String = certificates.iter().map(|certificate| data(certificate)).collect();
+        format!("{}{all}{}", &signed[..begin], &signed[end..])
+    };
+    let trust = Trust::new().with_certificate(of_bank.clone());
+    for (document, is_trusted) in [
+        (signed.clone(), false),
+        (with(&[&of_mallory]), false),
+        (with(&[&of_mallory, &of_bank]), true),
+        (with(&[&of_bank, &of_mallory]), true),
+    ] {
+        let explained = explain(document.as_bytes(), &trust, now()).unwrap();
+        let [Ok(signature)] = explained.signatures.as_slice() else { panic!("{explained:?}") };
+        assert_eq!(signature.signer.is_ok(), is_trusted, "{document}");
+        assert_eq!(signature.is_right(), !is_trusted, "{document}");
+    }
+}

@@ -451,7 +451,7 @@ impl Prepared {
                 Tap::new(transport, records, added)
             }
         };
-        let has_secrets = arguments.security.is_given() || matches!(request, Payload::Message(_));
+        let has_secrets = arguments.security.is_given() || !blocks.is_empty() || matches!(request, Payload::Message(_));
         let tap = if has_secrets { tap.redacted() } else { tap };
         let begun = Instant::now();
         let mut options = ClientOptions::default();

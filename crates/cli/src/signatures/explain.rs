@@ -86,7 +86,7 @@ pub(crate) fn run(security: &Security) -> ExitCode {
                 u8::from(!report.right)
             }
             Answer::Canonical(bytes) => {
-                output::with(|output| output.write_all(&bytes));
+                output::bytes(&bytes);
                 0
             }
             Answer::Comparison { ours, theirs } => compare(&ours, &theirs),

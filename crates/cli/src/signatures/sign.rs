@@ -113,7 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
     let signed = signed.map_err(|error| anyhow!("{} can't be signed: {error}", arguments.document.display()))?;
     let signed = String::from_utf8(signed)?;
     match out {
-        None => output::text(&signed),
+        None => output::bytes(signed.as_bytes()),
         Some(out) => {
             outcome::write(out, &signed).map_err(outcome::incomplete)?;
             outcome::list(&[out.to_owned()]);

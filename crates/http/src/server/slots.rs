@@ -47,7 +47,12 @@ impl Slots {
 
     /// Takes a slot if one is free and no request waits. Returns whether there was one.
     pub(super) fn try_acquire(&self) -> bool {
-        self.queued.load(SeqCst) == 0 && self.slots.take(1)
+        let is_free = self.queued.load(SeqCst) == 0 && self.slots.take(1);
+        // A request that queued meanwhile may have missed slots that this one moved.
+        if self.queued.load(SeqCst) > 0 {
+            self.grant(&mut self.lock());
+        }
+        is_free
     }
 
     /// Takes a slot, or waits in the queue for a limited time.

@@ -71,8 +71,8 @@ impl Server {
     /// Serves as [`serve`](Self::serve) does, on one thread for each socket. Each has a runtime of its own. A connection stays on the
     /// thread that has accepted it, and so do its requests and what their handlers spawn.
     ///
-    /// The threads share the limits and the budgets of the server, but nothing else that each request changes: `service` is called once
-    /// on each thread. So a request takes no longer if there are more cores. On the other hand a thread with much to do can't pass
+    /// The threads share the limits and the budgets of the server, and little else that each request changes: `service` is called once
+    /// on each thread. On the other hand a thread with much to do can't pass
     /// requests on to one without. [`serve`](Self::serve) on a runtime with many threads is better for requests that take long or
     /// differ much.
     ///
@@ -91,7 +91,7 @@ impl Server {
     /// ```
     ///
     /// # Errors
-    /// A thread can't be started, a socket can't be used, `listener` fails, or a thread has panicked. Then the others have finished their
+    /// A thread can't be started, a socket can't be used, or `listener` fails. Or a thread has panicked; then the others have finished their
     /// requests.
     pub async fn serve_on_threads<L, S, B>(
         self,
@@ -149,10 +149,15 @@ impl Server {
             Either::Right((early, _)) => early,
         };
         order.send_replace(Order::Finish);
+        // Not only by the threads: one of them may be blocked by a handler.
+        running.shared.stop.give(Order::Finish);
         let mut has_panicked = matches!(early, Some(Err(_)));
-        while let Some(accepted) = accepted.next().await {
-            has_panicked |= accepted.is_err();
-        }
+        let all_accepted = async {
+            while let Some(accepted) = accepted.next().await {
+                has_panicked |= accepted.is_err();
+            }
+        };
+        let _ = timeout(running.grace, all_accepted).await;
         let shutdown = running.finish().await;
         order.send_replace(Order::Close);
         // A handler that blocks its thread is waited for no longer.

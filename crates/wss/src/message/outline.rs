@@ -43,8 +43,8 @@ pub(crate) struct SecurityOutline {
 pub(crate) struct OutlinedSignature {
     pub(crate) signature: Signature,
     pub(crate) range: Range<usize>,
-    /// The ids of the assertions whose subject has its key.
-    pub(crate) subjects: Vec<String>,
+    /// The ids of the assertions that name a key for their subject that it names, too, with all keys of the subject.
+    pub(crate) subjects: Vec<(String, Vec<PublicKey>)>,
 }
 
 impl Outline {
@@ -112,7 +112,8 @@ impl SecurityOutline {
             header.assertions.iter().map(|received| (&received.assertion.id, received.subject_keys())).collect();
         signatures.extend(header.signatures.into_iter().map(|(signature, range)| {
             let has_key = |known: &[PublicKey]| signature.hints.iter().any(|hint| is_of_any(hint, known));
-            let subjects = subjects.iter().filter(|(_, known)| has_key(known)).map(|(id, _)| (*id).clone());
+            let subjects = subjects.iter().filter(|(_, known)| has_key(known));
+            let subjects = subjects.map(|(id, keys)| ((*id).clone(), keys.clone()));
             OutlinedSignature { subjects: subjects.collect(), signature, range }
         }));
         for mut received in header.assertions {

@@ -149,9 +149,9 @@ impl OutgoingSecurity {
     }
 
     /// Sets the parts that are signed. A message that lacks one of them is not sent, so that no header block goes unsigned because its
-    /// name is written differently here; but there may be no attachments and no header blocks of WS-Addressing. The default is the
-    /// body, and the time stamp, the user name, the assertion, the header blocks of WS-Addressing and the attachments of messages that
-    /// have them.
+    /// name is written differently here; but there may be no attachments and no header blocks of WS-Addressing. All parts that were set
+    /// before are replaced, also those of [`with_signed_if_present`](Self::with_signed_if_present). The default is the body, and the
+    /// time stamp, the user name, the assertion, the header blocks of WS-Addressing and the attachments of messages that have them.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
         OutgoingSecurity { signed: PartsToSign::named(parts), ..self }

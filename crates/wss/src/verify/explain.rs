@@ -8,9 +8,13 @@ use castile_mime::ContentId;
 use super::{DigestSink, Resolved, Target, Verification, VerifiedContent};
 use crate::explain::{ExplainedContent, ExplainedKey, ExplainedReference, ExplainedSignature, without_space};
 use crate::included::PartsInside;
+use crate::key::PublicKey;
 use crate::signature::{Reference, Signature};
-use crate::trust::Trust;
+use crate::trust::{Trust, VerifyingKey};
 use crate::{Error, ErrorKind};
+
+/// Maximum number of keys of an assertion that a signature is compared with.
+const MAX_KEYS: usize = 8;
 
 /// Content that parts of the package belong to, which are still to be read.
 pub(crate) enum OpenContent {
@@ -30,14 +34,35 @@ pub(crate) enum OpenContent {
 pub(crate) type Explained = (ExplainedSignature, Vec<(usize, OpenContent)>);
 
 impl Verification<'_> {
-    /// Explains a signature. Nothing of it is accepted by that.
-    pub(crate) fn explain(&self, range: &Range<usize>, signature: &Signature, trust: &Trust) -> Explained {
-        // Whether the value is right can be told for any key that the signature brings with it.
-        let anyone = trust.clone().with_anyone();
+    /// Explains a signature. Nothing of it is accepted by that. `subjects` are the assertions whose subject may have its key, with the
+    /// keys that they name.
+    pub(crate) fn explain(
+        &self,
+        range: &Range<usize>,
+        signature: &Signature,
+        subjects: &[(String, Vec<PublicKey>)],
+        trust: &Trust,
+    ) -> Explained {
         let signed_info = self.signed_info(signature);
+        let is_by = |key: &PublicKey| {
+            let key = VerifyingKey::Public(key.clone());
+            signed_info.as_ref().is_ok_and(|signed_info| self.check_value(&key, signature, signed_info).is_ok())
+        };
+        let subjects: Vec<(&String, &PublicKey)> = subjects
+            .iter()
+            .filter_map(|(id, keys)| Some((id, keys.iter().take(MAX_KEYS).find(|key| is_by(key))?)))
+            .collect();
+        // It was made with the key that its value is right for, which need not be another one that it names. If nobody who is
+        // trusted has made it, that can be told for any key that it brings with it.
+        let anyone = trust.clone().with_anyone();
+        let (key, signer) = match (self.key(signature, trust), subjects.first()) {
+            (Ok((key, signer)), _) => (Ok(key), Ok(signer)),
+            (Err(error), Some((_, key))) => (Ok(VerifyingKey::Public((*key).clone())), Err(error)),
+            (Err(error), None) => (self.key(signature, &anyone).map(|(key, _)| key), Err(error)),
+        };
         let mut is_indented = false;
-        let value = match (self.key(signature, &anyone), &signed_info) {
-            (Ok((key, _)), Ok(signed_info)) => {
+        let value = match (key, &signed_info) {
+            (Ok(key), Ok(signed_info)) => {
                 let value = self.check_value(&key, signature, signed_info);
                 let flat = value.is_err().then(|| without_space(&String::from_utf8_lossy(signed_info))).flatten();
                 is_indented = flat.is_some_and(|flat| self.check_value(&key, signature, flat.as_bytes()).is_ok());
@@ -50,9 +75,9 @@ impl Verification<'_> {
         let explained = ExplainedSignature {
             range: range.clone(),
             algorithm: signature.algorithm,
-            signer: self.key(signature, trust).map(|(_, signer)| signer),
+            signer,
             keys: signature.hints.iter().map(ExplainedKey::of).collect(),
-            subjects: Vec::new(),
+            subjects: subjects.iter().map(|(id, _)| (*id).clone()).collect(),
             claimed: signature.certificate().cloned(),
             value,
             is_indented,

@@ -146,15 +146,10 @@ impl Tap {
     /// Prints the body of the answer unchanged, or escaped in a terminal.
     pub(super) fn print_response(&self) {
         if let Some(Message { body, .. }) = &self.recording().response {
-            if std::io::stdout().is_terminal() {
-                // The text is untrusted.
-                out!("{}", visible_lines(&String::from_utf8_lossy(body)));
-                return;
+            output::bytes(body);
+            if !std::io::stdout().is_terminal() {
+                output::text("\n");
             }
-            output::with(|output| {
-                output.write_all(body)?;
-                output.write_all(b"\n")
-            });
         }
     }
 }

@@ -1,9 +1,11 @@
 //! Files with what was signed, for `--extract`.
 
 use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::Write;
 use std::path::PathBuf;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use castile_wss::VerifiedContent;
 use castile_wss::document::VerifiedDocument;
 use castile_xml::c14n::{Algorithm, Method, Subset, Version};
@@ -58,7 +60,11 @@ impl Extract {
                 }
             }
         };
-        outcome::write(&self.file, &canonical(document.text(), *subset)?).map_err(outcome::incomplete)
+        let text = canonical(document.text(), *subset)?;
+        // Two options may name one file.
+        let written = File::create_new(&self.file).and_then(|mut file| file.write_all(text.as_bytes()));
+        written.with_context(|| format!("can't write {}", self.file.display())).map_err(outcome::incomplete)?;
+        Ok(self.file.clone())
     }
 }
 

@@ -174,19 +174,21 @@ struct Series {
 struct Sums {
     /// The last ones took longer than all bounds.
     durations: [u64; BOUNDS.len() + 1],
-    seconds: f64,
+    /// Whole nanoseconds: a sum of fractions depends on the order, and a counter must not decrease.
+    nanoseconds: u128,
     received: u64,
     sent: u64,
-    steps: [f64; Step::ALL.len()],
+    /// In nanoseconds, too.
+    steps: [u128; Step::ALL.len()],
 }
 
 impl Sums {
     fn add(&mut self, other: &Sums) {
         self.durations.iter_mut().zip(other.durations).for_each(|(count, more)| *count += more);
-        self.seconds += other.seconds;
+        self.nanoseconds += other.nanoseconds;
         self.received += other.received;
         self.sent += other.sent;
-        self.steps.iter_mut().zip(other.steps).for_each(|(seconds, more)| *seconds += more);
+        self.steps.iter_mut().zip(other.steps).for_each(|(sum, more)| *sum += more);
     }
 }
 
@@ -217,14 +219,14 @@ impl Exchanges {
             requests: 0,
             sums: Sums::default(),
         });
-        let seconds = exchange.elapsed().as_secs_f64();
+        let elapsed = exchange.elapsed();
         *requests += 1;
-        sums.durations[BOUNDS.partition_point(|bound| *bound < seconds)] += 1;
-        sums.seconds += seconds;
+        sums.durations[BOUNDS.partition_point(|bound| *bound < elapsed.as_secs_f64())] += 1;
+        sums.nanoseconds += elapsed.as_nanos();
         sums.received += exchange.request_size();
         sums.sent += exchange.response_size();
         for (step, sum) in Step::ALL.into_iter().zip(&mut sums.steps) {
-            *sum += exchange.duration(step).map_or(0.0, |duration| duration.as_secs_f64());
+            *sum += exchange.duration(step).map_or(0, |duration| duration.as_nanos());
         }
     }
 }
@@ -265,15 +267,20 @@ impl Collector for ExchangeMetrics {
             let bounds = BOUNDS.into_iter().chain([f64::INFINITY]);
             let buckets: Vec<(f64, u64)> = bounds.zip(sums.durations).collect();
             let count = sums.durations.iter().sum();
-            family.encode_family(labels)?.encode_histogram::<NoLabelSet>(sums.seconds, count, &buckets, None)?;
+            family.encode_family(labels)?.encode_histogram::<NoLabelSet>(
+                seconds(sums.nanoseconds),
+                count,
+                &buckets,
+                None,
+            )?;
         }
         if self.has_steps {
             let help = "Total duration of each step";
             let mut family = encoder.encode_descriptor("request_step", help, unit, MetricType::Counter)?;
             for ([service, operation], sums) in &operations {
-                for (step, seconds) in Step::ALL.into_iter().zip(&sums.steps) {
+                for (step, sum) in Step::ALL.into_iter().zip(sums.steps) {
                     let labels = [*service, *operation, ("step", step.name())];
-                    family.encode_family(&labels)?.encode_counter::<NoLabelSet, f64, u64>(seconds, None)?;
+                    family.encode_family(&labels)?.encode_counter::<NoLabelSet, f64, u64>(&seconds(sum), None)?;
                 }
             }
         }
@@ -290,6 +297,10 @@ impl Collector for ExchangeMetrics {
         }
         Ok(())
     }
+}
+
+fn seconds(nanoseconds: u128) -> f64 {
+    nanoseconds as f64 / 1e9
 }
 
 fn count_of(mut encoder: MetricEncoder<'_>, count: &u64) -> fmt::Result {

@@ -108,6 +108,18 @@ impl Arguments {
         self.user.is_some() || self.bearer.is_some() || self.cookies || self.proxy.is_some()
     }
 
+    /// Returns the option whose secret is asked for or on standard input, if there is one.
+    pub(crate) fn asks(&self) -> Option<&'static str> {
+        let files = [
+            ("--password-file -", &self.password_file),
+            ("--bearer -", &self.bearer),
+            ("--proxy-login -", &self.proxy_login),
+        ];
+        let of_input = files.into_iter().find(|(_, file)| file.as_deref().is_some_and(is_input));
+        let prompts = self.user.is_some() && self.password_file.is_none();
+        of_input.map(|(option, _)| option).or(prompts.then_some("--user without --password-file"))
+    }
+
     /// Returns the endpoint at a URL with these options and the additional header fields.
     pub(crate) fn endpoint(&self, url: &str, tls: &tls::ClientArguments, headers: &str) -> anyhow::Result<Endpoint> {
         let proxy = self.proxy.as_deref().map(|proxy| self.resolved(proxy)).transpose()?;
@@ -190,12 +202,17 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
+/// Returns whether a path stands for standard input.
+pub(crate) fn is_input(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
 /// Returns the first line of a file or of standard input.
 pub(crate) fn first_line(path: &Path) -> anyhow::Result<String> {
     // Limits the read, because another kind of file may have no line end. No token is as long.
     const MAX_LINE_LENGTH: u64 = 64 << 10;
     let mut line = String::new();
-    let read = match path == Path::new("-") {
+    let read = match is_input(path) {
         true => std::io::stdin().lock().take(MAX_LINE_LENGTH + 1).read_line(&mut line),
         false => File::open(path).and_then(|file| BufReader::new(file.take(MAX_LINE_LENGTH + 1)).read_line(&mut line)),
     };

@@ -171,9 +171,8 @@ impl Recorder {
     pub(crate) fn is_possible(&self) -> bool {
         let Recorder { requests, errors, not_sent, warmup_errors, verified, bytes_out, bytes_in, matches, .. } = self;
         let counts = [requests, errors, not_sent, verified, bytes_out, bytes_in, matches];
-        let reasons = self.reasons.iter().map(|reason| &reason.count);
-        let are_possible = counts.into_iter().chain(reasons).all(|count| *count <= MAX_COUNT);
-        are_possible
+        counts.into_iter().all(|count| *count <= MAX_COUNT)
+            && is_possible(self.reasons.iter().map(|reason| reason.count))
             && warmup_errors <= errors
             && self.parts.iter().all(|part| part.parts.is_empty() && part.is_possible())
     }
@@ -199,6 +198,12 @@ impl Recorder {
             self.part(index).merge(part);
         }
     }
+}
+
+/// Returns whether the sum of counts is one that a record may have.
+pub(crate) fn is_possible(mut counts: impl Iterator<Item = u64>) -> bool {
+    let sum = counts.try_fold(0u64, |sum, count| sum.checked_add(count));
+    sum.is_some_and(|sum| sum <= MAX_COUNT)
 }
 
 pub(crate) fn nanoseconds(duration: Duration) -> u64 {

@@ -72,8 +72,9 @@ impl Master {
 
     async fn step(&mut self) -> io::Result<Option<Event>> {
         let now = Instant::now();
+        // The next loss is another one.
+        self.is_lost &= !self.link.is_up();
         if let Some(event) = self.link.event(now).map_err(violation)? {
-            self.is_lost &= !matches!(event, Event::Known { .. });
             return Ok(Some(event));
         }
         if self.link.tick(now) {

@@ -144,7 +144,7 @@ enum FeedPer {
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::run(prepare(arguments), |(bench, warnings)| {
         if let Some(address) = arguments.locust.address() {
-            return locust::work(&bench, address, &arguments.locust);
+            return locust::work(bench, address, &arguments.locust);
         }
         if let Some(part) = arguments.workers.part() {
             return workers::take_part(&bench, part);
@@ -162,6 +162,11 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 /// Reads all inputs without sending anything. Returns the bench to run and warnings about the messages, or `None` for a dry run.
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>> {
     arguments.reports.expect_files()?;
+    if arguments.workers.count().is_some()
+        && let Some(option) = arguments.login.asks().or_else(|| arguments.security.asks())
+    {
+        bail!("found {option}, expected a file with the secret: each of the --workers reads it");
+    }
     for criterion in arguments.reports.outcome.fail_if() {
         arguments.load.expect_measured("--fail-if", criterion)?;
     }

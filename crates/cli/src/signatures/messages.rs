@@ -169,6 +169,19 @@ impl Outgoing {
         options.into_iter().find(|(_, is_given)| *is_given).map(|(option, _)| option)
     }
 
+    /// Returns the option whose secret is asked for or on standard input, if there is one.
+    pub(crate) fn asks(&self) -> Option<&'static str> {
+        let files = [
+            ("--wss-password-file -", &self.wss_password_file),
+            ("--wss-key -", &self.wss_key),
+            ("--wss-cert -", &self.wss_cert),
+            ("--wss-assertion -", &self.wss_assertion),
+        ];
+        let of_input = files.into_iter().find(|(_, file)| file.as_deref().is_some_and(login::is_input));
+        let prompts = self.wss_user.is_some() && self.wss_password_file.is_none();
+        of_input.map(|(option, _)| option).or(prompts.then_some("--wss-user without --wss-password-file"))
+    }
+
     /// Returns whether anything is added.
     pub(crate) fn is_given(&self) -> bool {
         self.first().is_some()

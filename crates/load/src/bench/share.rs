@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::description::Described;
 use super::limits::limit_of;
 use super::tally::{Driven, Tally, latency};
+use crate::recorder::is_possible;
 use crate::{Error, ErrorKind, Outcome, Recorder, Timeline};
 use castile_report::{Results, Row, Suite, Worker};
 
@@ -18,6 +19,8 @@ const MAX_WORKERS: usize = 100_000;
 const MAX_USERS: u64 = 10_000_000;
 /// The longest time that workers may measure together, in seconds: a year.
 const MAX_TIME: f64 = 366.0 * 86_400.0;
+/// The latest time, in seconds since 1970: some thousand years from now.
+const LATEST: f64 = 100_000_000_000.0;
 
 /// What a worker drives and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -98,10 +101,10 @@ impl Share {
         Duration::try_from_secs_f64(self.ended_s - self.begun_s).unwrap_or_default()
     }
 
-    /// Returns the share with the times of the clock that all workers are compared with.
+    /// Returns the share with the times of the clock that all workers are compared with, and with seconds since its beginning.
     fn corrected(self) -> Self {
-        let ahead = self.clock_s.round() as i64;
-        let by_second = |(at, second): (u64, Second)| (at.saturating_add_signed(-ahead), second);
+        let begun = self.begun_s as u64;
+        let by_second = |(at, second): (u64, Second)| (at.saturating_sub(begun), second);
         Share {
             begun_s: (self.begun_s - self.clock_s).max(0.0),
             ended_s: (self.ended_s - self.clock_s).max(0.0),
@@ -119,7 +122,7 @@ impl Share {
             return wrong(&format!("drove another load than {}", first.name));
         }
         let times = [self.begun_s, self.ended_s, self.cpu_s.unwrap_or_default()];
-        if times.iter().any(|time| !time.is_finite() || *time < 0.0)
+        if times.iter().any(|time| !(0.0..LATEST).contains(time))
             || !(0.0..MAX_TIME).contains(&(self.ended_s - self.begun_s))
         {
             return wrong("has impossible times");
@@ -128,6 +131,16 @@ impl Share {
             return wrong("has an impossible clock");
         }
         if !self.record.is_possible() || self.record.parts.len() > parts.len() {
+            return wrong("has impossible counts");
+        }
+        // A second of the clock may have been repeated or left out.
+        let (from, to) = ((self.begun_s - 1.0).max(0.0) as u64, self.ended_s as u64 + 1);
+        if self.seconds.keys().any(|at| !(from..=to).contains(at)) {
+            return wrong("has seconds from before its beginning or after its end");
+        }
+        let seconds = |count: fn(&Second) -> u64| is_possible(self.seconds.values().map(count));
+        let others = [self.in_flight, self.unsent, self.dropped, self.opened.unwrap_or_default() as u64];
+        if !seconds(|second| second.requests) || !seconds(|second| second.errors) || !is_possible(others.into_iter()) {
             return wrong("has impossible counts");
         }
         Ok(())
@@ -179,12 +192,13 @@ pub fn merge(shares: Vec<Share>) -> Result<Results, Error> {
     let Description { head, suite, mut described } = first.description.clone();
     described.threads = 0;
 
-    let (from, to) = (begun as u64, ended as u64 + 1);
+    let last = elapsed.as_secs();
     let mut seconds: BTreeMap<u64, Second> = BTreeMap::new();
     let mut outcome = Outcome::empty(elapsed);
     for share in shares {
-        for (at, second) in share.seconds.range(from..=to) {
-            let sum = seconds.entry(at - from).or_default();
+        let late = (share.begun_s - begun).round() as u64;
+        for (at, second) in &share.seconds {
+            let sum = seconds.entry(at.saturating_add(late).min(last)).or_default();
             sum.requests = sum.requests.saturating_add(second.requests);
             sum.errors = sum.errors.saturating_add(second.errors);
             sum.users = sum.users.saturating_add(second.users);
@@ -346,14 +360,31 @@ mod tests {
             serde_json::from_value::<Share>(share).is_ok_and(|share| merge(vec![share]).is_ok())
         };
         assert!(
-            with("/cpu_s", json!(null)) && with("/seconds", json!({ "0": { "requests": 1, "errors": 1, "users": 1 } }))
+            with("/cpu_s", json!(null))
+                && with("/seconds", json!({ "21": { "requests": 1, "errors": 1, "users": 1 } }))
         );
+        let mut late = good.clone();
+        (late["begun_s"], late["ended_s"], late["seconds"]) = (json!(1e300), json!(1e300), json!({}));
+        assert!(merge(vec![serde_json::from_value(late).unwrap()]).is_err());
+        let half = json!({ "requests": (1u64 << 45) + 1, "errors": 0, "users": u64::MAX });
         for (path, value) in [
             ("/begun_s", json!(-1.0)),
             ("/begun_s", json!(30.0)),
             ("/ended_s", json!(1e300)),
             ("/cpu_s", json!(-5.0)),
             ("/clock_s", json!(1e300)),
+            ("/cpu_s", json!(1e12)),
+            ("/seconds", json!({ "8": { "requests": 1, "errors": 1, "users": 1 } })),
+            ("/seconds", json!({ "22": { "requests": 1, "errors": 1, "users": 1 } })),
+            ("/seconds", json!({ (u64::MAX.to_string()): { "requests": 1, "errors": 1, "users": 1 } })),
+            ("/seconds/10/requests", json!(u64::MAX)),
+            ("/seconds/10/errors", json!(u64::MAX)),
+            ("/seconds", json!({ "10": half, "11": half })),
+            ("/record/reasons", json!([{ "text": "a", "count": 1u64 << 46 }, { "text": "b", "count": 1 }])),
+            ("/in_flight", json!(u64::MAX)),
+            ("/unsent", json!(u64::MAX)),
+            ("/dropped", json!(u64::MAX)),
+            ("/opened", json!(u64::MAX)),
             ("/record/requests", json!(u64::MAX)),
             ("/record/warmup_errors", json!(5)),
             ("/record/reasons/0/count", json!(u64::MAX)),
@@ -369,9 +400,33 @@ mod tests {
         let mut other = share("other", 10, 0..10);
         other.description.described.row.case = "pong".into();
         assert!(merge(vec![share("w", 10, 0..10), other]).is_err());
-        // Seconds that no worker was there for don't make the report longer.
-        let mut strange = share("w", 10, 0..10);
-        strange.seconds.insert(u64::MAX, Second::default());
-        assert!(merge(vec![strange]).unwrap().suites[0].cases[0].series.len() <= 10);
+        // Each share is possible, and so is their sum.
+        let most = json!({ "requests": 1u64 << 46, "errors": 1u64 << 46, "users": u64::MAX });
+        let mut many = good.clone();
+        many["seconds"] = json!({ "10": most });
+        for count in ["in_flight", "unsent", "dropped", "opened"] {
+            many[count] = json!(1u64 << 44);
+        }
+        for count in ["requests", "errors", "not_sent", "verified", "bytes_out", "bytes_in", "matches"] {
+            many["record"][count] = json!(1u64 << 46);
+        }
+        let many: Share = serde_json::from_value(many).unwrap();
+        assert_eq!(merge(vec![many; 3]).unwrap().suites[0].cases[0].requests, 3 << 46);
+    }
+
+    #[test]
+    fn the_first_second_of_each_worker_is_in_the_series() {
+        let of = |name: &str, begun: f64, clock: f64| {
+            let second = Second { requests: 10, errors: 0, users: 2 };
+            let first = begun as u64;
+            let seconds = (first..first + 10).map(|at| (at, second)).collect();
+            Share { begun_s: begun, ended_s: begun + 10.0, clock_s: clock, seconds, ..share(name, 10, 0..100) }
+        };
+        // They begin at 10.1, 10.05 and 9.98 of one clock.
+        let merged = merge(vec![of("a", 10.7, 0.6), of("b", 10.05, 0.0), of("c", 9.58, -0.4)]).unwrap();
+        let series = &merged.suites[0].cases[0].series;
+        let rates: Vec<_> = series.iter().map(|interval| interval.requests_per_second.round()).collect();
+        assert!(rates.len() == 10 && rates[..9].iter().all(|rate| *rate == 30.0), "{rates:?}");
+        assert!((26.0..=30.0).contains(&rates[9]), "{rates:?}");
     }
 }

@@ -4,7 +4,7 @@ mod figures;
 mod test;
 
 use std::future::pending;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::bail;
 use castile_load::{Bench, Plan, Requests, Start, Stop, own_usage};
@@ -91,18 +91,27 @@ pub(super) fn plan(plan: Plan) -> Plan {
     Plan { connections, start: Start::OnDemand, stop: Stop::default(), ..plan }
 }
 
+/// Returns a seed for the worker of this name: the users of two workers are to have different random values.
+fn seed_of(seed: u64, name: &str) -> u64 {
+    // FNV-1a, which is the same in every version of this program.
+    name.bytes().fold(seed ^ 0xCBF2_9CE4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01B3))
+}
+
 /// Works for the master until it quits. Returns the exit code.
-pub(super) fn work(bench: &Bench, address: &str, arguments: &Arguments) -> anyhow::Result<u8> {
+pub(super) fn work(mut bench: Bench, address: &str, arguments: &Arguments) -> anyhow::Result<u8> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let description = serde_json::to_string(&bench.description()?)?;
     let name = arguments.worker_name.clone().unwrap_or_else(default_name);
     note!("worker {name}: looking for the master at {address}");
+    for load in &mut bench.loads {
+        load.plan.seed = seed_of(load.plan.seed, &name);
+    }
     let mut worker = Worker {
-        bench,
+        bench: &bench,
         master: Master::new(address, name),
         test: None,
         crew: None,
-        figures: Figures::new(names(bench), description.clone()),
+        figures: Figures::new(names(&bench), description.clone()),
         description,
         sought: Some(Instant::now()),
         seconds: 0,
@@ -218,7 +227,11 @@ impl Worker<'_> {
                 self.sought = Some(Instant::now());
                 note!("the master has forgotten this worker, so its test is over");
                 // Nobody wants the figures.
-                self.test = None;
+                let ending = self.test.take().and_then(|test| test.ending());
+                return Ok(match ending {
+                    Some(Ending::Quit { code }) => Some(code),
+                    Some(Ending::Stop) | None => None,
+                });
             }
             Event::Disconnected(why) => note!("no connection to the master: {why}; trying again"),
             _ => {}
@@ -243,7 +256,7 @@ impl Worker<'_> {
         let test = self.test.take_if(|test| test.is_over())?;
         let Rest { record, in_flight, ending, crew } = test.finish().await;
         self.crew = crew;
-        self.figures.add(record, users);
+        self.figures.add(record, users, SystemTime::now());
         if in_flight > 0 {
             note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
         }
@@ -283,7 +296,7 @@ impl Worker<'_> {
         self.master.usage(share * 100.0, memory.unwrap_or_default());
         self.cpu = (now, cpu);
         if let Some(test) = &self.test {
-            self.figures.add(test.take().await, test.users());
+            self.figures.add(test.take().await, test.users(), SystemTime::now());
             self.seconds += 1;
             if self.seconds.is_multiple_of(SECONDS_PER_REPORT) && self.master.is_up() {
                 self.report(false, 0);
@@ -319,6 +332,16 @@ mod tests {
         ] {
             assert_eq!(address(text).ok().as_deref(), expected, "{text}");
         }
+    }
+
+    #[test]
+    fn workers_have_different_users() {
+        let seeds: std::collections::BTreeSet<_> =
+            ["a", "b", "worker-1", "worker-2"].map(|name| seed_of(5, name)).into();
+        let distances = seeds.iter().zip(seeds.iter().skip(1)).map(|(one, other)| other - one);
+        // The driver adds the number of the user.
+        assert!(seeds.len() == 4 && distances.min().unwrap() > 100_000, "{seeds:?}");
+        assert!(seed_of(5, "a") == seed_of(5, "a") && seed_of(5, "a") != seed_of(6, "a"));
     }
 
     #[test]

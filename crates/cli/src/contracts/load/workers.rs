@@ -5,12 +5,11 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, bail};
 use castile_load::{
-    Arrivals, Bench, Counter, End, Outcome, Pace, Plan, Recorder, Second, Share, Spacing, Stage, Start, merge,
-    with_warnings,
+    Arrivals, Bench, End, Outcome, Pace, Plan, Recorder, Second, Share, Spacing, Stage, Start, merge, with_warnings,
 };
 use castile_report::Results;
 use tokio::sync::oneshot;
@@ -62,6 +61,11 @@ impl Arguments {
         if plan.stop.requests.is_some_and(|requests| requests < workers as u64) {
             bail!("found --workers {workers}, expected at most as many as there are requests");
         }
+        if matches!(plan.start, Start::PerSecond(_)) {
+            bail!(
+                "found --workers and a --ramp of users per time, expected --ramp TIME: workers don't measure a curve"
+            );
+        }
         Ok(())
     }
 }
@@ -89,24 +93,21 @@ impl Part {
     pub(super) fn of(&self, plan: Plan) -> Plan {
         let Part { number, count, .. } = *self;
         let share = |whole: u64| whole / count as u64 + u64::from((number as u64) < whole % count as u64);
-        let each = count as f64;
         let pace = match plan.pace {
             Pace::Arrivals(arrivals) => Pace::Arrivals(self.arrivals(arrivals)),
             other => other,
         };
-        let start = match plan.start {
-            Start::PerSecond(rate) => Start::PerSecond(rate / each),
-            other => other,
-        };
         let stop = castile_load::Stop { requests: plan.stop.requests.map(share), ..plan.stop };
         let connections = share(plan.connections as u64) as usize;
-        Plan { pace, start, stop, connections, seed: plan.seed.wrapping_add(number as u64), ..plan }
+        // A user's random values follow from the seed and its number, so no two users of all processes may have the same sum.
+        let seed = plan.seed.wrapping_add((number as u64).wrapping_mul(plan.connections as u64));
+        Plan { pace, stop, connections, seed, ..plan }
     }
 
     fn arrivals(&self, arrivals: Arrivals) -> Arrivals {
         let each = self.count as f64;
         let mut stages = Vec::new();
-        // Processes with a steady rate send in turn, as one would.
+        // Processes with a steady rate send about in turn, as one would.
         if let (Some(rate), Spacing::Even) = (arrivals.rate(), arrivals.spacing) {
             let time = Duration::from_secs_f64(self.number as f64 / rate);
             stages.extend((!time.is_zero()).then_some(Stage { time, from: 0.0, to: 0.0 }));
@@ -152,12 +153,14 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Share> {
     let begun = since_1970(SystemTime::now()) + warmup.as_secs_f64();
     let counter = run.counter();
     let mut finish = std::pin::pin!(run.finish());
-    let mut second = tokio::time::interval(Duration::from_secs(1));
-    let (mut record, mut seconds, mut is_interrupted) = (Recorder::default(), BTreeMap::new(), false);
+    let mut measured = Measured::new(begun, Instant::now() + warmup);
+    let mut second = tokio::time::interval_at(measured.start.into(), Duration::from_secs(1));
+    let mut is_interrupted = false;
+    let users = || counter.users().unwrap_or_default() as u64;
     let outcome = loop {
         tokio::select! {
             outcome = &mut finish => break outcome?,
-            _ = second.tick() => add(&mut record, &mut seconds, counter.take().await.0, &counter),
+            _ = second.tick() => measured.add(counter.take().await.0, users(), Instant::now()),
             () = &mut interrupted, if !is_interrupted => {
                 is_interrupted = true;
                 counter.interrupt();
@@ -165,7 +168,8 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Share> {
         }
     };
     let Outcome { record: rest, elapsed, unsent, dropped, opened, driver_cpu, .. } = outcome;
-    add(&mut record, &mut seconds, rest, &counter);
+    measured.add(rest, users(), Instant::now());
+    let Measured { record, seconds, .. } = measured;
     Ok(Share {
         name: (part.number + 1).to_string(),
         description: bench.description()?,
@@ -183,13 +187,32 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Share> {
     })
 }
 
-/// Adds what happened in a second.
-fn add(record: &mut Recorder, seconds: &mut BTreeMap<u64, Second>, more: Recorder, counter: &Counter) {
-    let second = seconds.entry(since_1970(SystemTime::now()) as u64).or_default();
-    second.requests += more.requests;
-    second.errors += more.errors;
-    second.users = second.users.max(counter.users().unwrap_or_default() as u64);
-    record.merge(more);
+/// What a process has measured so far.
+struct Measured {
+    /// When the measurement begins, in seconds since 1970, and on the clock of its ticks.
+    begun: f64,
+    start: Instant,
+    /// Up to when the record is complete.
+    taken: Instant,
+    record: Recorder,
+    seconds: BTreeMap<u64, Second>,
+}
+
+impl Measured {
+    fn new(begun: f64, start: Instant) -> Self {
+        Measured { begun, start, taken: start, record: Recorder::default(), seconds: BTreeMap::new() }
+    }
+
+    /// Adds what happened since the last call. It counts for the second in which that time began, and the warm-up for the first.
+    fn add(&mut self, more: Recorder, users: u64, now: Instant) {
+        let at = self.begun as u64 + self.taken.saturating_duration_since(self.start).as_secs();
+        self.taken = now;
+        let second = self.seconds.entry(at).or_default();
+        second.requests += more.requests;
+        second.errors += more.errors;
+        second.users = second.users.max(users);
+        self.record.merge(more);
+    }
 }
 
 fn since_1970(time: SystemTime) -> f64 {
@@ -343,14 +366,31 @@ mod tests {
     #[test]
     fn parts_of_a_plan_are_the_plan() {
         let stop = Stop { requests: Some(11), ..Stop::after(Duration::from_secs(5)) };
-        let plan = Plan { connections: 10, stop, start: Start::PerSecond(6.0), ..Plan::default() };
+        let plan = Plan { connections: 10, stop, start: Start::Within(Duration::from_secs(6)), ..Plan::default() };
         let divided = parts(4, &plan);
         let users: Vec<_> = divided.iter().map(|part| part.connections).collect();
         let requests: Vec<_> = divided.iter().map(|part| part.stop.requests.unwrap()).collect();
         assert_eq!((users, requests), (vec![3, 3, 2, 2], vec![3, 3, 3, 2]));
-        assert!(divided.iter().all(|part| part.start == Start::PerSecond(1.5) && part.stop.after == stop.after));
-        let seeds: std::collections::BTreeSet<_> = divided.iter().map(|part| part.seed).collect();
-        assert_eq!(seeds.len(), 4);
+        assert!(divided.iter().all(|part| part.start == plan.start && part.stop.after == stop.after));
+        // The driver adds the number of the user.
+        let of_users = |part: &Plan| part.seed..part.seed + part.connections as u64;
+        let seeds: std::collections::BTreeSet<_> = divided.iter().flat_map(of_users).collect();
+        assert_eq!(seeds.len(), 10);
+    }
+
+    #[test]
+    fn a_second_has_what_happened_in_it() {
+        let start = Instant::now() + Duration::from_secs(3);
+        let mut measured = Measured::new(10.7, start);
+        let ticks = [(-1.0, 0), (0.001, 1), (1.001, 100), (2.002, 101), (3.001, 102), (3.6, 60)];
+        for (seconds, requests) in ticks {
+            let now = start - Duration::from_secs(2) + Duration::from_secs_f64(seconds + 2.0);
+            measured.add(Recorder { requests, ..Recorder::default() }, requests, now);
+        }
+        let seconds: Vec<_> =
+            measured.seconds.iter().map(|(at, second)| (*at, second.requests, second.users)).collect();
+        assert_eq!(seconds, [(10, 101, 100), (11, 101, 101), (12, 102, 102), (13, 60, 60)]);
+        assert_eq!(measured.record.requests, 364);
     }
 
     #[test]

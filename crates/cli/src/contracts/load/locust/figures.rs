@@ -43,6 +43,8 @@ pub(super) struct Figures {
     names: Vec<String>,
     description: Option<String>,
     begun: SystemTime,
+    /// Up to when the figures are complete.
+    taken: SystemTime,
     /// The processor time of this process at the beginning.
     begun_cpu: Duration,
     sequence: u64,
@@ -56,11 +58,13 @@ pub(super) struct Figures {
 impl Figures {
     /// Creates figures for operations of these names, and with a description as JSON, from now on.
     pub(super) fn new(names: Vec<String>, description: String) -> Self {
+        let begun = SystemTime::now();
         Figures {
             seconds: vec![Seconds::new(); names.len() + 1],
             names,
             description: Some(description),
-            begun: SystemTime::now(),
+            begun,
+            taken: begun,
             begun_cpu: cpu(),
             sequence: 0,
             record: Recorder::default(),
@@ -68,16 +72,18 @@ impl Figures {
         }
     }
 
-    /// Adds what was recorded in the last second, with this many users.
-    pub(super) fn add(&mut self, record: Recorder, users: u64) {
-        let now = seconds(SystemTime::now()) as u64;
+    /// Adds what was recorded since the last call, with this many users. It counts for the second in which that time began.
+    pub(super) fn add(&mut self, record: Recorder, users: u64, now: SystemTime) {
+        // A clock that is set back doesn't make seconds from before the test.
+        let at = seconds(self.taken.max(self.begun)) as u64;
+        self.taken = now;
         let mut parts: Vec<&Recorder> = record.parts.iter().collect();
         // A single operation has no record of its own.
         if self.names.len() == 1 {
             parts = vec![&record];
         }
         for (record, seconds) in std::iter::once(&record).chain(parts).zip(&mut self.seconds) {
-            let second = seconds.entry(now).or_default();
+            let second = seconds.entry(at).or_default();
             second.requests += record.requests;
             second.errors += record.errors;
             second.users = second.users.max(users);
@@ -225,8 +231,8 @@ mod tests {
         let mut whole = record(&[(120, 2), (121, 1), (5_000, 1)], &[("no answer", 4)]);
         whole.bytes_in = 70;
         whole.parts = parts.to_vec();
-        figures.add(whole.clone(), 3);
-        figures.add(whole, 2);
+        figures.add(whole.clone(), 3, SystemTime::now());
+        figures.add(whole, 2, SystemTime::now());
         let report = figures.report();
         let names: Vec<_> = report.entries.iter().map(|entry| (&*entry.method, &*entry.name)).collect();
         assert_eq!(names, [("SOAP", "a"), ("SOAP", "b")]);
@@ -244,7 +250,7 @@ mod tests {
         assert_eq!(failures, [("b", "no answer", 8)]);
         // Each is reported once.
         // The plugin comes late.
-        figures.add(record(&[(100, 1)], &[]), 1);
+        figures.add(record(&[(100, 1)], &[]), 1, SystemTime::now());
         let next = figures.report();
         assert_eq!((next.total.num_requests, next.failures.len()), (1, 0));
         let told = figures.tell(false, 0, (5.0, Duration::from_secs(2)));
@@ -260,10 +266,25 @@ mod tests {
     #[test]
     fn a_single_operation_has_its_row_as_well() {
         let mut figures = Figures::new(vec!["a".to_owned()], String::new());
-        figures.add(record(&[(100, 3)], &[("no answer", 1)]), 1);
+        figures.add(record(&[(100, 3)], &[("no answer", 1)]), 1, SystemTime::now());
         let report = figures.report();
         assert_eq!((report.entries.len(), report.entries[0].num_requests, report.failures.len()), (1, 4, 1));
         assert_eq!(report.entries[0].num_reqs_per_sec, report.total.num_reqs_per_sec);
+    }
+
+    #[test]
+    fn a_second_has_what_happened_in_it() {
+        let mut figures = Figures::new(vec!["a".to_owned()], String::new());
+        let begun = SystemTime::UNIX_EPOCH + Duration::from_millis(10_700);
+        (figures.begun, figures.taken) = (begun, begun);
+        for (millis, count) in [(400, 4), (1_400, 10), (2_400, 11), (2_900, 5)] {
+            figures.add(record(&[(100, count)], &[]), 1, begun + Duration::from_millis(millis));
+        }
+        let seconds = figures.report().total.num_reqs_per_sec;
+        assert_eq!(seconds, BTreeMap::from([(10, 4), (11, 10), (12, 11), (13, 5)]));
+        figures.add(record(&[], &[]), 1, begun - Duration::from_secs(5));
+        figures.add(record(&[(100, 1)], &[]), 1, begun);
+        assert_eq!(figures.report().total.num_reqs_per_sec, BTreeMap::from([(10, 1)]));
     }
 
     #[test]

@@ -68,10 +68,19 @@ impl Test {
 
     /// Sends nothing more. What is under way may take until `deadline`.
     pub(super) fn end(&mut self, ending: Ending, deadline: Instant) {
-        self.ending = Some((ending, deadline));
+        // A worker that is to quit doesn't stay for another test, and its first reason to quit is its exit code.
+        self.ending = Some(match self.ending {
+            Some((quit @ Ending::Quit { .. }, until)) => (quit, deadline.min(until)),
+            Some((Ending::Stop, _)) | None => (ending, deadline),
+        });
         if let State::Runs(counter, _) = &self.state {
             counter.interrupt();
         }
+    }
+
+    /// Returns what it ends for, if it does.
+    pub(super) fn ending(&self) -> Option<Ending> {
+        self.ending.map(|(ending, _)| ending)
     }
 
     /// Waits until something has changed. Nothing is lost if the future is dropped.
@@ -79,6 +88,9 @@ impl Test {
     /// # Errors
     /// The first request was refused, or the driver failed.
     pub(super) async fn changed(&mut self) -> Result<(), Error> {
+        if self.is_over() {
+            return Ok(());
+        }
         let deadline = self.ending.map(|(_, deadline)| deadline);
         let late = async {
             match deadline {
@@ -129,7 +141,7 @@ impl Test {
 
     /// Returns what is left. It gives up requests that are still under way.
     pub(super) async fn finish(self) -> Rest {
-        let ending = self.ending.map_or(Ending::Stop, |(ending, _)| ending);
+        let ending = self.ending().unwrap_or(Ending::Stop);
         let (record, in_flight, crew) = match self.state {
             State::Begins(_) => (Recorder::default(), 1, None),
             State::Runs(counter, _) => {
@@ -139,5 +151,84 @@ impl Test {
             State::Ended(outcome) => (outcome.record, 0, Some(self.crew)),
         };
         Rest { record, in_flight, ending, crew }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::time::Duration;
+
+    use castile_load::{
+        Bench, Case, Endpoint, Interrupt, Load, Message, Placement, Plan, Requests, Start, Stop, Target,
+    };
+
+    use super::*;
+
+    /// Returns users who send a single request, and a server that answers it.
+    fn crew() -> Arc<Crew> {
+        let server = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}/", server.local_addr().unwrap());
+        std::thread::spawn(move || {
+            let (mut stream, _) = server.accept().unwrap();
+            let mut request = [0; 4096];
+            while stream.read(&mut request).unwrap_or_default() > 0 {
+                stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok").unwrap();
+            }
+        });
+        let message = Message {
+            action: String::new(),
+            content_type: String::new(),
+            body: "ping".into(),
+            check: Arc::new(|_| Ok(0)),
+        };
+        let requests = Requests::Raw(vec![message]);
+        let case = Case { suite: "tests".into(), name: "ping".into(), style: None, path: "/".into(), requests };
+        let stop = Stop { requests: Some(1), ..Stop::default() };
+        let plan = Plan { start: Start::OnDemand, connections: 1, stop, ..Plan::default() };
+        let bench = Bench {
+            loads: vec![Load::new(case, plan)],
+            targets: vec![Target::external("there", Endpoint::resolve(&url).unwrap())],
+            placement: Placement::external(),
+            repeats: 0,
+            command: "castile load".into(),
+            interrupt: Interrupt::default(),
+        };
+        Arc::new(bench.crew().unwrap())
+    }
+
+    #[test]
+    fn a_worker_that_is_to_quit_does_not_stay() {
+        let mut test = Test::begin(crew());
+        let now = Instant::now();
+        test.end(Ending::Stop, now + Duration::from_secs(9));
+        test.end(Ending::Quit { code: 3 }, now + Duration::from_secs(8));
+        assert_eq!(test.ending, Some((Ending::Quit { code: 3 }, now + Duration::from_secs(8))));
+        for other in [Ending::Stop, Ending::Quit { code: 0 }] {
+            test.end(other, now + Duration::from_secs(60));
+            assert_eq!(test.ending, Some((Ending::Quit { code: 3 }, now + Duration::from_secs(8))));
+        }
+        test.end(Ending::Quit { code: 0 }, now);
+        assert_eq!(test.ending, Some((Ending::Quit { code: 3 }, now)));
+    }
+
+    /// It once waited until the end of the grace.
+    #[test]
+    fn a_test_whose_users_have_ended_is_over_at_once() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let rest = runtime.block_on(async {
+            let mut test = Test::begin(crew());
+            test.want(1);
+            while !matches!(test.state, State::Ended(_)) {
+                test.changed().await.unwrap();
+            }
+            assert!(!test.is_over());
+            test.end(Ending::Stop, Instant::now() + Duration::from_secs(3_600));
+            tokio::time::timeout(Duration::from_secs(60), test.changed()).await.unwrap().unwrap();
+            assert!(test.is_over());
+            test.finish().await
+        });
+        assert_eq!((rest.record.requests, rest.in_flight, rest.ending), (1, 0, Ending::Stop));
     }
 }

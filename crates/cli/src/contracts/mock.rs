@@ -179,7 +179,7 @@ fn security(arguments: &Arguments) -> anyhow::Result<Option<SecurityLayer>> {
     if reply_security.confirms() {
         layer = layer.with_signature_confirmation();
     }
-    let refusals = Refusals::default();
+    let refusals = Refusals::new(arguments.verbose);
     let unsecured = refusals.clone();
     let layer = layer
         .on_refusal(move |reason| refusals.say("refused", reason))

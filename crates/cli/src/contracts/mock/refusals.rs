@@ -5,12 +5,16 @@ use std::time::{Duration, Instant};
 
 use castile_xml::visible;
 
-/// The maximum number of lines in each second. Anybody can cause them.
+/// The maximum number of lines in each second, unless people want to see each request. Anybody can cause them.
 const MAX_LINES: u32 = 10;
 
 /// Says why requests are refused, and replies not secured. Their senders are not told.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Refusals(Arc<Mutex<Window>>);
+#[derive(Clone, Debug)]
+pub(super) struct Refusals {
+    /// The maximum number of lines in each second.
+    most: u32,
+    window: Arc<Mutex<Window>>,
+}
 
 /// What was said in the current second.
 #[derive(Debug, Default)]
@@ -22,15 +26,22 @@ struct Window {
 }
 
 impl Refusals {
+    /// Says all of them if people want to see each request, and some of them otherwise.
+    pub(super) fn new(is_verbose: bool) -> Self {
+        Refusals { most: if is_verbose { u32::MAX } else { MAX_LINES }, window: Arc::default() }
+    }
+
     pub(super) fn say(&self, what: &str, reason: &castile_wss::Error) {
-        let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner).lines(what, reason, Instant::now());
+        let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = window.lines(self.most, what, reason, Instant::now());
+        drop(window);
         lines.iter().for_each(|line| note!("{line}"));
     }
 }
 
 impl Window {
     /// Returns the lines that are to be shown now.
-    fn lines(&mut self, what: &str, reason: &castile_wss::Error, now: Instant) -> Vec<String> {
+    fn lines(&mut self, most: u32, what: &str, reason: &castile_wss::Error, now: Instant) -> Vec<String> {
         let mut lines = Vec::new();
         if self.begun.is_none_or(|begun| now.duration_since(begun) >= Duration::from_secs(1)) {
             if self.silent > 0 {
@@ -38,7 +49,7 @@ impl Window {
             }
             *self = Window { begun: Some(now), ..Window::default() };
         }
-        match self.lines < MAX_LINES {
+        match self.lines < most {
             true => {
                 self.lines += 1;
                 lines.push(format!("{what}: {}", visible(reason.message())));
@@ -57,10 +68,10 @@ mod tests {
     fn many_refusals_are_counted() {
         let reason = castile_wss::Error::of_key("a\nb");
         let (mut window, begun) = (Window::default(), Instant::now());
-        let first: Vec<_> = (0..15).flat_map(|_| window.lines("refused", &reason, begun)).collect();
+        let first: Vec<_> = (0..15).flat_map(|_| window.lines(MAX_LINES, "refused", &reason, begun)).collect();
         assert_eq!(first, vec!["refused: a\\nb"; 10]);
-        let later = window.lines("refused", &reason, begun + Duration::from_millis(1_100));
+        let later = window.lines(MAX_LINES, "refused", &reason, begun + Duration::from_millis(1_100));
         assert_eq!(later, ["and 5 more", "refused: a\\nb"]);
-        assert_eq!(window.lines("refused", &reason, begun + Duration::from_secs(3)).len(), 1);
+        assert_eq!(window.lines(MAX_LINES, "refused", &reason, begun + Duration::from_secs(3)).len(), 1);
     }
 }

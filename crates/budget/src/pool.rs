@@ -115,7 +115,7 @@ impl Pool {
     }
 }
 
-/// Returns a number of this thread, for counters of its own. The threads of a process have small numbers; one that ends has the first.
+/// Returns a number of this thread, for counters of its own. Threads are numbered as they first call this; while one ends, its number is 0.
 pub fn thread_number() -> usize {
     static THREADS: AtomicUsize = AtomicUsize::new(0);
     thread_local! {

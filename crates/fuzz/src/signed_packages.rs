@@ -8,8 +8,8 @@ use castile_databinding::schema::Element;
 use castile_datatypes::{Base64Binary, SimpleType};
 use castile_mime::{ContentId, Limits, Message, Packaging, Part, Related};
 use castile_soap::{
-    Description, Dispatch, Fault, Layer, NoDetail, Operation, Options, Payload, Pending, Request, RequestMessage, Root,
-    Service, Version,
+    Description, Dispatch, Fault, Layer, NoDetail, Operation, Options, Payload, Pending, Received, Request, RequestMessage,
+    Root, Service, Version,
 };
 use castile_wss::message::{OutgoingSecurity, Policy, SecurityLayer, VerifiedMessage};
 use castile_wss::{Secret, Trust, VerifiedContent};
@@ -87,15 +87,11 @@ impl Original {
             .collect();
         // Without a time stamp nothing in it is random.
         let security = OutgoingSecurity::new().with_signature(secret());
-        let (signed, root) = match self.packaging {
-            Packaging::Mtom => (
-                security.secure_mtom(message.as_bytes(), &parts).now_or_never(),
-                "application/xop+xml; type=\"text/xml\"",
-            ),
-            Packaging::Attachments => {
-                (security.secure_with_attachments(message.as_bytes(), &parts).now_or_never(), "text/xml")
-            }
+        let root = match self.packaging {
+            Packaging::Mtom => "application/xop+xml; type=\"text/xml\"",
+            Packaging::Attachments => "text/xml",
         };
+        let signed = security.secure_package(message.as_bytes(), self.packaging, &parts).now_or_never();
         let signed = signed.expect("a secret that waits for nobody").expect("a message that can be signed");
         let mut out = b"multipart/related; boundary=b\r\n--b\r\n".to_vec();
         let mut part = |media_type: &str, id: &str, content: &[u8]| {
@@ -146,24 +142,20 @@ fn policy() -> Policy {
 /// - A handler gets the bytes that were signed.
 pub fn signed_packages(input: &[u8]) {
     let Some(Package { message, charset, packaging }) = Package::read(input) else { return };
-    let Message { root, mut attachments, .. } = message;
-    let verified = match packaging {
-        Packaging::Mtom => policy().verify_mtom(&root, &mut attachments).now_or_never(),
-        Packaging::Attachments => policy().verify_with_attachments(&root, &mut attachments).now_or_never(),
-    };
-    let verified = verified.expect("content that is in memory");
-    // A charset of the media type takes precedence, so that there may be another verdict.
-    if charset.is_none()
-        && let Ok(verified) = &verified
-    {
+    let Message { root, attachments, .. } = message;
+    let mut received = Received::from(root.clone());
+    (received.charset, received.packaging, received.attachments) = (charset, Some(packaging), attachments);
+    let verified = policy().verify_received(&mut received).now_or_never().expect("content that is in memory");
+    let mut attachments = received.attachments;
+    if let Ok(verified) = &verified {
         let contents = attachments.collect(1 << 20).now_or_never().expect("content that is in memory");
         let contents = contents.expect("attachments that are stored");
         let contents: Vec<_> =
             contents.into_iter().map(|(head, content)| (head.content_id().cloned(), content)).collect();
-        check(&root, packaging, &contents, verified, input);
+        check(&castile_xml::decode(&root, charset).expect("a text that was verified"), packaging, &contents, verified, input);
     }
     let is_handled = handle(input);
-    assert!(charset.is_some() || !is_handled || verified.is_ok(), "handled, but not verified: {}", shown(input));
+    assert!(!is_handled || verified.is_ok(), "handled, but not verified: {}", shown(input));
 }
 
 /// A message that arrived.
@@ -186,16 +178,15 @@ impl Package {
 }
 
 fn check(
-    root: &[u8],
+    text: &str,
     packaging: Packaging,
     contents: &[(Option<ContentId>, Bytes)],
     verified: &VerifiedMessage,
     input: &[u8],
 ) {
-    let text = castile_xml::decode(root, None).expect("a text that was verified");
     let inlined = match packaging {
-        Packaging::Mtom => with_text_of_parts(&text, contents),
-        Packaging::Attachments => text.into_owned(),
+        Packaging::Mtom => with_text_of_parts(text, contents),
+        Packaging::Attachments => text.to_owned(),
     };
     let body = canonical_body(&inlined).expect("an envelope that was verified");
     // A text may have become a part: then it is the same text, and only those who read bytes accept it.

@@ -191,6 +191,10 @@ impl Certificate {
         self.0.issuer == other.0.subject
     }
 
+    pub(crate) fn is_of_owner_of(&self, other: &Certificate) -> bool {
+        self.0.subject == other.0.subject
+    }
+
     /// Whether this is the certificate that a signature describes.
     pub(crate) fn is(&self, description: &CertificateReference) -> bool {
         match description {

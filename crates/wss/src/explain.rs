@@ -20,7 +20,7 @@ use crate::certificate::Certificate;
 use crate::included::PartsInside;
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
-use crate::message::{Outline, OutlinedSignature, StoredParts, is_envelope};
+use crate::message::{Outline, OutlinedSignature, Places, StoredParts, is_envelope};
 use crate::signature::Signature;
 use crate::trust::{Signer, Trust};
 use crate::verify::explain::{Explained, OpenContent};
@@ -138,6 +138,9 @@ pub struct ExplainedContent {
     pub canonical: Option<Bytes>,
     /// The digest of it.
     pub computed: Vec<u8>,
+    /// Whether it is in a message, and nowhere that those who read the message look: an attacker may have put the signed content there, and
+    /// other content in its place.
+    pub is_hidden: bool,
     /// Whether the digest is wrong, and would be right without the white space between elements: somebody has indented the content.
     pub is_indented: bool,
     /// The first prefix that a value uses and whose declaration is not in the canonical form.
@@ -177,6 +180,8 @@ struct Draft {
     text: String,
     parts: Vec<(String, Range<usize>)>,
     security: Vec<ExplainedSecurity>,
+    /// Where the signatures of each `Security` may lead.
+    places: Vec<Option<Places>>,
     signatures: Vec<Result<Explained, Error>>,
     /// How many bytes of canonical forms there may still be.
     left: Option<usize>,
@@ -209,7 +214,7 @@ impl Draft {
             left: &left,
         };
         let mut signatures = Vec::new();
-        let (mut parts, mut security) = (Vec::new(), Vec::new());
+        let (mut parts, mut security, mut places) = (Vec::new(), Vec::new(), Vec::new());
         if is_envelope(&mut entity.reader())? {
             let outline = Outline::of(&text, packaging, limits)?;
             let kept = limits.document.message_size;
@@ -222,7 +227,7 @@ impl Draft {
                     Ok(verification.explain(range, signature, subjects, trust))
                 }));
             }
-            security = outline.security.into_iter().map(|block| block.explained).collect();
+            (security, places) = outline.security.into_iter().map(|block| (block.explained, block.places)).unzip();
             parts = outline.parts;
         } else {
             let rules = IdAttributes { everywhere: vec!["Id".to_owned(), "ID".to_owned()] };
@@ -234,7 +239,7 @@ impl Draft {
             }));
         }
         drop(entity);
-        Ok(Draft { text: text.into_owned(), parts, security, signatures, left: left.get() })
+        Ok(Draft { text: text.into_owned(), parts, security, places, signatures, left: left.get() })
     }
 
     /// Adds the content that is in the parts of the package.
@@ -260,8 +265,12 @@ impl Draft {
     }
 
     fn finish(self, attachments: Vec<Option<ContentId>>) -> Explanation {
-        let Draft { text, parts, security, signatures, left: _ } = self;
+        let Draft { text, parts, security, places, signatures, left: _ } = self;
         let mut signatures: Vec<_> = signatures.into_iter().map(|explained| Ok(explained?.0)).collect();
+        for (security, places) in security.iter().zip(places) {
+            let own = signatures.iter_mut().flatten().filter(|one: &&mut ExplainedSignature| security.contains(&one.range));
+            own.for_each(|signature| find_hidden(signature, places.as_ref()));
+        }
         signatures.iter_mut().flatten().for_each(find_indented);
         security.iter().for_each(|security| confirm_subjects(security, &mut signatures));
         let signed_by = |is_it: &dyn Fn(&ExplainedContent) -> bool| {
@@ -283,6 +292,14 @@ impl Draft {
         });
         let attachments = attachments.collect();
         Explanation { text, parts, attachments, security, signatures }
+    }
+}
+
+/// Finds out which content nobody would find.
+fn find_hidden(signature: &mut ExplainedSignature, places: Option<&Places>) {
+    for content in signature.references.iter_mut().flat_map(|reference| &mut reference.content) {
+        let VerifiedContent::Element { range, .. } = &content.place else { continue };
+        content.is_hidden = places.is_some_and(|places| !places.has(range));
     }
 }
 
@@ -325,7 +342,9 @@ fn confirm_subjects(security: &ExplainedSecurity, signatures: &mut [Result<Expla
         security.assertions.iter().filter(is_vouched_for).map(|explained| &explained.assertion.id).collect();
     for signature in signatures.iter_mut().flatten().filter(|signature| security.contains(&signature.range)) {
         let Some(first) = signature.subjects.first() else { continue };
-        if !signature.signer.as_ref().is_err_and(|error| error.kind() == ErrorKind::UnknownKey) {
+        // A certificate that the signature brings may be nobody's who is trusted, and the subject's.
+        let may_be_of_subject = |error: &Error| matches!(error.kind(), ErrorKind::UnknownKey | ErrorKind::Untrusted);
+        if !signature.signer.as_ref().is_err_and(may_be_of_subject) {
             continue;
         }
         signature.signer = match signature.subjects.iter().find(|id| vouched.contains(id)) {
@@ -357,9 +376,12 @@ impl ExplainedSignature {
 }
 
 impl ExplainedReference {
-    /// Returns whether the content has the digest that is stated, and the declarations of all prefixes in it are signed.
+    /// Returns whether the content has the digest that is stated, the declarations of all prefixes in it are signed, and those who read the
+    /// message find it.
     pub fn is_right(&self) -> bool {
-        self.content.as_ref().is_ok_and(|content| content.computed == self.stated && content.unsigned_prefix.is_none())
+        self.content.as_ref().is_ok_and(|content| {
+            content.computed == self.stated && content.unsigned_prefix.is_none() && !content.is_hidden
+        })
     }
 }
 

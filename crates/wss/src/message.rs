@@ -57,6 +57,7 @@ pub use policy::Policy;
 pub use replay::{Remembered, ReplayCache, ReplayMemory};
 pub(crate) use sent_parts::SentIncludes;
 pub use sign::{CertificateForm, OutgoingSecurity};
+pub(crate) use signed::Places;
 pub(crate) use stored::StoredParts;
 pub use username::{PasswordForm, Passwords, UsernameToken};
 pub use verified::VerifiedMessage;

@@ -19,6 +19,9 @@ use crate::{Error, ErrorKind};
 
 /// Maximum number of certificates for which a path to an authority is searched, for a signature.
 const MAX_PATHS: usize = 2;
+/// Maximum number of certificates of one owner that a message may bring. Each combination of them is tried as a path. An issuer has two
+/// while its certificate is renewed.
+const MAX_OF_OWNER: usize = 2;
 
 /// The keys and certificates whose signatures are accepted. A signature says which key it was made with; it is accepted
 /// only if that key is one of these, or has a certificate of one of the authorities.
@@ -105,7 +108,8 @@ impl Trust {
     }
 
     /// Adds a list of revoked certificates. Once there is one, the certificate of a signature and each one between it and an
-    /// authority need a list of their issuer, which must be up to date. Certificates that are trusted by themselves need none.
+    /// authority need a list of their issuer, which must be up to date. Certificates that are trusted by themselves need none, and are
+    /// refused if they are in one. If issuers have several lists, up to 8 orders of them are tried.
     #[must_use]
     pub fn with_revocation_list(mut self, list: RevocationList) -> Self {
         self.revoked.push(list);
@@ -196,7 +200,7 @@ impl Trust {
         if hints.is_empty() {
             match (self.certificates.as_slice(), self.keys.as_slice()) {
                 ([only], []) => {
-                    self.check_validity(only, now)?;
+                    self.check_alone(only, now)?;
                     return Ok((VerifyingKey::Public(only.public_key().clone()), Signer::Certificate(only.clone())));
                 }
                 ([], [(name, key)]) => return Ok((VerifyingKey::Public(key.clone()), Signer::Key(name.clone()))),
@@ -238,9 +242,16 @@ impl Trust {
                 if let Some((name, key)) = self.keys.iter().find(|(_, known)| known == key) {
                     return Ok(Some((key.clone(), Signer::Key(name.clone()))));
                 }
-                if let Some(known) = self.certificates.iter().find(|known| known.public_key() == key) {
-                    self.check_validity(known, now)?;
-                    return Ok(Some((key.clone(), Signer::Certificate(known.clone()))));
+                // A renewed certificate may have the key of the old one.
+                let mut refused = None;
+                for known in self.certificates.iter().filter(|known| known.public_key() == key) {
+                    match self.check_alone(known, now) {
+                        Ok(()) => return Ok(Some((key.clone(), Signer::Certificate(known.clone())))),
+                        Err(error) => refused = refused.or(Some(error)),
+                    }
+                }
+                if let Some(error) = refused {
+                    return Err(error);
                 }
                 Ok(self.is_anyone.then(|| (key.clone(), Signer::Anyone)))
             }
@@ -287,17 +298,17 @@ impl Trust {
     /// Checks that a certificate is trusted. `others` may be between it and an authority.
     fn check(&self, certificate: &Certificate, others: &[Certificate], now: SystemTime) -> Result<(), Error> {
         if self.certificates.contains(certificate) {
-            return self.check_validity(certificate, now);
+            return self.check_alone(certificate, now);
         }
         if self.authorities.contains(certificate) {
-            self.check_validity(certificate, now)?;
+            self.check_alone(certificate, now)?;
             return check_usage(certificate);
         }
-        let untrusted = |problem: webpki::Error| {
-            let problem = described(&problem);
-            let message = format!("the certificate of {} is not trusted: {problem}", shown(certificate));
-            Error::new(ErrorKind::Untrusted, message)
-        };
+        let untrusted = |problem| untrusted(certificate, &problem);
+        if self.authorities.is_empty() {
+            return Err(untrusted(webpki::Error::UnknownIssuer));
+        }
+        check_owners(others)?;
         let anchors: Vec<_> = self
             .authorities
             .iter()
@@ -338,12 +349,29 @@ impl Trust {
         for (issuer, serial) in std::iter::once((end.issuer(), end.serial()))
             .chain(path.intermediate_certificates().map(|one| (one.issuer(), one.serial())))
         {
-            let mut of_issuer = self.revoked.iter().map(RevocationList::list).filter(|list| list.issuer() == issuer);
-            if of_issuer.any(|list| list.find_serial(serial).is_ok_and(|found| found.is_some())) {
+            if self.is_revoked(issuer, serial) {
                 return Err(untrusted(webpki::Error::CertRevoked));
             }
         }
         check_usage(certificate)
+    }
+
+    /// Checks a certificate that is trusted by itself. It needs no list of revoked certificates, but must not be in one.
+    fn check_alone(&self, certificate: &Certificate, now: SystemTime) -> Result<(), Error> {
+        self.check_validity(certificate, now)?;
+        if self.revoked.is_empty() {
+            return Ok(());
+        }
+        let read = EndEntityCert::try_from(certificate.encoded()).map_err(|problem| untrusted(certificate, &problem))?;
+        match self.is_revoked(read.issuer(), read.serial()) {
+            true => Err(untrusted(certificate, &webpki::Error::CertRevoked)),
+            false => Ok(()),
+        }
+    }
+
+    fn is_revoked(&self, issuer: &[u8], serial: &[u8]) -> bool {
+        let mut of_issuer = self.revoked.iter().map(RevocationList::list).filter(|list| list.issuer() == issuer);
+        of_issuer.any(|list| list.find_serial(serial).is_ok_and(|found| found.is_some()))
     }
 
     fn check_validity(&self, certificate: &Certificate, now: SystemTime) -> Result<(), Error> {
@@ -354,6 +382,27 @@ impl Trust {
         };
         Err(Error::new(ErrorKind::Untrusted, format!("the certificate of {} is {problem}", shown(certificate))))
     }
+}
+
+/// Checks that no owner has many of these certificates, which a message brought.
+fn check_owners(certificates: &[Certificate]) -> Result<(), Error> {
+    let is_of_many = |one: &&Certificate| {
+        certificates.iter().filter(|other| other.is_of_owner_of(one)).count() > MAX_OF_OWNER
+    };
+    match certificates.iter().find(is_of_many) {
+        None => Ok(()),
+        Some(one) => {
+            let message =
+                format!("more than {MAX_OF_OWNER} certificates of {}, which is the limit for a signature", shown(one));
+            Err(Error::new(ErrorKind::Limit, message))
+        }
+    }
+}
+
+fn untrusted(certificate: &Certificate, problem: &webpki::Error) -> Error {
+    let problem = described(problem);
+    let message = format!("the certificate of {} is not trusted: {problem}", shown(certificate));
+    Error::new(ErrorKind::Untrusted, message)
 }
 
 /// Checks that a certificate is for signatures of content.

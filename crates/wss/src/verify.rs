@@ -220,7 +220,7 @@ impl Verification<'_> {
     ) -> Result<VerifiedSignature, Error> {
         self.check_algorithm(range, signature)?;
         let (key, signer) = self.key(signature, trust).map_err(|error| error.at(range.start))?;
-        let (verified, unverified) = self.signature_by(range, signature, &key, signer)?;
+        let (verified, unverified) = self.signature_by(range, signature, (&key, signer), |_| false)?;
         match unverified.first() {
             None => Ok(verified),
             Some(offset) => {
@@ -242,18 +242,23 @@ impl Verification<'_> {
     }
 
     /// Verifies a signature whose algorithm is allowed, and that was made with the key of this signer. Returns what it says
-    /// about the parts of the package, too, which is not verified yet.
+    /// about the parts of the package, too, which is not verified yet. `is_known` returns whether a signature of this identity was
+    /// verified before: anybody can write the value of some signatures in another form, which would cause the work of its references again.
     pub(crate) fn signature_by(
         &self,
         range: &Range<usize>,
         signature: &Signature,
-        key: &VerifyingKey<'_>,
-        signer: Signer,
+        (key, signer): (&VerifyingKey<'_>, Signer),
+        is_known: impl FnOnce(&[u8; 32]) -> bool,
     ) -> Result<(VerifiedSignature, Unverified), Error> {
         let signed_info = self.signed_info(signature)?;
         self.check_value(key, signature, &signed_info).map_err(|error| error.at(range.start))?;
-        let (references, unverified) = self.references(range, signature)?;
         let identity = identity(&signed_info, key, &signature.value)?;
+        if is_known(&identity) {
+            let message = "a second <Signature> of the same content with the same key";
+            return Err(Error::new(ErrorKind::Malformed, message).at(range.start));
+        }
+        let (references, unverified) = self.references(range, signature)?;
         let algorithm = signature.algorithm;
         Ok((VerifiedSignature { signer, algorithm, references, range: range.clone(), identity }, unverified))
     }
@@ -327,13 +332,8 @@ impl Verification<'_> {
         signature_range: &Range<usize>,
         signature: &Signature,
     ) -> Result<(Vec<VerifiedReference>, Unverified), Error> {
-        let mut targets = Vec::new();
-        for reference in &signature.references {
-            targets.push(match self.attachment(reference)? {
-                Some(id) => Target::Attachment(id),
-                None => Target::Content(self.resolve(reference, signature_range)?),
-            });
-        }
+        let targets = signature.references.iter().map(|reference| self.target(reference, signature_range));
+        let mut targets = targets.collect::<Result<Vec<_>, _>>()?;
         let resolved = targets.iter_mut().filter_map(|target| match target {
             Target::Content(resolved) => Some(resolved),
             Target::Attachment(_) => None,
@@ -386,8 +386,15 @@ impl Verification<'_> {
         Ok((verified, unverified))
     }
 
+    fn target(&self, reference: &Reference, signature: &Range<usize>) -> Result<Target, Error> {
+        Ok(match self.attachment(reference)? {
+            Some(id) => Target::Attachment(id),
+            None => Target::Content(self.resolve(reference, signature)?),
+        })
+    }
+
     /// Returns the attachment that a reference of a message leads to. `None` if it leads to something else.
-    pub(super) fn attachment(&self, reference: &Reference) -> Result<Option<ContentId>, Error> {
+    fn attachment(&self, reference: &Reference) -> Result<Option<ContentId>, Error> {
         let failed = |kind, message: String| Err(Error::new(kind, message).at(reference.offset));
         let uri = reference.uri.as_deref().unwrap_or_default();
         let is_of_attachment = |transform: &Transform| matches!(transform, Transform::Attachment);
@@ -550,8 +557,7 @@ impl Verification<'_> {
         let mut sink = DigestSink::new(digest, false, false);
         match steps.method {
             None => {
-                left.set(left.get().and_then(|left| left.checked_sub(content.len())));
-                if left.get().is_none() {
+                if sinks::less(left, content.len()).is_none() {
                     let message = format!("content of more than {} bytes, which is the limit", self.limits.content);
                     return Err(Error::new(ErrorKind::Limit, message));
                 }

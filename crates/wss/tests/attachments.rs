@@ -23,7 +23,7 @@ use futures_util::{FutureExt, stream};
 use http_body::Frame;
 use http_body_util::StreamBody;
 
-use common::{Answer, orders};
+use common::{Answer, orders, verify_package};
 
 const CONTENT: &str = "http://docs.oasis-open.org/wss/oasis-wss-SwAProfile-1.1#Attachment-Content-Signature-Transform";
 const ORDER: &str = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><order xmlns='urn:o'>Tea</order></s:Body></s:Envelope>";
@@ -73,7 +73,7 @@ fn received(attached: &[Attached]) -> Attachments {
 }
 
 fn signed_with(security: &OutgoingSecurity, attached: &[Attached]) -> Result<String, Error> {
-    let secured = security.secure_with_attachments(ORDER.as_bytes(), &parts(attached)).now_or_never().unwrap();
+    let secured = security.secure_package(ORDER.as_bytes(), Packaging::Attachments, &parts(attached)).now_or_never().unwrap();
     secured.map(|message| String::from_utf8(message).unwrap())
 }
 
@@ -82,7 +82,7 @@ fn signed(attached: &[Attached]) -> String {
 }
 
 fn verify(policy: &Policy, message: &str, attachments: &mut Attachments) -> Result<VerifiedMessage, Error> {
-    policy.verify_with_attachments(message.as_bytes(), attachments).now_or_never().unwrap()
+    verify_package(policy, message.as_bytes(), Packaging::Attachments, attachments)
 }
 
 /// Returns whether each signed attachment is signed exactly as it is.
@@ -435,7 +435,7 @@ fn documents_that_would_mean_something_else_are_refused() {
 
 fn signed_bytes(content: &[u8], media_type: &str) -> Result<String, Error> {
     let part = Part::new(ContentId::parse("a@b").unwrap(), media_type, content.to_vec().into()).unwrap();
-    let secured = security().secure_with_attachments(ORDER.as_bytes(), &[part]).now_or_never().unwrap();
+    let secured = security().secure_package(ORDER.as_bytes(), Packaging::Attachments, &[part]).now_or_never().unwrap();
     secured.map(|message| String::from_utf8(message).unwrap())
 }
 
@@ -443,7 +443,7 @@ fn signed_bytes(content: &[u8], media_type: &str) -> Result<String, Error> {
 fn names_are_escaped_in_references() {
     let (id, url) = ("a%20b&c\"'\u{fc}", "cid:a%2520b%26c%22%27%C3%BC");
     let named = |id: &str| Part::new(ContentId::parse(id).unwrap(), "image/png", "it".into()).unwrap();
-    let secured = security().secure_with_attachments(ORDER.as_bytes(), &[named(id)]).now_or_never().unwrap();
+    let secured = security().secure_package(ORDER.as_bytes(), Packaging::Attachments, &[named(id)]).now_or_never().unwrap();
     let message = String::from_utf8(secured.unwrap()).unwrap();
     assert!(message.contains(&format!("URI=\"{url}\"")), "{message}");
     let verified = verify(&policy(), &message, &mut Attachments::of(vec![named(id)]).unwrap()).unwrap();
@@ -458,7 +458,7 @@ fn names_are_escaped_in_references() {
 #[test]
 fn streams_are_not_signed() {
     let streamed = || [Part::new(ContentId::parse("a@b").unwrap(), "image/png", bytewise(b"it")).unwrap()];
-    let secured = security().secure_with_attachments(ORDER.as_bytes(), &streamed()).now_or_never().unwrap();
+    let secured = security().secure_package(ORDER.as_bytes(), Packaging::Attachments, &streamed()).now_or_never().unwrap();
     let error = secured.unwrap_err();
     assert!(
         error.kind() == ErrorKind::Unsupported && error.message().contains("\"a@b\" is sent as a stream"),
@@ -466,7 +466,7 @@ fn streams_are_not_signed() {
     );
     let others = security().with_signed([SignedPart::Body]);
     for security in [others, OutgoingSecurity::new().with_timestamp()] {
-        assert!(security.secure_with_attachments(ORDER.as_bytes(), &streamed()).now_or_never().unwrap().is_ok());
+        assert!(security.secure_package(ORDER.as_bytes(), Packaging::Attachments, &streamed()).now_or_never().unwrap().is_ok());
     }
 }
 

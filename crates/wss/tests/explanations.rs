@@ -82,7 +82,7 @@ fn signed_attachments(explained: &Explanation) -> Vec<(&str, &[usize])> {
 #[test]
 fn attachments_are_right_changed_or_missing() {
     let security = signing();
-    let sent = security.secure_with_attachments(ORDER.as_bytes(), &attached(&[PHOTO, NOTE, LIST]));
+    let sent = security.secure_package(ORDER.as_bytes(), Packaging::Attachments, &attached(&[PHOTO, NOTE, LIST]));
     let message = String::from_utf8(sent.now_or_never().unwrap().unwrap()).unwrap();
     let explain = |files: &[File]| received(&message, Packaging::Attachments, files);
 
@@ -139,7 +139,7 @@ fn attachments_are_right_changed_or_missing() {
 fn parts_that_stand_in_the_body_are_in_its_canonical_form() {
     const WITH_PARTS: &str = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><a><xop:Include xmlns:xop='http://www.w3.org/2004/08/xop/include' href='cid:photo@b'/></a><b>then</b><c><xop:Include xmlns:xop='http://www.w3.org/2004/08/xop/include' href='cid:note@b'/></c></s:Body></s:Envelope>";
     let security = signing();
-    let sent = security.secure_mtom(WITH_PARTS.as_bytes(), &attached(&[PHOTO, NOTE, LIST]));
+    let sent = security.secure_package(WITH_PARTS.as_bytes(), Packaging::Mtom, &attached(&[PHOTO, NOTE, LIST]));
     let message = String::from_utf8(sent.now_or_never().unwrap().unwrap()).unwrap();
     let explain = |message: &str, files: &[File]| received(message, Packaging::Mtom, files);
 
@@ -174,7 +174,7 @@ fn unsigned_prefixes_of_attachments_are_named() {
     let list = (LIST.0, LIST.1, TYPED);
     let security = signing();
     let plain = (LIST.0, LIST.1, &b"<list/>"[..]);
-    let sent = security.secure_with_attachments(ORDER.as_bytes(), &attached(&[plain]));
+    let sent = security.secure_package(ORDER.as_bytes(), Packaging::Attachments, &attached(&[plain]));
     let message = String::from_utf8(sent.now_or_never().unwrap().unwrap()).unwrap();
     let explained = received(&message, Packaging::Attachments, &[list]);
     let Ok(signature) = &explained.signatures[0] else { panic!("{explained:?}") };

@@ -15,12 +15,14 @@ use castile_wss::document::{DocumentSigner, DocumentVerifier, Place};
 use castile_wss::message::{
     AssertionPolicy, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
 };
-use castile_wss::{Certificate, ErrorKind, PrivateKey, RevocationList, Secret, Signer, Trust};
+use castile_wss::{Certificate, ErrorKind, PrivateKey, RevocationList, Secret, Signer, Trust, explain};
 use futures_util::FutureExt;
 use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod, KeyPair,
     KeyUsagePurpose, RevokedCertParams, SerialNumber,
 };
+
+use common::key_value;
 
 const ORDER: &str = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body><o:order xmlns:o='urn:o'>Tea</o:order></s:Body></s:Envelope>";
 const DSIG: &str = "http://www.w3.org/2000/09/xmldsig#";
@@ -451,6 +453,127 @@ fn copies_of_a_signature_are_refused() {
         assert_eq!(refused.kind(), ErrorKind::Malformed);
     }
     assert!(policy.verify(signed.as_bytes()).now_or_never().unwrap().is_ok());
+}
+
+/// The value of a signature by ECDSA can be written in several forms. Its content is digested once all the same.
+#[test]
+fn copies_of_a_signature_in_other_forms_are_refused() {
+    let key = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
+    let certificate = CertificateParams::default().self_signed(&key).unwrap();
+    let certificate = Certificate::from_der(certificate.der()).unwrap();
+    let security = OutgoingSecurity::new()
+        .with_timestamp()
+        .with_signature(PrivateKey::from_der(key.serialized_der()).unwrap())
+        .with_certificate(certificate.clone());
+    let signed = secured(&security);
+    let signature = between(&signed, "<ds:Signature ", "</ds:Signature>");
+    let value = between(signature, "<ds:SignatureValue>", "</ds:SignatureValue>");
+    let value = value.split(['<', '>']).nth(2).unwrap();
+    let (r, s) = STANDARD.decode(value).map(|value| (value[..32].to_vec(), value[32..].to_vec())).unwrap();
+    let longer = STANDARD.encode([&[0][..], &r, &[0], &s].concat());
+    let policy = || Policy::signed_by(Trust::new().with_certificate(certificate.clone()));
+    let kind = |message: &str| policy().verify(message.as_bytes()).now_or_never().unwrap().err().map(|one| one.kind());
+    // It is right by itself.
+    assert_eq!(kind(&signed.replace(value, &longer)), None);
+    let copied = signed.replace("</wsse:Security>", &format!("{}</wsse:Security>", signature.replace(value, &longer)));
+    let refused = policy().verify(copied.as_bytes()).now_or_never().unwrap().unwrap_err();
+    assert_eq!(refused.message(), "a second <Signature> of the same content with the same key");
+}
+
+/// Each combination of certificates was tried as a path, a hundred thousand of them, before anybody was known.
+#[test]
+fn many_certificates_of_one_owner_are_refused() {
+    let certificate = |subject: &str, issuer: &str, of_issuer: &KeyPair, key: &KeyPair, is_ca: bool| {
+        let named = |name: &str| {
+            let mut params = CertificateParams::default();
+            params.distinguished_name.push(DnType::CommonName, name);
+            params.is_ca = if is_ca { IsCa::Ca(BasicConstraints::Unconstrained) } else { IsCa::ExplicitNoCa };
+            params
+        };
+        let issuer = named(issuer);
+        let issuer = Issuer::from_params(&issuer, of_issuer);
+        Certificate::from_der(named(subject).signed_by(key, &issuer).unwrap().der()).unwrap()
+    };
+    let key = || KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+    let (signing, authority) = (key(), key());
+    let mut params = CertificateParams::default();
+    params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    let trusted = Certificate::from_der(params.self_signed(&authority).unwrap().der()).unwrap();
+    let refused = |others: Vec<Certificate>, trust: Trust| {
+        let leaf = certificate("leaf", "x", &authority, &signing, false);
+        let signer = DocumentSigner::new(PrivateKey::from_der(signing.serialized_der()).unwrap())
+            .with_certificates([vec![leaf], others].concat());
+        let signed = signer.sign(b"<a/>").now_or_never().unwrap().unwrap();
+        DocumentVerifier::new(trust).verify(&signed).unwrap_err()
+    };
+    let equal = |count: usize| (0..count).map(|_| certificate("x", "x", &authority, &key(), true)).collect::<Vec<_>>();
+    let with_authority = || Trust::new().with_authority(trusted.clone());
+    let searched = refused(equal(2), with_authority());
+    assert_eq!(searched.kind(), ErrorKind::Untrusted, "{searched}");
+    assert_eq!(refused(equal(3), with_authority()).kind(), ErrorKind::Limit);
+    // Without an authority there is nothing to search.
+    let alone = refused(equal(5), Trust::new().with_certificate(trusted.clone()));
+    assert_eq!(alone.kind(), ErrorKind::Untrusted);
+    assert!(alone.message().ends_with("no authority is known that issued it"), "{alone}");
+}
+
+/// A certificate was renewed and has the key of the old one, which has expired.
+#[test]
+fn a_key_may_have_several_certificates() {
+    let key = KeyPair::generate_for(&rcgen::PKCS_ECDSA_P256_SHA256).unwrap();
+    let certificate = |until: i64| {
+        let mut params = CertificateParams::default();
+        params.not_before = time_at(-7_200).into();
+        params.not_after = time_at(until).into();
+        Certificate::from_der(params.self_signed(&key).unwrap().der()).unwrap()
+    };
+    let (old, new) = (certificate(-3_600), certificate(3_600));
+    let signer = DocumentSigner::new(PrivateKey::from_der(key.serialized_der()).unwrap()).with_key_name("name");
+    let signed = String::from_utf8(signer.sign(b"<a/>").now_or_never().unwrap().unwrap()).unwrap();
+    let signed = signed.replace("<ds:KeyName>name</ds:KeyName>", &key_value(&key));
+    let kind = |certificates: &[&Certificate]| {
+        let trust = certificates.iter().fold(Trust::new(), |trust, one| trust.with_certificate((*one).clone()));
+        DocumentVerifier::new(trust).verify(signed.as_bytes()).err().map(|error| error.kind())
+    };
+    assert_eq!(kind(&[&old]), Some(ErrorKind::Untrusted));
+    assert_eq!((kind(&[&old, &new]), kind(&[&new, &old])), (None, None));
+}
+
+/// The signed body was moved into a header block, and another one is in its place. Services refuse that, and explanations said that all is
+/// right.
+#[test]
+fn hidden_content_is_explained() {
+    let message = secured(&ANN.signing().with_certificate(ANN.certificate.clone()));
+    let explained = |message: &str| {
+        let explained = explain(message.as_bytes(), &ANN.trust(), now()).unwrap();
+        explained.signatures[0].as_ref().unwrap().clone()
+    };
+    assert!(explained(&message).is_right());
+    let body = between(&message, "<s:Body", "</s:Body>");
+    let forged = "<s:Body><o:order xmlns:o='urn:o'>Gold</o:order></s:Body>";
+    let hidden = message.replace(body, forged).replace("</s:Header>", &format!("<x><y>{body}</y></x></s:Header>"));
+    let policy = Policy::signed_by(ANN.trust()).with_clock(now);
+    assert_eq!(kind(&policy, &hidden), Some(ErrorKind::Reference));
+    let signature = explained(&hidden);
+    let hidden: Vec<(&str, bool)> = signature
+        .references
+        .iter()
+        .map(|reference| (reference.uri.as_str(), reference.content.as_ref().unwrap().is_hidden))
+        .collect();
+    assert!(!signature.is_right() && signature.value.is_ok(), "{signature:?}");
+    assert!(hidden.iter().all(|(uri, is_hidden)| uri.starts_with("#body") == *is_hidden), "{hidden:?}");
+}
+
+/// A signature by the subject of an assertion may bring the subject's certificate, which nobody has to trust.
+#[test]
+fn the_subject_of_an_assertion_may_bring_a_certificate() {
+    let ann = ANN.signing().with_certificate(ANN.certificate.clone()).with_signed([Part::Body, Part::Timestamp]);
+    let message = secured(&ann.with_assertion(assertion("_a1", "")));
+    assert_eq!(kind(&Policy::asserted_by(issued()).with_clock(now), &message), None);
+    let explained = explain(message.as_bytes(), &STS.trust(), now()).unwrap();
+    let signers: Vec<_> = explained.signatures.iter().map(|one| one.as_ref().unwrap().signer.as_ref()).collect();
+    let issuer = Signer::Certificate(STS.certificate.clone());
+    assert_eq!(signers, [Ok(&issuer), Ok(&Signer::Subject("_a1".to_owned()))]);
 }
 
 /// All signatures share the limit of content, and short tags count as more than they are long.

@@ -1,6 +1,8 @@
 //! Signed messages with MTOM: what is signed is the message with the text of its parts.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -22,6 +24,8 @@ use castile_wss::{Error, ErrorKind, Limits, Secret, Trust};
 use futures_util::{FutureExt, stream};
 use http_body::Frame;
 use http_body_util::StreamBody;
+
+use common::verify_package;
 
 /// A message, in which `[name]` stands for a part.
 const ORDER: &str = "<s:Envelope xmlns:s='http://schemas.xmlsoap.org/soap/envelope/'><s:Body xml:lang='en'><order xmlns='urn:o'><a>[one]</a> <!-- --><b c='&quot;'>[two]</b>&lt;</order></s:Body></s:Envelope>";
@@ -86,7 +90,7 @@ fn inline(order: &str, attached: &[Attached<'_>]) -> String {
 }
 
 fn signed_with(security: &OutgoingSecurity, message: &str, attached: &[Attached<'_>]) -> Result<String, Error> {
-    let secured = security.secure_mtom(message.as_bytes(), &parts(attached)).now_or_never().unwrap();
+    let secured = security.secure_package(message.as_bytes(), Packaging::Mtom, &parts(attached)).now_or_never().unwrap();
     secured.map(|message| String::from_utf8(message).unwrap())
 }
 
@@ -95,7 +99,7 @@ fn signed() -> String {
 }
 
 fn verify(policy: &Policy, message: &str, attachments: &mut Attachments) -> Result<VerifiedMessage, Error> {
-    policy.verify_mtom(message.as_bytes(), attachments).now_or_never().unwrap()
+    verify_package(policy, message.as_bytes(), Packaging::Mtom, attachments)
 }
 
 #[track_caller]
@@ -159,7 +163,7 @@ fn what_is_signed_is_the_message_with_the_text_of_its_parts() {
     assert!(policy().verify(&unchanged).now_or_never().unwrap().is_ok());
     let unchanged = String::from_utf8(unchanged).unwrap();
     refused(verify(&policy(), &unchanged, &mut attachments(&attached)), ErrorKind::Digest, "or a part in it");
-    let swa = policy().verify_with_attachments(message.as_bytes(), &mut attachments(&attached)).now_or_never().unwrap();
+    let swa = verify_package(&policy(), message.as_bytes(), Packaging::Attachments, &mut attachments(&attached));
     refused(swa, ErrorKind::Digest, "");
 }
 
@@ -358,7 +362,7 @@ fn parts_that_are_sent_are_there() {
     refused(signed_with(&security(), &mtom(ORDER), &[ONE]), Reference, "no part is what <Include> with \"two\" means");
     let streamed = Content::stream(StreamBody::new(stream::iter([Ok::<_, std::io::Error>(Frame::data(Bytes::new()))])));
     let parts = [Part::new(id("one"), "image/png", streamed).unwrap(), parts(&[TWO]).remove(0)];
-    let secured = security().secure_mtom(mtom(ORDER).as_bytes(), &parts).now_or_never().unwrap();
+    let secured = security().secure_package(mtom(ORDER).as_bytes(), Packaging::Mtom, &parts).now_or_never().unwrap();
     refused(secured, Unsupported, "\"one\" is sent as a stream");
 }
 

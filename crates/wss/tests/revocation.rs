@@ -1,6 +1,8 @@
 //! Certificates that an authority has revoked, or that are not for signatures.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod common;
+
 use std::time::{Duration, SystemTime};
 
 use castile_wss::document::{DocumentSigner, DocumentVerifier};
@@ -10,6 +12,8 @@ use rcgen::{
     BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod, KeyPair,
     KeyUsagePurpose, RevokedCertParams, SerialNumber,
 };
+
+use common::key_value;
 
 struct Authority {
     certificate: Certificate,
@@ -88,6 +92,38 @@ fn revoked_certificates_are_refused() {
     let forged = Authority::new("authority").list(&[7], later);
     let forged = problem(&good, &trust.with_revocation_list(forged)).unwrap();
     assert!(!forged.ends_with("is revoked"), "{forged}");
+}
+
+/// A certificate that is trusted by itself needs no list, and is refused if it is in one.
+#[test]
+fn revoked_certificates_are_refused_that_are_trusted_by_themselves() {
+    let authority = Authority::new("authority");
+    let later = SystemTime::now() + Duration::from_secs(3_600);
+    let lists = [authority.list(&[9], later), authority.list(&[7], later)];
+    let revoked = |trust: Trust| lists.iter().fold(trust, |trust, list| trust.with_revocation_list(list.clone()));
+    for (serial, is_revoked) in [(7, true), (8, false), (9, true)] {
+        let key = KeyPair::generate_for(&rcgen::PKCS_ED25519).unwrap();
+        let mut params = CertificateParams::default();
+        params.serial_number = Some(SerialNumber::from(serial));
+        let certificate = params.signed_by(&key, &authority.issuer).unwrap();
+        let certificate = Certificate::from_der(certificate.der()).unwrap();
+        let signer = DocumentSigner::new(PrivateKey::from_der(key.serialized_der()).unwrap());
+        let trust = Trust::new().with_certificate(certificate.clone());
+        // With the certificate, with its key only, and with nothing about the key.
+        let forms = [
+            signer.clone().with_certificates(vec![certificate.clone()]),
+            signer.clone().with_key_name("name"),
+            signer.clone(),
+        ];
+        for signer in forms {
+            let signed = signer.sign(b"<order/>").now_or_never().unwrap().unwrap();
+            let signed = String::from_utf8(signed).unwrap();
+            let signed = signed.replace("<ds:KeyName>name</ds:KeyName>", &key_value(&key));
+            assert_eq!(problem(signed.as_bytes(), &trust), None, "{signed}");
+            let problem = problem(signed.as_bytes(), &revoked(trust.clone()));
+            assert_eq!(problem.is_some_and(|problem| problem.ends_with("is revoked")), is_revoked, "{signed}");
+        }
+    }
 }
 
 /// Regression test: lists were accepted in some of their orders only. An authority and the one that it issued have changed their keys, and

@@ -21,9 +21,6 @@ use crate::package::at_once;
 use crate::{login, quantity};
 use values::{Offset, algorithm, offset, part};
 
-/// How old a received message may be, unless an option says otherwise.
-pub(super) const USUAL_AGE: Duration = Duration::from_secs(300);
-
 /// What is added to messages that are sent. Secrets are in files or typed at a prompt, because other users of the machine can see command
 /// lines.
 #[derive(Debug, clap::Args)]
@@ -322,7 +319,7 @@ impl Outgoing {
         users: &Users,
         peer: &Peer,
     ) -> anyhow::Result<Option<Policy>> {
-        let policy = requests.policy_with(users, peer)?;
+        let policy = requests.policy(Some(users), peer)?;
         peer.expect_use(self.is_given(), policy.is_some())?;
         Ok(policy)
     }
@@ -345,7 +342,7 @@ impl Peer {
     fn allowed(&self, policy: Policy, time: Option<SystemTime>) -> Policy {
         let mut policy = policy;
         if let Some(skew) = self.wss_skew {
-            policy = policy.with_clock_skew(skew).with_max_age(skew.max(USUAL_AGE));
+            policy = policy.with_clock_skew(skew).with_max_age(skew.max(Policy::DEFAULT_MAX_AGE));
         }
         if self.wss_legacy {
             policy = policy.with_algorithms(Algorithms::default().with_legacy());
@@ -370,7 +367,7 @@ impl Answers {
     /// Returns what answers must have, if anything.
     fn policy(&self, peer: &Peer) -> anyhow::Result<Option<Policy>> {
         match (self.wss_answer, self.incoming.is_given()) {
-            (None, _) | (Some(AnswerSecurity::Signed), true) => self.incoming.policy(peer),
+            (None, _) | (Some(AnswerSecurity::Signed), true) => self.incoming.policy(None, peer),
             (Some(AnswerSecurity::Signed), false) => {
                 bail!("found --wss-answer signed, expected --wss-trust, --wss-ca or --wss-issuer, too")
             }
@@ -411,13 +408,8 @@ impl Incoming {
     }
 
     /// Returns what received messages must have, if any option is given.
-    fn policy(&self, peer: &Peer) -> anyhow::Result<Option<Policy>> {
-        Ok(self.required()?.map(|policy| peer.allowed(policy, None)))
-    }
-
-    /// Returns what received messages must have, passwords included, if any option is given.
-    fn policy_with(&self, users: &Users, peer: &Peer) -> anyhow::Result<Option<Policy>> {
-        Ok(self.required_with(users)?.map(|policy| peer.allowed(policy, None)))
+    fn policy(&self, users: Option<&Users>, peer: &Peer) -> anyhow::Result<Option<Policy>> {
+        Ok(self.required(users)?.map(|policy| peer.allowed(policy, None)))
     }
 
     /// Returns what messages in files must have, at a time, if any option is given. Files may be read again.
@@ -427,25 +419,23 @@ impl Incoming {
         peer: &Peer,
         time: Option<SystemTime>,
     ) -> anyhow::Result<Option<Policy>> {
-        let policy = self.required_with(users)?.map(unremembered);
+        let policy = self.required(Some(users))?.map(unremembered);
         peer.expect_use(false, policy.is_some())?;
         Ok(policy.map(|policy| peer.allowed(policy, time)))
     }
 
-    fn required_with(&self, users: &Users) -> anyhow::Result<Option<Policy>> {
-        let policy = self.required()?;
-        let Some(path) = &users.wss_users else { return Ok(policy) };
+    fn required(&self, users: Option<&Users>) -> anyhow::Result<Option<Policy>> {
+        let signed = self.is_given().then(|| self.signed()).transpose()?;
+        let Some(path) = users.and_then(|users| users.wss_users.as_ref()) else { return Ok(signed) };
         let passwords = passwords(path)?;
-        Ok(Some(match policy {
+        Ok(Some(match signed {
             Some(policy) => policy.with_passwords(passwords),
             None => Policy::authenticated_by(passwords),
         }))
     }
 
-    fn required(&self) -> anyhow::Result<Option<Policy>> {
-        if !self.is_given() {
-            return Ok(None);
-        }
+    /// Returns whose signatures and assertions received messages must have.
+    fn signed(&self) -> anyhow::Result<Policy> {
         let mut trust = Trust::new();
         for path in &self.wss_trust {
             trust = certificates(path)?.into_iter().fold(trust, Trust::with_certificate);
@@ -453,7 +443,7 @@ impl Incoming {
         for path in &self.wss_ca {
             trust = certificates(path)?.into_iter().fold(trust, Trust::with_authority);
         }
-        Ok(Some(match (self.has_trust(), self.wss_issuer.is_empty()) {
+        Ok(match (self.has_trust(), self.wss_issuer.is_empty()) {
             (_, true) => Policy::signed_by(trust),
             (false, false) => Policy::asserted_by(self.assertions()?),
             // Those who are trusted to sign may vouch for others.
@@ -461,7 +451,7 @@ impl Incoming {
                 let assertions = self.assertions()?.with_sender_vouches(trust.clone());
                 Policy::signed_by(trust).with_assertions(assertions)
             }
-        }))
+        })
     }
 }
 
@@ -480,7 +470,7 @@ impl ReplayCache for Unremembered {
     }
 }
 
-/// Verifies a message, whose package is in memory, by a policy that asks nobody else: no passwords are checked.
+/// Verifies a message, whose package is in memory, by a policy whose passwords are in memory.
 pub(crate) fn verify(policy: &Policy, message: &mut Received) -> Result<(), castile_wss::Error> {
     at_once(policy.verify_received(message)).map(drop)
 }

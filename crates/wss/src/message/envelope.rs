@@ -120,12 +120,6 @@ impl<'t> Envelope<'t> {
         }
     }
 
-    /// Returns whether an element is the body or inside it, the header, or one of its blocks.
-    pub(crate) fn is_part(&self, range: &Range<usize>) -> bool {
-        let is_inside = self.body.start <= range.start && range.end <= self.body.end;
-        is_inside || self.header.as_ref() == Some(range) || self.blocks.iter().any(|block| block.range == *range)
-    }
-
     /// Returns the block of WS-Security for a role.
     ///
     /// # Errors

@@ -156,12 +156,10 @@ impl SecurityHeader {
         }
     }
 
-    /// Returns whether a child of the block, or a token in it, has this byte range.
-    pub(super) fn has(&self, range: &Range<usize>) -> bool {
-        let mut assertions = self.assertions.iter();
-        self.children.contains(range)
-            || self.embedded.iter().any(|(_, token)| token == range)
-            || assertions.any(|received| received.assertion.range == *range)
+    /// Returns the byte ranges of the children of the block, and of the tokens in it.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = &Range<usize>> {
+        let assertions = self.assertions.iter().map(|received| &received.assertion.range);
+        self.children.iter().chain(self.embedded.iter().map(|(_, token)| token)).chain(assertions)
     }
 
     /// Replaces the references to tokens of the message, in the signatures, by the certificates of the tokens, or by the keys that

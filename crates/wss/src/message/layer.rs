@@ -21,8 +21,8 @@ use crate::{Error, ErrorKind};
 /// extensions. If there are several layers, for several roles, it is that of the innermost one, which leads to the
 /// [others](super::VerifiedMessage::outer).
 ///
-/// Every request that doesn't fulfil the policy gets the same fault, so that its sender learns nothing. The reason is passed
-/// to an observer. If memory is too short to verify a request, or memory or disk space for the attachments of somebody who is trusted,
+/// Every request that doesn't fulfil the policy gets the same fault, so that its sender learns nothing. The fault is sent on the connection,
+/// whatever address WS-Addressing has. The reason is passed to an observer. If memory is too short to verify a request, or memory or disk space for the attachments of somebody who is trusted,
 /// the answer is that of any exhausted server: HTTP sends status 503.
 ///
 /// Attachments whose signatures are verified are stored before the handler is called, which then reads them from there. With
@@ -97,7 +97,12 @@ impl SecurityLayer {
         // little memory.
         match error.kind() {
             ErrorKind::Exhausted => ReplyMessage::exhausted(request.version),
-            _ => request.refuse(options, &refusal(request.version)).await,
+            _ => {
+                // Strangers don't choose where an answer goes.
+                let mut options = options.clone();
+                options.addressing.replies = None;
+                request.refuse(&options, &refusal(request.version)).await
+            }
         }
     }
 

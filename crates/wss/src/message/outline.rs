@@ -9,6 +9,7 @@ use castile_xml::{Reader, Token};
 use super::envelope::{Block, Envelope};
 use super::fault::code_prefix;
 use super::header::SecurityHeader;
+use super::signed::Places;
 use crate::explain::{ExplainedAssertion, ExplainedSecurity};
 use crate::included::Includes;
 use crate::index::Index;
@@ -34,6 +35,8 @@ pub(crate) struct Outline {
 /// A `Security`.
 pub(crate) struct SecurityOutline {
     pub(crate) explained: ExplainedSecurity,
+    /// Where its signatures may lead. `None` if it can't be read.
+    pub(crate) places: Option<Places>,
     /// The signatures, also those in assertions.
     pub(crate) signatures: Vec<OutlinedSignature>,
     pub(crate) tokens: Tokens,
@@ -60,7 +63,7 @@ impl Outline {
         parts.extend(others.map(|block| (block.local.clone(), block.range.clone())));
         let mut security: Vec<SecurityOutline> = Vec::new();
         for block in envelope.blocks.iter().filter(is_security) {
-            let mut outline = SecurityOutline::of(text, block, &index, &mut parts, limits);
+            let mut outline = SecurityOutline::of(text, (&envelope, block), &index, &mut parts, limits);
             let is_other = |role: &&str| !envelope.version.is_role_of_recipient(role);
             if let Err(error) = envelope.security(WSSE, block.role.as_deref().filter(is_other))
                 && error.offset() == Some(block.range.start)
@@ -78,7 +81,7 @@ impl SecurityOutline {
     /// Reads a block. Adds its children to `parts`.
     fn of(
         text: &str,
-        block: &Block,
+        (envelope, block): (&Envelope<'_>, &Block),
         index: &Index,
         parts: &mut Vec<(String, Range<usize>)>,
         limits: Limits,
@@ -91,8 +94,9 @@ impl SecurityOutline {
             assertions: Vec::new(),
             problem: None,
         };
-        let mut outline = SecurityOutline { explained, signatures: Vec::new(), tokens: Tokens::default() };
-        let SecurityOutline { explained, signatures, tokens } = &mut outline;
+        let mut outline =
+            SecurityOutline { explained, places: None, signatures: Vec::new(), tokens: Tokens::default() };
+        let SecurityOutline { explained, places, signatures, tokens } = &mut outline;
         let mut header = match SecurityHeader::read(text, block, limits) {
             Ok(header) => header,
             Err(error) => {
@@ -100,6 +104,7 @@ impl SecurityOutline {
                 return outline;
             }
         };
+        *places = Some(Places::of(envelope, &header));
         explained.times = header.timestamp.as_ref().map(|timestamp| (timestamp.created, timestamp.expires));
         match header.resolve_tokens(index) {
             Ok(found) => *tokens = found,

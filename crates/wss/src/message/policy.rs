@@ -6,9 +6,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
-use castile_mime::{Attachments, Packaging};
 use castile_soap::Received;
-use castile_xml::Charset;
 
 use super::assertions::AssertionPolicy;
 use super::part::Part;
@@ -44,6 +42,11 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// How old a message may be by default: 300 s.
+    pub const DEFAULT_MAX_AGE: Duration = Duration::from_secs(300);
+    /// How far in the future a message may have been made by default: 60 s.
+    pub const DEFAULT_CLOCK_SKEW: Duration = Duration::from_secs(60);
+
     fn new() -> Self {
         Policy {
             trust: None,
@@ -52,8 +55,8 @@ impl Policy {
             assertions: None,
             needs_security: true,
             needs_timestamp: false,
-            max_age: Duration::from_secs(300),
-            clock_skew: Duration::from_secs(60),
+            max_age: Policy::DEFAULT_MAX_AGE,
+            clock_skew: Policy::DEFAULT_CLOCK_SKEW,
             replays: Some(Arc::new(ReplayMemory::default())),
             role: None,
             allows_unsigned_prefixes: false,
@@ -128,14 +131,16 @@ impl Policy {
         Policy { needs_timestamp: false, ..self }
     }
 
-    /// Sets how old a message may be, according to the time that it states. The default is 300 s.
+    /// Sets how old a message may be, according to the time that it states. The default is
+    /// [`DEFAULT_MAX_AGE`](Self::DEFAULT_MAX_AGE).
     #[must_use]
     pub fn with_max_age(self, max_age: Duration) -> Self {
         Policy { max_age, ..self }
     }
 
-    /// Sets how far in the future a message may have been made, according to the time that it states. The default is 60 s. An
-    /// assertion is also accepted this long before its validity begins and after it ends.
+    /// Sets how far in the future a message may have been made, according to the time that it states. The default is
+    /// [`DEFAULT_CLOCK_SKEW`](Self::DEFAULT_CLOCK_SKEW). An assertion is also accepted this long before its validity begins and after it
+    /// ends.
     #[must_use]
     pub fn with_clock_skew(self, clock_skew: Duration) -> Self {
         Policy { clock_skew, ..self }
@@ -209,56 +214,29 @@ impl Policy {
     /// The message doesn't fulfil the policy, or its signatures cover attachments. Don't tell its sender why: that helps those who
     /// attack more than others.
     pub async fn verify(&self, message: &[u8]) -> Result<VerifiedMessage, Error> {
-        self.verify_in(message, None).await
-    }
-
-    /// Verifies a message in the encoding of its media type, which takes precedence over the one that it declares (RFC 7303 §3).
-    ///
-    /// # Errors
-    /// The message doesn't fulfil the policy.
-    pub async fn verify_in(&self, message: &[u8], charset: Option<Charset>) -> Result<VerifiedMessage, Error> {
-        let checked = self.check(message, charset, None, None)?;
+        let checked = self.check(message, None, None, None)?;
         self.finish(checked, None, None).await
     }
 
-    /// Verifies a message with its attachments. They are [stored](Attachments::spool) if a signature covers one of them, or if all
-    /// must be signed, unless they are [streamed](Self::with_streamed_attachments), but not before the signature value is known to be right. The content of an attachment that is XML is in
-    /// memory while its digest is computed.
+    /// Verifies a received message with its attachments, however it is packaged, in the encoding of its media type, which takes precedence
+    /// over the one that it declares (RFC 7303 §3).
+    ///
+    /// Attachments are [stored](castile_mime::Attachments::spool) if a signature covers one of them, or if all must be signed, unless they
+    /// are [streamed](Self::with_streamed_attachments), but not before the signature value is known to be right. The content of an attachment
+    /// that is XML is in memory while its digest is computed.
+    ///
+    /// What is signed of a message with MTOM is the base64 text of the parts in place of the elements `xop:Include`. Each of these must be in
+    /// the body, and the only content of its element. If a signature covers one, all of them are
+    /// [required](Received::required_includes) to be read as binary values.
     ///
     /// # Errors
     /// The message doesn't fulfil the policy, or its attachments can't be read or stored. Don't tell its sender why: that helps
     /// those who attack more than others.
-    pub async fn verify_with_attachments(
-        &self,
-        message: &[u8],
-        attachments: &mut Attachments,
-    ) -> Result<VerifiedMessage, Error> {
-        let checked = self.check(message, None, Some(Packaging::Attachments), None)?;
-        self.finish(checked, Some(attachments), None).await
-    }
-
-    /// Verifies a message with MTOM, and its attachments, as [`verify_with_attachments`](Self::verify_with_attachments) does. What is
-    /// signed is the message with the base64 text of the parts in place of the elements `xop:Include`. Each of these must be in the body,
-    /// and the only content of its element. Read the message only if all of them are read as binary values:
-    /// [`RequestMessage::require_included`](castile_soap::RequestMessage::require_included).
-    ///
-    /// # Errors
-    /// Those of [`verify_with_attachments`](Self::verify_with_attachments).
-    pub async fn verify_mtom(&self, message: &[u8], attachments: &mut Attachments) -> Result<VerifiedMessage, Error> {
-        let checked = self.check(message, None, Some(Packaging::Mtom), None)?;
-        self.finish(checked, Some(attachments), None).await
-    }
-
-    /// Verifies a received message with its attachments, however it is packaged, in the encoding of its media type. If a signature covers
-    /// an `xop:Include`, all of them are [required](Received::required_includes) to be read as binary values.
-    ///
-    /// # Errors
-    /// Those of [`verify_with_attachments`](Self::verify_with_attachments).
     pub async fn verify_received(&self, received: &mut Received) -> Result<VerifiedMessage, Error> {
         let Received { message, charset, packaging, attachments, required_includes, processed, .. } = received;
         let checked = self.check(message, *charset, *packaging, None)?;
         let verified = self.finish(checked, Some(attachments), None).await?;
-        *required_includes = verified.included().to_vec();
+        required_includes.extend(verified.included());
         processed.extend(verified.block());
         Ok(verified)
     }

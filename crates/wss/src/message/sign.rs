@@ -203,35 +203,24 @@ impl OutgoingSecurity {
         Ok(self.secured(message, None, SentParts::default(), None).await?.message.into_bytes())
     }
 
-    /// Returns a message in UTF-8 with what is to be added. The signature also covers the content of `parts`, which are sent with the
-    /// message, unless [`Part::Attachments`] is not among the [signed parts](Self::with_signed). Line ends of a text, and the spelling
-    /// of XML, may change on the way, according to the media type of a part (SwA Profile 1.1.1 §5.4.2).
+    /// Returns the message of a package in UTF-8 with what is to be added. The signature also covers the content of `parts`, which are sent
+    /// with the message, unless [`Part::Attachments`] is not among the [signed parts](Self::with_signed). Line ends of a text, and the
+    /// spelling of XML, may change on the way, according to the media type of a part (SwA Profile 1.1.1 §5.4.2).
+    ///
+    /// In MTOM, what is signed has the base64 text of the parts in place of the elements `xop:Include`. Parts for which none of them in the
+    /// signed body stands are signed as attachments.
     ///
     /// # Errors
     /// A part that is to be signed is a stream. It has the media type of XML and is not well-formed, has a document type declaration,
-    /// or has values with prefixes whose declarations would not be signed. The errors of [`secure`](Self::secure).
-    pub fn secure_with_attachments<'a>(
+    /// or has values with prefixes whose declarations would not be signed. In MTOM, an `xop:Include` is outside the body, is not the only
+    /// content of its element, or stands for a stream or for no part. The errors of [`secure`](Self::secure).
+    pub fn secure_package<'a>(
         &'a self,
         message: &'a [u8],
+        packaging: Packaging,
         parts: &[castile_mime::Part],
     ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send + use<'a> {
-        let parts = SentParts::of(Some(Packaging::Attachments), parts);
-        async move { Ok(self.secured(message, None, parts, None).await?.message.into_bytes()) }
-    }
-
-    /// Returns a message with MTOM, with what is to be added. What is signed has the base64 text of the parts in place of the elements
-    /// `xop:Include`. Parts for which none of them in the signed body stands are signed as
-    /// [attachments](Self::secure_with_attachments).
-    ///
-    /// # Errors
-    /// An `xop:Include` is outside the body, is not the only content of its element, or stands for a stream or for no part. The errors
-    /// of [`secure_with_attachments`](Self::secure_with_attachments).
-    pub fn secure_mtom<'a>(
-        &'a self,
-        message: &'a [u8],
-        parts: &[castile_mime::Part],
-    ) -> impl Future<Output = Result<Vec<u8>, Error>> + Send + use<'a> {
-        let parts = SentParts::of(Some(Packaging::Mtom), parts);
+        let parts = SentParts::of(Some(packaging), parts);
         async move { Ok(self.secured(message, None, parts, None).await?.message.into_bytes()) }
     }
 

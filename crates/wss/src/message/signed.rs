@@ -49,16 +49,19 @@ pub(super) struct SignatureKey<'t> {
 }
 
 impl<'t> Signers<'t> {
-    /// Verifies a signature of a message.
+    /// Verifies a signature of a message. `others` are those before it.
     pub(super) fn verify(
         &self,
         (signature, range): &'t (Signature, Range<usize>),
+        others: &[MessageSignature<'_>],
         header: &SecurityHeader,
         verification: &Verification<'_>,
     ) -> Result<MessageSignature<'t>, Error> {
         verification.check_algorithm(range, signature)?;
         let key = self.key(signature, header, verification).map_err(|error| error.at(range.start))?;
-        let (signature, unverified) = verification.signature_by(range, signature, &key.key, key.signer.clone())?;
+        let is_known = |identity: &_| others.iter().any(|other| other.signature.identity() == *identity);
+        let by = (&key.key, key.signer.clone());
+        let (signature, unverified) = verification.signature_by(range, signature, by, is_known)?;
         Ok(MessageSignature { signature, unverified, key })
     }
 
@@ -177,16 +180,34 @@ pub(super) fn attachment_parts<'s>(signatures: &'s [MessageSignature<'_>]) -> im
     })
 }
 
+/// Where those who read a message look.
+pub(crate) struct Places {
+    body: Range<usize>,
+    /// The header, its blocks, and what is in the block of WS-Security.
+    elements: Vec<Range<usize>>,
+}
+
+impl Places {
+    pub(crate) fn of(envelope: &Envelope<'_>, header: &SecurityHeader) -> Self {
+        let blocks = envelope.blocks.iter().map(|block| &block.range);
+        let elements = envelope.header.iter().chain(blocks).chain(header.ranges());
+        Places { body: envelope.body.clone(), elements: elements.cloned().collect() }
+    }
+
+    /// Returns whether an element is the body or inside it, the header, one of its blocks, or a child of the block of WS-Security or a token
+    /// in it.
+    pub(crate) fn has(&self, range: &Range<usize>) -> bool {
+        let is_inside = self.body.start <= range.start && range.end <= self.body.end;
+        is_inside || self.elements.contains(range)
+    }
+}
+
 /// Checks that nothing is signed elsewhere: it would be hidden from those who read the message, a signed header block for
 /// example.
-pub(super) fn check_places(
-    envelope: &Envelope<'_>,
-    header: &SecurityHeader,
-    signatures: &[MessageSignature<'_>],
-) -> Result<(), Error> {
+pub(super) fn check_places(places: &Places, signatures: &[MessageSignature<'_>]) -> Result<(), Error> {
     for reference in signatures.iter().flat_map(|one| &one.signature.references) {
         let VerifiedContent::Element { range, .. } = &reference.content else { continue };
-        if !envelope.is_part(range) && !header.has(range) {
+        if !places.has(range) {
             let message = format!("the reference \"{}\" leads to no part of the message", excerpt(&reference.uri, 60));
             return Err(Error::new(ErrorKind::Reference, message).at(range.start));
         }

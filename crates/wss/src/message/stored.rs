@@ -59,6 +59,7 @@ impl<'a> StoredParts<'a> {
                     place,
                     canonical,
                     computed,
+                    is_hidden: false,
                     is_indented: false,
                     unsigned_prefix,
                     included: Vec::new(),
@@ -67,7 +68,7 @@ impl<'a> StoredParts<'a> {
             OpenContent::Included { place, start, parts, unsigned_prefix } => {
                 let mut text = start;
                 let mut included = Vec::new();
-                for (id, behind) in parts {
+                for (id, after) in parts {
                     let mut content = Vec::new();
                     let see = |data: &[u8]| {
                         *canonical =
@@ -84,7 +85,7 @@ impl<'a> StoredParts<'a> {
                         return Err(missing(&id));
                     }
                     STANDARD.encode_string(&content, &mut text);
-                    text.push_str(&behind);
+                    text.push_str(&after);
                     included.push(id);
                 }
                 let mut digest = crypto::digest(algorithm)?;
@@ -93,7 +94,15 @@ impl<'a> StoredParts<'a> {
                 included.dedup();
                 let computed = digest.finish();
                 let canonical = Some(text.into());
-                Ok(ExplainedContent { place, canonical, computed, is_indented: false, unsigned_prefix, included })
+                Ok(ExplainedContent {
+                    place,
+                    canonical,
+                    computed,
+                    is_hidden: false,
+                    is_indented: false,
+                    unsigned_prefix,
+                    included,
+                })
             }
         }
     }

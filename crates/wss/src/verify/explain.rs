@@ -9,7 +9,7 @@ use super::{DigestSink, Resolved, Target, Verification, VerifiedContent};
 use crate::explain::{ExplainedContent, ExplainedKey, ExplainedReference, ExplainedSignature, without_space};
 use crate::included::PartsInside;
 use crate::key::PublicKey;
-use crate::signature::{Reference, Signature};
+use crate::signature::Signature;
 use crate::trust::{Trust, VerifyingKey};
 use crate::{Error, ErrorKind};
 
@@ -87,13 +87,6 @@ impl Verification<'_> {
         (explained, open)
     }
 
-    fn target(&self, reference: &Reference, range: &Range<usize>) -> Result<Target, Error> {
-        Ok(match self.attachment(reference)? {
-            Some(id) => Target::Attachment(id),
-            None => Target::Content(self.resolve(reference, range)?),
-        })
-    }
-
     /// All content is digested in one pass over the document, as when a signature is verified.
     fn explain_references(
         &self,
@@ -147,8 +140,8 @@ impl Verification<'_> {
         if let (false, Some(PartsInside { includes, .. }), Some(text)) = (gaps.is_empty(), &self.parts, &mut canonical)
         {
             let parts = includes.parts(gaps)?;
-            let behind: usize = parts.iter().map(|(_, text)| text.len()).sum();
-            text.truncate(text.len().saturating_sub(behind));
+            let after: usize = parts.iter().map(|(_, text)| text.len()).sum();
+            text.truncate(text.len().saturating_sub(after));
             let start = String::from_utf8_lossy(text).into_owned();
             return Ok(Content::Open(OpenContent::Included { place, start, parts, unsigned_prefix }));
         }
@@ -157,6 +150,7 @@ impl Verification<'_> {
             place,
             canonical: canonical.map(Bytes::from),
             computed,
+            is_hidden: false,
             is_indented: false,
             unsigned_prefix,
             included: Vec::new(),

@@ -29,7 +29,7 @@ impl Sink for &mut SignedInfo {
     }
 }
 
-/// Counts what all sinks of a signature receive.
+/// Counts what all sinks of all signatures receive.
 pub(super) struct Limited<'s> {
     pub(super) sink: &'s mut DigestSink,
     /// How many bytes may still come. `None` if there were more.
@@ -76,8 +76,10 @@ impl Sink for Limited<'_> {
     }
 }
 
-fn less(left: &Cell<Option<usize>>, bytes: usize) {
+/// Subtracts bytes from those that may still come, and returns the rest. `None` if there were more.
+pub(super) fn less(left: &Cell<Option<usize>>, bytes: usize) -> Option<usize> {
     left.set(left.get().and_then(|left| left.checked_sub(bytes)));
+    left.get()
 }
 
 /// Receives canonical text.

@@ -4,13 +4,42 @@
 
 use std::sync::{Arc, Mutex};
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
 use castile_databinding::schema::Element;
+use castile_mime::{Attachments, Packaging};
 use castile_soap::addressing::Replies;
 use castile_soap::{
-    Description, Dispatch, Fault, NoDetail, Operation, Payload, Pending, ReplyMessage, Request, Response, Root, Service,
+    Description, Dispatch, Fault, NoDetail, Operation, Payload, Pending, Received, ReplyMessage, Request, Response, Root,
+    Service,
 };
+use castile_wss::Error;
+use castile_wss::message::{Policy, VerifiedMessage};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
+use rcgen::{KeyPair, PublicKeyData};
+
+/// Describes a key by its value (XML Signature 1.1 §4.5.9).
+pub fn key_value(key: &KeyPair) -> String {
+    let value = STANDARD.encode(key.subject_public_key_info());
+    format!("<d:DEREncodedKeyValue xmlns:d='http://www.w3.org/2009/xmldsig11#'>{value}</d:DEREncodedKeyValue>")
+}
+
+/// Verifies a message of a package.
+pub fn verify_package(
+    policy: &Policy,
+    message: impl AsRef<[u8]>,
+    packaging: Packaging,
+    attachments: &mut Attachments,
+) -> Result<VerifiedMessage, Error> {
+    let mut received = Received::from(Bytes::copy_from_slice(message.as_ref()));
+    received.packaging = Some(packaging);
+    received.attachments = std::mem::replace(attachments, Attachments::none());
+    let verified = policy.verify_received(&mut received).now_or_never().unwrap();
+    *attachments = received.attachments;
+    verified
+}
 
 const ORDER: Root = Root::new(Element::new("urn:o", "order", 1), "<order xmlns=\"urn:o\">", "</order>");
 

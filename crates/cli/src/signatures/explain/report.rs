@@ -199,6 +199,8 @@ pub(super) struct Reference {
     pub(super) algorithm: String,
     pub(super) weak: bool,
     pub(super) right: bool,
+    /// Whether it leads to a place of the message where nobody looks.
+    pub(super) hidden: bool,
     pub(super) stated: Digest,
     pub(super) computed: Option<Digest>,
     /// Whether the digest is right without the white space between elements.
@@ -329,7 +331,7 @@ impl Assertion {
             subject: assertion.subject.name.clone(),
             not_before: assertion.not_before.map(|moment| moment.to_string()),
             not_on_or_after: assertion.not_on_or_after.map(|moment| moment.to_string()),
-            verdict: of_assertion(assertion, time),
+            verdict: of_assertion(explained, time),
             audiences: assertion.audiences.clone(),
             one_use: explained.is_for_one_use,
             unknown_condition: explained.unknown_condition.clone(),
@@ -426,6 +428,7 @@ impl Reference {
             algorithm: reference.algorithm.to_string(),
             weak: !Algorithms::default().allows_digest(reference.algorithm),
             right,
+            hidden: content.is_some_and(|content| content.is_hidden),
             stated: Digest::of(&reference.stated),
             computed: content.map(|content| Digest::of(&content.computed)),
             indented: content.is_some_and(|content| content.is_indented),

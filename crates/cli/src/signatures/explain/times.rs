@@ -3,13 +3,9 @@
 use std::time::{Duration, SystemTime};
 
 use castile::datatypes::DateTime;
-use castile_wss::message::Assertion;
+use castile_wss::message::Policy;
+use castile_wss::{ExplainedAssertion, ExplainedConfirmation};
 use serde::Serialize;
-
-use crate::signatures::messages::USUAL_AGE;
-
-/// How far the clocks may differ, unless a policy says otherwise.
-const CLOCK_SKEW: Duration = Duration::from_secs(60);
 
 /// Whether something is in time, as a policy with the usual limits sees it.
 #[derive(Debug, PartialEq, Eq, Serialize)]
@@ -26,11 +22,11 @@ pub(super) fn of_message(created: Option<DateTime>, expires: Option<DateTime>, n
     }
     let Some(created) = created else { return wrong("it doesn't say when it was made".to_owned()) };
     match (since(created, now), until(created, now)) {
-        (Some(age), _) if age > USUAL_AGE => {
-            wrong(format!("it was made {} ago, where {} s are the usual limit", shown(age), USUAL_AGE.as_secs()))
+        (Some(age), _) if age > Policy::DEFAULT_MAX_AGE => {
+            wrong(format!("it was made {} ago, where {} s are the usual limit", shown(age), Policy::DEFAULT_MAX_AGE.as_secs()))
         }
-        (_, Some(ahead)) if ahead > CLOCK_SKEW => {
-            let (ahead, skew) = (shown(ahead), CLOCK_SKEW.as_secs());
+        (_, Some(ahead)) if ahead > Policy::DEFAULT_CLOCK_SKEW => {
+            let (ahead, skew) = (shown(ahead), Policy::DEFAULT_CLOCK_SKEW.as_secs());
             wrong(format!("it was made {ahead} in the future, where {skew} s are the usual limit: the clocks differ"))
         }
         (_, Some(ahead)) if ahead.as_secs() > 0 => {
@@ -42,17 +38,35 @@ pub(super) fn of_message(created: Option<DateTime>, expires: Option<DateTime>, n
     }
 }
 
-/// Judges when an assertion is valid.
-pub(super) fn of_assertion(assertion: &Assertion, now: SystemTime) -> Verdict {
+/// Judges when an assertion is valid, and its confirmations, of which one is enough.
+pub(super) fn of_assertion(explained: &ExplainedAssertion, now: SystemTime) -> Verdict {
+    let ExplainedAssertion { assertion, confirmations, .. } = explained;
     let wrong = |verdict: String| Verdict { in_time: false, verdict };
-    let begins = assertion.not_before.and_then(|begins| until(begins, now));
-    let ended = assertion.not_on_or_after.and_then(|ends| since(ends, now));
-    match (begins, ended, assertion.not_on_or_after) {
-        (_, Some(ago), _) if ago >= CLOCK_SKEW => wrong(format!("expired {} ago", shown(ago))),
-        (Some(ahead), ..) if ahead > CLOCK_SKEW => wrong(format!("not valid yet, but in {}", shown(ahead))),
-        (.., None) => wrong("it has no end, which is refused".to_owned()),
-        _ => Verdict { in_time: true, verdict: "valid now".to_owned() },
+    if let Some(ahead) = until(assertion.issued, now).filter(|ahead| *ahead > Policy::DEFAULT_CLOCK_SKEW) {
+        return wrong(format!("it was issued {} in the future: the clocks differ", shown(ahead)));
     }
+    if let Some(problem) = outside(assertion.not_before, assertion.not_on_or_after, now) {
+        return wrong(problem);
+    }
+    let problem = |one: &ExplainedConfirmation| {
+        let ends = assertion.not_on_or_after.or(one.not_on_or_after);
+        let endless = ends.is_none().then(|| "without end, which is refused".to_owned());
+        outside(one.not_before, one.not_on_or_after, now).or(endless)
+    };
+    let problems: Option<Vec<String>> = confirmations.iter().map(problem).collect();
+    match problems.as_deref() {
+        Some([]) if assertion.not_on_or_after.is_none() => wrong("it has no end, which is refused".to_owned()),
+        Some([first, ..]) => wrong(format!("the confirmation of its subject is {first}")),
+        Some([]) | None => Verdict { in_time: true, verdict: "valid now".to_owned() },
+    }
+}
+
+/// Returns why it is too early or too late for something.
+fn outside(begins: Option<DateTime>, ends: Option<DateTime>, now: SystemTime) -> Option<String> {
+    let ahead = begins.and_then(|begins| until(begins, now)).filter(|ahead| *ahead > Policy::DEFAULT_CLOCK_SKEW);
+    let ago = ends.and_then(|ends| since(ends, now)).filter(|ago| *ago >= Policy::DEFAULT_CLOCK_SKEW);
+    let expired = ago.map(|ago| format!("expired {} ago", shown(ago)));
+    expired.or_else(|| ahead.map(|ahead| format!("not valid yet, but in {}", shown(ahead))))
 }
 
 /// Returns how long a moment is over.

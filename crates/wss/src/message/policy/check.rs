@@ -25,7 +25,7 @@ use crate::message::memory::Reserved;
 use crate::message::part::Part;
 use crate::message::replay::remember;
 use crate::message::signed::{
-    MessageSignature, Required, Signers, assertion_part, attachment_parts, check_places, check_signed,
+    MessageSignature, Places, Required, Signers, assertion_part, attachment_parts, check_places, check_signed,
 };
 use crate::message::username::ReceivedUsername;
 use crate::message::verified::VerifiedMessage;
@@ -142,9 +142,9 @@ impl Policy {
         let signers = Signers { trusted: self.trust.as_ref(), senders, vouched };
         let mut signatures = Vec::new();
         for signature in &header.signatures {
-            signatures.push(signers.verify(signature, header, verification)?);
+            signatures.push(signers.verify(signature, &signatures, header, verification)?);
         }
-        check_places(envelope, header, &signatures)?;
+        check_places(&Places::of(envelope, header), &signatures)?;
         let mut required = self.required(envelope, header);
         if self.signed.contains(&Part::Attachments) {
             required.extend(attachment_parts(&signatures));
@@ -186,9 +186,6 @@ impl Policy {
         // A message that was not signed has the identity of its password digest only.
         if created.is_some() {
             identity.extend(signatures.iter().map(VerifiedSignature::identity));
-            // The message itself would be found to be received before.
-            identity.sort_unstable();
-            identity.dedup();
         }
         // Values of signatures that don't cover the body are not confirmed: an attacker could copy them into another request.
         let is_bound = signatures.iter().any(|signature| signature.covers(&envelope.body));

@@ -8,8 +8,8 @@ use castile_databinding::schema::Element;
 use castile_datatypes::{Base64Binary, SimpleType};
 use castile_mime::{ContentId, Limits, Message, Packaging, Part, Related};
 use castile_soap::{
-    Description, Dispatch, Fault, Layer, NoDetail, Operation, Options, Payload, Pending, Received, Request, RequestMessage,
-    Root, Service, Version,
+    Description, Dispatch, Fault, Layer, NoDetail, Operation, Options, Payload, Pending, Received, Request,
+    RequestMessage, Root, Service, Version,
 };
 use castile_wss::message::{OutgoingSecurity, Policy, SecurityLayer, VerifiedMessage};
 use castile_wss::{Secret, Trust, VerifiedContent};
@@ -146,13 +146,19 @@ pub fn signed_packages(input: &[u8]) {
     let mut received = Received::from(root.clone());
     (received.charset, received.packaging, received.attachments) = (charset, Some(packaging), attachments);
     let verified = policy().verify_received(&mut received).now_or_never().expect("content that is in memory");
-    let mut attachments = received.attachments;
+    let attachments = received.attachments;
     if let Ok(verified) = &verified {
         let contents = attachments.collect(1 << 20).now_or_never().expect("content that is in memory");
         let contents = contents.expect("attachments that are stored");
         let contents: Vec<_> =
             contents.into_iter().map(|(head, content)| (head.content_id().cloned(), content)).collect();
-        check(&castile_xml::decode(&root, charset).expect("a text that was verified"), packaging, &contents, verified, input);
+        check(
+            &castile_xml::decode(&root, charset).expect("a text that was verified"),
+            packaging,
+            &contents,
+            verified,
+            input,
+        );
     }
     let is_handled = handle(input);
     assert!(!is_handled || verified.is_ok(), "handled, but not verified: {}", shown(input));

@@ -10,10 +10,10 @@ use crate::error::{Error, ErrorKind, Named};
 use crate::version::Version;
 
 /// The maximum number of header blocks in a message. A block costs its sender a few bytes, and the receiver a record.
-const MAX_HEADER_BLOCKS: usize = 256;
+pub const MAX_HEADER_BLOCKS: usize = 256;
 /// The maximum end of a header, in bytes from the beginning of the message. The header is parsed again each time that one of its
 /// blocks is read.
-const MAX_HEADER_SIZE: usize = 256 << 10;
+pub const MAX_HEADER_SIZE: usize = 256 << 10;
 /// The maximum number of blocks that a `mustUnderstand` fault names, so that a small message doesn't cause a large answer.
 const MAX_NOT_UNDERSTOOD: usize = 8;
 

@@ -48,7 +48,7 @@ mod writer;
 
 pub use blocks::{AnyHeader, Directed, Header, Headers, WriteHeader};
 pub use description::{Actions, Description, Document, Operation, Page, Root, SizeHint};
-pub use envelope::{Envelope, HeaderBlock};
+pub use envelope::{Envelope, HeaderBlock, MAX_HEADER_BLOCKS, MAX_HEADER_SIZE};
 pub use error::{Error, ErrorKind};
 pub use fault::{Detail, Fault, FaultCode, FaultDetail, NoDetail, Reason, ReasonText};
 pub use from_fn::{FromFn, Next, from_fn};

@@ -40,7 +40,7 @@ pub struct Received {
     /// The attachments, which may still be arriving.
     pub attachments: Attachments,
     /// The byte offsets of the `xop:Include` elements that must be read as binary values, as in
-    /// [`RequestMessage::require_included`](crate::RequestMessage::require_included). An implementation of
+    /// [`RequestMessage::require_includes`](crate::RequestMessage::require_includes). An implementation of
     /// [`MessageSecurity`](crate::MessageSecurity) sets them.
     pub required_includes: Vec<usize>,
     /// The byte offsets of the header blocks that were processed, as in

@@ -158,7 +158,7 @@ impl RequestMessage {
     /// Requires that the `xop:Include` elements at these byte offsets, in the message converted to UTF-8, are read as binary values. The
     /// request is refused if one of them is read as XML, or skipped. It is for layers that verified signatures of what these elements
     /// stand for, and not of the elements.
-    pub fn require_included(&mut self, offsets: impl Into<Vec<usize>>) {
+    pub fn require_includes(&mut self, offsets: impl Into<Vec<usize>>) {
         self.required_includes.extend(offsets.into());
     }
 

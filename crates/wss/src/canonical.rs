@@ -12,6 +12,14 @@ use crate::message::SentIncludes;
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
+/// The canonicalization of what Castile signs, unless told otherwise.
+pub(crate) const EXCLUSIVE_10: Algorithm = Algorithm { version: Version::Exclusive10, with_comments: false };
+
+/// The error for an element that is to be signed and was not found.
+pub(crate) fn absent() -> Error {
+    Error::new(ErrorKind::Reference, "an element to be signed is not there")
+}
+
 /// What of a message is not in its text while it is signed.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Elsewhere<'e> {
@@ -152,7 +160,7 @@ fn prefixes_at(
                     }
                 }
             }
-            Token::End => return Err(Error::new(ErrorKind::Reference, "an element to be signed is not there")),
+            Token::End => return Err(absent()),
             _ => {}
         }
     }

@@ -12,7 +12,7 @@ use x509_cert::der::{Decode, Reader, SliceReader};
 use x509_cert::ext::pkix::{KeyUsage, SubjectKeyIdentifier};
 
 use crate::crypto::{self, SigningKey};
-use crate::key::{self, PublicKey};
+use crate::key::{self, PublicKey, without_zeros};
 use crate::name::DistinguishedName;
 use crate::pem::{Expected, absent, is_pkcs12};
 use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
@@ -241,10 +241,6 @@ pub(crate) enum CertificateReference {
     KeyIdentifier(Vec<u8>),
     /// The digest of the certificate.
     Digest(DigestAlgorithm, Vec<u8>),
-}
-
-fn without_zeros(bytes: &[u8]) -> &[u8] {
-    &bytes[bytes.iter().take_while(|&&byte| byte == 0).count()..]
 }
 
 /// Converts a number in network byte order to decimal. Serial numbers have at most 20 bytes, and the square of that is

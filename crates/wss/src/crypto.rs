@@ -13,7 +13,7 @@ use rustls_pki_types::SignatureVerificationAlgorithm;
 
 pub(crate) use paths::PathVerdicts;
 
-use crate::key::KeyKind;
+use crate::key::{KeyKind, without_zeros};
 use crate::{DigestAlgorithm, Error, ErrorKind, PublicKey, SignatureAlgorithm};
 
 /// The libraries that are used. The first one that has an algorithm does the work: the others only add to what it has.
@@ -125,7 +125,7 @@ fn in_der(signature: &[u8], length: usize) -> Option<Vec<u8>> {
     let (r, s) = signature.split_at(signature.len() / 2);
     let mut numbers = Vec::with_capacity(signature.len() + 6);
     for number in [r, s] {
-        let number = &number[number.iter().take_while(|&&byte| byte == 0).count()..];
+        let number = without_zeros(number);
         if r.len() != s.len() || number.is_empty() || number.len() > length {
             return None;
         }

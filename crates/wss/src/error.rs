@@ -22,7 +22,8 @@ pub enum ErrorKind {
     Unsupported,
     /// An algorithm that is not among the allowed [`Algorithms`](crate::Algorithms), or a key that is too short for it.
     Disallowed,
-    /// A reference leads to nothing, or two elements have the same id.
+    /// A reference leads to nothing, or to an attachment of a message that was given without its attachments; or two elements have the same
+    /// id.
     Reference,
     /// Referenced content doesn't have the digest that the signature states.
     Digest,
@@ -30,7 +31,7 @@ pub enum ErrorKind {
     Signature,
     /// No key is known that the signature may have been made with.
     UnknownKey,
-    /// The certificate is not trusted, or it is not valid at the time of verification.
+    /// The certificate, or the issuer of an assertion, is not trusted; or the certificate is not valid at the time of verification.
     Untrusted,
     /// There is no signature, or not one of something that must be signed.
     Unsigned,
@@ -50,19 +51,20 @@ pub enum ErrorKind {
     Unconfirmed,
     /// An attachment of a message can't be read: the package is not valid, or it broke off.
     Attachment,
-    /// A limit of [`Limits`](crate::Limits), or of the package of a message, is exceeded.
+    /// A limit of [`Limits`](crate::Limits), a fixed limit, or one of the package of a message is exceeded; or a
+    /// [`ReplayCache`](crate::message::ReplayCache) can't remember more messages.
     Limit,
     /// There is currently too little memory or disk space for the attachments of a message. There may be enough later.
     Exhausted,
     /// A key or a certificate can't be read, or can't be used for what was asked.
     Key,
-    /// The cryptographic library or a remote key failed.
+    /// The cryptographic library or a remote key failed, or there is no thread for the work.
     Crypto,
 }
 
 impl Error {
-    #[cold]
     /// Creates an error of kind [`ErrorKind::Crypto`], for a [`SigningKey`](crate::SigningKey) that can't sign.
+    #[cold]
     pub fn of_key(message: impl Into<Cow<'static, str>>) -> Self {
         Error::new(ErrorKind::Crypto, message)
     }

@@ -230,7 +230,7 @@ impl Draft {
             (security, places) = outline.security.into_iter().map(|block| (block.explained, block.places)).unzip();
             parts = outline.parts;
         } else {
-            let rules = IdAttributes { everywhere: vec!["Id".to_owned(), "ID".to_owned()] };
+            let rules = IdAttributes::with(&["Id", "ID"]);
             let index = Index::of(&mut entity.reader(), &rules, limits)?;
             let verification = verification(&index, Scope::Document(&[]), None, None);
             signatures.extend(index.signatures.iter().map(|range| {
@@ -268,7 +268,8 @@ impl Draft {
         let Draft { text, parts, security, places, signatures, left: _ } = self;
         let mut signatures: Vec<_> = signatures.into_iter().map(|explained| Ok(explained?.0)).collect();
         for (security, places) in security.iter().zip(places) {
-            let own = signatures.iter_mut().flatten().filter(|one: &&mut ExplainedSignature| security.contains(&one.range));
+            let own =
+                signatures.iter_mut().flatten().filter(|one: &&mut ExplainedSignature| security.contains(&one.range));
             own.for_each(|signature| find_hidden(signature, places.as_ref()));
         }
         signatures.iter_mut().flatten().for_each(find_indented);

@@ -7,6 +7,7 @@ use std::ops::Range;
 use castile_soap::Version;
 use castile_xml::{Attribute, Reader, StartTag, Token, XML_NAMESPACE, excerpt};
 
+use crate::canonical::absent;
 use crate::limits::Limits;
 use crate::signature::{DSIG, DSIG11};
 use crate::uris::{SAML1, SAML2, SAML2_PROTOCOL, WSSE, WSU, XMLENC};
@@ -21,6 +22,13 @@ pub(crate) struct IdAttributes {
 }
 
 impl IdAttributes {
+    /// Those of messages.
+    pub(crate) const OF_MESSAGES: IdAttributes = IdAttributes { everywhere: Vec::new() };
+
+    pub(crate) fn with(everywhere: &[&str]) -> Self {
+        IdAttributes { everywhere: everywhere.iter().map(|&name| name.to_owned()).collect() }
+    }
+
     /// Returns whether an attribute may be the id of an element.
     pub(crate) fn may_be_id(&self, attribute: &Attribute<'_>) -> bool {
         let name = attribute.name.local();
@@ -99,7 +107,7 @@ impl Index {
     /// Reads a document to its end.
     ///
     /// # Errors
-    /// It is not well-formed, two elements have the same id, or there are too many signatures.
+    /// It is not well-formed, two elements have the same id, or there are too many ids or signatures.
     pub(crate) fn of(reader: &mut Reader<'_>, rules: &IdAttributes, limits: Limits) -> Result<Self, Error> {
         Self::with(reader, rules, limits, &mut ())
     }
@@ -201,7 +209,7 @@ impl Index {
                     }
                 }
                 Token::End => {
-                    return Err(Error::new(ErrorKind::Reference, "an element to be signed is not there"));
+                    return Err(absent());
                 }
                 _ => {}
             }

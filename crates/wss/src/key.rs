@@ -15,7 +15,7 @@ use crate::crypto::{self, KeyPair, LACKING, SigningKey};
 use crate::pem::{Expected, absent, is_pkcs12};
 use crate::{Algorithms, DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm};
 
-/// A public key. Two keys are equal if they verify the same signatures.
+/// A public key. Two keys are equal if their numbers are written equally: read keys have no leading zeros.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum PublicKey {
@@ -263,9 +263,13 @@ impl PublicKey {
     }
 }
 
-/// Returns a number without leading zeros.
+/// Returns a number in network byte order without leading zeros.
+pub(crate) fn without_zeros(number: &[u8]) -> &[u8] {
+    &number[number.iter().take_while(|&&byte| byte == 0).count()..]
+}
+
 fn number(bytes: &[u8]) -> Vec<u8> {
-    bytes[bytes.iter().take_while(|&&byte| byte == 0).count()..].to_vec()
+    without_zeros(bytes).to_vec()
 }
 
 /// Returns the length in bits of a number without leading zero bytes.

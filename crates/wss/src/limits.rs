@@ -1,8 +1,8 @@
-/// Limits of what a verifier reads.
+/// Limits of what is read to verify or to sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
-    /// Maximum number of signatures in a document. The default is 8.
+    /// Maximum number of signatures in a document, and of `SignatureConfirmation` in a message. The default is 8.
     pub signatures: usize,
     /// Maximum number of references of a signature. The default is 30.
     pub references: usize,
@@ -12,9 +12,9 @@ pub struct Limits {
     pub transforms: usize,
     /// Maximum number of keys and certificates that describe the key of a signature. The default is 16.
     pub keys: usize,
-    /// Maximum length of the canonical content of all references of a signature together, in bytes. References may overlap.
-    /// The attachments that the signatures of a message cover, and the texts of the parts in what they cover, have the same limit,
-    /// together. The default is 256 MiB.
+    /// Maximum length of the canonical content of all references of all signatures together, in bytes. References may overlap, and a piece
+    /// of less than 16 bytes, such as a tag, counts as 16. The attachments that the signatures of a message cover, and the texts of the
+    /// parts in what they cover, have the same limit, together. A part counts as at least 16 KiB. The default is 256 MiB.
     pub content: usize,
     /// Maximum number of `xop:Include` elements in a message with MTOM. The default is 1,000.
     pub includes: usize,

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use castile_xml::c14n::Method;
 
 pub(crate) use read::Elements;
-pub(crate) use write::{Target, Template, TransformText, escaped, uri_of};
+pub(crate) use write::{SentReference, Template, TransformText, escaped, uri_of};
 
 use crate::assertion::{ReceivedAssertion, SamlVersion};
 use crate::certificate::{Certificate, CertificateReference};

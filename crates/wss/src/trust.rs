@@ -85,7 +85,8 @@ impl Trust {
         Ok(Trust { certificates: Certificate::from_pem_bundle(pem)?, ..Trust::default() })
     }
 
-    /// Trusts the owner of a certificate, whoever issued it. Its validity is checked.
+    /// Trusts the owner of a certificate, whoever issued it. Its validity is checked. A signature that says nothing about its key may be of
+    /// this certificate, if nothing else is trusted.
     #[must_use]
     pub fn with_certificate(mut self, certificate: Certificate) -> Self {
         self.certificates.push(certificate);
@@ -116,7 +117,7 @@ impl Trust {
         self
     }
 
-    /// Trusts the owner of a public key. A signature refers to it by its `KeyName` or its value.
+    /// Trusts the owner of a public key. A signature refers to it by its `KeyName` or its value, or not at all if nothing else is trusted.
     #[must_use]
     pub fn with_key(mut self, name: impl Into<String>, key: PublicKey) -> Self {
         self.keys.push((name.into(), key));
@@ -154,9 +155,10 @@ impl Trust {
                 Err(Error::new(ErrorKind::Key, "a shared secret that is empty"))
             }
             (Some((name, secret)), None) => Ok((VerifyingKey::Secret(secret), Signer::Secret(name.clone()))),
-            (Some(_), Some(_)) => {
-                Err(Error::new(ErrorKind::UnknownKey, "several secrets may have made the signature, which names none"))
-            }
+            (Some(_), Some(_)) => Err(Error::new(
+                ErrorKind::UnknownKey,
+                "several secrets may have made the signature, where one was expected",
+            )),
             (None, _) => Err(Error::new(ErrorKind::UnknownKey, "no secret of the signature is known")),
         }
     }
@@ -362,7 +364,8 @@ impl Trust {
         if self.revoked.is_empty() {
             return Ok(());
         }
-        let read = EndEntityCert::try_from(certificate.encoded()).map_err(|problem| untrusted(certificate, &problem))?;
+        let read =
+            EndEntityCert::try_from(certificate.encoded()).map_err(|problem| untrusted(certificate, &problem))?;
         match self.is_revoked(read.issuer(), read.serial()) {
             true => Err(untrusted(certificate, &webpki::Error::CertRevoked)),
             false => Ok(()),
@@ -386,9 +389,8 @@ impl Trust {
 
 /// Checks that no owner has many of these certificates, which a message brought.
 fn check_owners(certificates: &[Certificate]) -> Result<(), Error> {
-    let is_of_many = |one: &&Certificate| {
-        certificates.iter().filter(|other| other.is_of_owner_of(one)).count() > MAX_OF_OWNER
-    };
+    let is_of_many =
+        |one: &&Certificate| certificates.iter().filter(|other| other.is_of_owner_of(one)).count() > MAX_OF_OWNER;
     match certificates.iter().find(is_of_many) {
         None => Ok(()),
         Some(one) => {

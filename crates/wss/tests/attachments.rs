@@ -73,7 +73,8 @@ fn received(attached: &[Attached]) -> Attachments {
 }
 
 fn signed_with(security: &OutgoingSecurity, attached: &[Attached]) -> Result<String, Error> {
-    let secured = security.secure_package(ORDER.as_bytes(), Packaging::Attachments, &parts(attached)).now_or_never().unwrap();
+    let secured =
+        security.secure_package(ORDER.as_bytes(), Packaging::Attachments, &parts(attached)).now_or_never().unwrap();
     secured.map(|message| String::from_utf8(message).unwrap())
 }
 
@@ -443,7 +444,8 @@ fn signed_bytes(content: &[u8], media_type: &str) -> Result<String, Error> {
 fn names_are_escaped_in_references() {
     let (id, url) = ("a%20b&c\"'\u{fc}", "cid:a%2520b%26c%22%27%C3%BC");
     let named = |id: &str| Part::new(ContentId::parse(id).unwrap(), "image/png", "it".into()).unwrap();
-    let secured = security().secure_package(ORDER.as_bytes(), Packaging::Attachments, &[named(id)]).now_or_never().unwrap();
+    let secured =
+        security().secure_package(ORDER.as_bytes(), Packaging::Attachments, &[named(id)]).now_or_never().unwrap();
     let message = String::from_utf8(secured.unwrap()).unwrap();
     assert!(message.contains(&format!("URI=\"{url}\"")), "{message}");
     let verified = verify(&policy(), &message, &mut Attachments::of(vec![named(id)]).unwrap()).unwrap();
@@ -458,7 +460,8 @@ fn names_are_escaped_in_references() {
 #[test]
 fn streams_are_not_signed() {
     let streamed = || [Part::new(ContentId::parse("a@b").unwrap(), "image/png", bytewise(b"it")).unwrap()];
-    let secured = security().secure_package(ORDER.as_bytes(), Packaging::Attachments, &streamed()).now_or_never().unwrap();
+    let secured =
+        security().secure_package(ORDER.as_bytes(), Packaging::Attachments, &streamed()).now_or_never().unwrap();
     let error = secured.unwrap_err();
     assert!(
         error.kind() == ErrorKind::Unsupported && error.message().contains("\"a@b\" is sent as a stream"),
@@ -466,7 +469,13 @@ fn streams_are_not_signed() {
     );
     let others = security().with_signed([SignedPart::Body]);
     for security in [others, OutgoingSecurity::new().with_timestamp()] {
-        assert!(security.secure_package(ORDER.as_bytes(), Packaging::Attachments, &streamed()).now_or_never().unwrap().is_ok());
+        assert!(
+            security
+                .secure_package(ORDER.as_bytes(), Packaging::Attachments, &streamed())
+                .now_or_never()
+                .unwrap()
+                .is_ok()
+        );
     }
 }
 

@@ -150,8 +150,11 @@ fn part(media_type: &str, content: &[u8]) -> [Part; 1] {
 #[test]
 fn text_after_a_part_is_charged_while_it_is_kept() {
     let message = photo(INCLUDE).replace("</photo>", &format!("</photo>{}", " ".repeat(100_000)));
-    let message =
-        security().secure_package(message.as_bytes(), Packaging::Mtom, &part("image/png", b"it")).now_or_never().unwrap().unwrap();
+    let message = security()
+        .secure_package(message.as_bytes(), Packaging::Mtom, &part("image/png", b"it"))
+        .now_or_never()
+        .unwrap()
+        .unwrap();
     let call = |memory: usize| {
         let (request, budget) = packaged(message.clone(), Packaging::Mtom, ("image/png", b"it"), memory);
         let offload = Workers::default();
@@ -195,7 +198,9 @@ fn documents_that_are_attached_are_charged_and_read_by_workers() {
     let content = format!("<a>{}</a>", "x".repeat(100_000)).into_bytes();
     let security = security().with_signed([SignedPart::Body, SignedPart::Timestamp, SignedPart::Attachments]);
     let message = photo("AAAA");
-    let sign = |of: &[Part]| security.secure_package(message.as_bytes(), Packaging::Attachments, of).now_or_never().unwrap().unwrap();
+    let sign = |of: &[Part]| {
+        security.secure_package(message.as_bytes(), Packaging::Attachments, of).now_or_never().unwrap().unwrap()
+    };
     let call = |content: &[u8], memory: usize, above: usize, is_gone: bool| {
         let message = sign(&part("text/xml", content));
         let (request, budget) = packaged(message, Packaging::Attachments, ("text/xml", content), memory);

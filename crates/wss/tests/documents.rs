@@ -232,6 +232,21 @@ fn meanings_of_values_are_signed() {
     }
 }
 
+/// The id of the `Object` is a new one.
+#[test]
+fn what_is_enveloped_may_have_the_id_of_an_object() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    for (document, id) in [
+        ("<a/>", "object"),
+        ("<a Id='object'/>", "object-1"),
+        ("<a xml:id='object'><b Id='object-1'/></a>", "object-2"),
+    ] {
+        let signature = signed(owner.signer().sign_enveloping(document.as_bytes()));
+        let verified = DocumentVerifier::new(owner.trust()).verify(signature.as_bytes()).unwrap();
+        assert_eq!(verified.signatures()[0].references[0].uri, format!("#{id}"));
+    }
+}
+
 #[test]
 fn verified_content_is_where_it_is_said_to_be() {
     let owner = Owner::new(&rcgen::PKCS_ED25519);

@@ -90,7 +90,8 @@ fn inline(order: &str, attached: &[Attached<'_>]) -> String {
 }
 
 fn signed_with(security: &OutgoingSecurity, message: &str, attached: &[Attached<'_>]) -> Result<String, Error> {
-    let secured = security.secure_package(message.as_bytes(), Packaging::Mtom, &parts(attached)).now_or_never().unwrap();
+    let secured =
+        security.secure_package(message.as_bytes(), Packaging::Mtom, &parts(attached)).now_or_never().unwrap();
     secured.map(|message| String::from_utf8(message).unwrap())
 }
 
@@ -139,7 +140,7 @@ fn what_is_signed_is_the_message_with_the_text_of_its_parts() {
     for (name, is_signed) in [("one", true), ("two", true), ("three", false)] {
         assert_eq!(verified.is_attachment_signed(&id(name)), is_signed, "{name}");
     }
-    assert_eq!(verified.included(), message.match_indices("<xop:").map(|(at, _)| at).collect::<Vec<_>>());
+    assert_eq!(verified.required_includes(), message.match_indices("<xop:").map(|(at, _)| at).collect::<Vec<_>>());
     let included = verified.signatures()[0].references.iter().map(|reference| reference.included.len());
     assert_eq!(included.sum::<usize>(), 2);
     // They are read afterwards.
@@ -152,11 +153,11 @@ fn what_is_signed_is_the_message_with_the_text_of_its_parts() {
     let as_text = [ONE, TWO]
         .iter()
         .fold(message.clone(), |message, (name, content)| message.replace(&include(name), &STANDARD.encode(content)));
-    assert!(policy().verify(as_text.as_bytes()).now_or_never().unwrap().unwrap().included().is_empty());
+    assert!(policy().verify(as_text.as_bytes()).now_or_never().unwrap().unwrap().required_includes().is_empty());
     let as_parts = attached
         .iter()
         .fold(without, |message, (name, content)| message.replace(&STANDARD.encode(content), &include(name)));
-    assert_eq!(verify(&policy(), &as_parts, &mut attachments(&attached)).unwrap().included().len(), 2);
+    assert_eq!(verify(&policy(), &as_parts, &mut attachments(&attached)).unwrap().required_includes().len(), 2);
     // Without MTOM, the element is only an element.
     refused(policy().verify(message.as_bytes()).now_or_never().unwrap(), ErrorKind::Digest, "");
     let unchanged = security().secure(mtom(ORDER).as_bytes()).now_or_never().unwrap().unwrap();
@@ -382,7 +383,7 @@ fn attachments_beside_them_are_signed_as_such() {
     assert_eq!(message.matches("URI=\"cid:").count(), 2);
     let of_attachments = policy().with_signed([SignedPart::Timestamp, SignedPart::Attachments]);
     let verified = verify(&of_attachments, &message, &mut attachments(&[ONE, TWO])).unwrap();
-    assert!(verified.is_attachment_signed(&id("one")) && verified.included().is_empty());
+    assert!(verified.is_attachment_signed(&id("one")) && verified.required_includes().is_empty());
     refused(verify(&policy(), &message, &mut untouchable("one")), Unsigned, "the body is not signed");
     // Those of a signed body are enough, too.
     assert!(verify(&of_attachments, &signed(), &mut attachments(&[ONE, TWO])).is_ok());
@@ -392,7 +393,7 @@ fn attachments_beside_them_are_signed_as_such() {
     let message = signed_with(&nothing, &mtom(ORDER), &[ONE, TWO]).unwrap();
     let timestamp = policy().with_signed([SignedPart::Timestamp]);
     let verified = verify(&timestamp, &message, &mut untouchable("one")).unwrap();
-    assert!(!verified.is_attachment_signed(&id("one")) && verified.included().is_empty());
+    assert!(!verified.is_attachment_signed(&id("one")) && verified.required_includes().is_empty());
     // Spaces around it are not wrong then.
     let spaced = message.replace(&include("one"), &format!(" {} ", include("one")));
     assert!(verify(&timestamp, &spaced, &mut untouchable("one")).is_ok());

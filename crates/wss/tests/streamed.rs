@@ -65,7 +65,12 @@ fn signed_message(message: &str, attached: &[Attached<'_>]) -> Bytes {
         Part::new(ContentId::parse(id).unwrap(), media_type, content.to_vec().into()).unwrap()
     };
     let parts: Vec<Part> = attached.iter().map(part).collect();
-    security().secure_package(message.as_bytes(), Packaging::Attachments, &parts).now_or_never().unwrap().unwrap().into()
+    security()
+        .secure_package(message.as_bytes(), Packaging::Attachments, &parts)
+        .now_or_never()
+        .unwrap()
+        .unwrap()
+        .into()
 }
 
 fn signed(order: &str, attached: &[Attached<'_>]) -> Bytes {

@@ -48,8 +48,11 @@ impl SentAssertion {
                 "what is to be sent as an assertion is not one of SAML 1.1 or 2.0",
             ));
         };
-        let rules = IdAttributes { everywhere: Vec::new() };
-        let index = Index::of(&mut Reader::decoded(&text, limits.document, &mut Memory::default())?, &rules, limits)?;
+        let index = Index::of(
+            &mut Reader::decoded(&text, limits.document, &mut Memory::default())?,
+            &IdAttributes::OF_MESSAGES,
+            limits,
+        )?;
         Ok(SentAssertion { version, id, text: text[index.root.clone()].to_owned(), index })
     }
 

@@ -1,16 +1,17 @@
+use std::iter;
 use std::ops::Range;
 use std::sync::Arc;
 
-use castile_xml::c14n::{Algorithm, Version};
+use castile_xml::c14n::Algorithm;
 use castile_xml::tree::is_ncname;
 use castile_xml::{DocumentEntity, Token, decode, excerpt};
 
-use crate::canonical::{Canonical, Elsewhere, Wanted, signature_value};
+use crate::canonical::{Canonical, EXCLUSIVE_10, Elsewhere, Wanted, absent, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
-use crate::signature::{Target, Template, TransformText, uri_of};
+use crate::signature::{SentReference, Template, TransformText, uri_of};
 use crate::uris::ENVELOPED;
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind};
@@ -59,10 +60,10 @@ impl DocumentSigner {
             certificates: Vec::new(),
             key_name: None,
             digest: DigestAlgorithm::Sha256,
-            canonicalization: Algorithm { version: Version::Exclusive10, with_comments: false },
+            canonicalization: EXCLUSIVE_10,
             prefix: "ds".to_owned(),
             place: Place::EndOfRoot,
-            ids: IdAttributes { everywhere: vec!["Id".to_owned()] },
+            ids: IdAttributes::with(&["Id"]),
             limits: Limits::default(),
         }
     }
@@ -80,7 +81,7 @@ impl DocumentSigner {
         DocumentSigner { key_name: Some(name.into()), ..self }
     }
 
-    /// Sets the hash function of the digests.
+    /// Sets the hash function of the digests. The default is SHA-256. By default, verifiers refuse SHA-1 and SHA-224.
     #[must_use]
     pub fn with_digest(self, digest: DigestAlgorithm) -> Self {
         DocumentSigner { digest, ..self }
@@ -126,7 +127,7 @@ impl DocumentSigner {
         let text = in_utf8(document)?;
         let (digest, transform) = self.canonical(&text, None)?;
         let transforms = vec![TransformText::new(ENVELOPED), transform];
-        self.inside(&text, Target { uri: "".into(), transforms, digest }).await
+        self.inside(&text, SentReference { uri: "".into(), transforms, digest }).await
     }
 
     /// Signs the element of a document that has this id. Returns the document in UTF-8, with the signature in it. The
@@ -147,7 +148,7 @@ impl DocumentSigner {
         if range.contains(&at) {
             transforms.insert(0, TransformText::new(ENVELOPED));
         }
-        self.inside(&text, Target { uri: format!("#{id}").into(), transforms, digest }).await
+        self.inside(&text, SentReference { uri: format!("#{id}").into(), transforms, digest }).await
     }
 
     /// Signs an element. Returns a signature in UTF-8 that has the element in its `Object`.
@@ -157,19 +158,24 @@ impl DocumentSigner {
     pub async fn sign_enveloping(&self, element: &[u8]) -> Result<Vec<u8>, Error> {
         let text = in_utf8(element)?;
         let entity = DocumentEntity::new(&text, self.limits.document)?;
-        let root = Index::of(&mut entity.reader(), &self.ids, self.limits)?.root;
+        let index = Index::of(&mut entity.reader(), &self.ids, self.limits)?;
         if entity.doctype().is_some() {
             let message = "a document type declaration, which can't be in an Object";
             return Err(Error::new(ErrorKind::Unsupported, message));
         }
+        // The element may have the id already.
+        let numbered = (1..).map(|number| format!("object-{number}"));
+        let id = iter::once("object".to_owned()).chain(numbered).find(|id| index.element(id).is_none());
+        let id = id.unwrap_or_default();
         let object = self.template()?.tag("Object");
-        let object = format!("<{object} Id=\"object\">{}</{object}>", &text[root]);
+        let object = format!("<{object} Id=\"{id}\">{}</{object}>", &text[index.root]);
         // The digest needs the namespaces around the object, which the canonical form may inherit.
         let around = self.template()?.signature("", &[], "", &object);
-        let at = around.find("Object Id=\"object\"").map_or(0, |at| around[..at].rfind('<').unwrap_or_default());
+        let at =
+            around.find(&format!("Object Id=\"{id}\"")).map_or(0, |at| around[..at].rfind('<').unwrap_or_default());
         let (digest, transform) = self.canonical(&around, Some(at))?;
         let transforms = vec![transform];
-        let info = self.template()?.signed_info(&[Target { uri: "#object".into(), transforms, digest }]);
+        let info = self.template()?.signed_info(&[SentReference { uri: format!("#{id}").into(), transforms, digest }]);
         let place = Insertion { at: 0, tag: 0..0, around: None };
         self.finish("", place, &info, &object).await
     }
@@ -184,14 +190,14 @@ impl DocumentSigner {
         for (uri, content) in contents {
             let mut digest = crypto::digest(self.digest)?;
             digest.update(content);
-            references.push(Target { uri: (*uri).into(), transforms: Vec::new(), digest: digest.finish() });
+            references.push(SentReference { uri: (*uri).into(), transforms: Vec::new(), digest: digest.finish() });
         }
         let info = self.template()?.signed_info(&references);
         self.finish("", Insertion { at: 0, tag: 0..0, around: None }, &info, "").await
     }
 
     /// Puts a signature into the document.
-    async fn inside(&self, text: &str, reference: Target<'_>) -> Result<Vec<u8>, Error> {
+    async fn inside(&self, text: &str, reference: SentReference<'_>) -> Result<Vec<u8>, Error> {
         let place = self.find_place(text)?;
         let info = self.template()?.signed_info(&[reference]);
         self.finish(text, place, &info, "").await
@@ -223,7 +229,6 @@ impl DocumentSigner {
         let canonical = Canonical::of(source, &wanted, self.canonicalization, self.digest, Elsewhere::default())?
             .into_iter()
             .next();
-        let absent = || Error::new(ErrorKind::Reference, "an element to be signed is not there");
         let Canonical { digest, prefixes } = canonical.ok_or_else(absent)?;
         Ok((digest, TransformText { prefixes, ..TransformText::new(self.canonicalization.uri()) }))
     }

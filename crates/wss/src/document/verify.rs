@@ -42,7 +42,7 @@ impl DocumentVerifier {
             trust,
             algorithms: Algorithms::default(),
             limits: Limits::default(),
-            ids: IdAttributes { everywhere: vec!["Id".to_owned()] },
+            ids: IdAttributes::with(&["Id"]),
             contents: Vec::new(),
             allows_unsigned_prefixes: false,
             allows_doctype: false,

@@ -87,7 +87,7 @@ impl AssertionPolicy {
         self
     }
 
-    /// Sets a name of this service. An assertion that is restricted to audiences must have one of these names in each restriction.
+    /// Adds a name of this service. An assertion that is restricted to audiences must have one of these names in each restriction.
     #[must_use]
     pub fn with_audience(mut self, audience: impl Into<String>) -> Self {
         self.audiences.push(audience.into());
@@ -101,7 +101,7 @@ impl AssertionPolicy {
         AssertionPolicy { accepts_bearer: true, ..self }
     }
 
-    /// Sets an address of this service. The confirmation of a bearer must then have one of these as its `Recipient`. Without it,
+    /// Adds an address of this service. The confirmation of a bearer must then have one of these as its `Recipient`. Without it,
     /// a confirmation that has a `Recipient` is refused.
     #[must_use]
     pub fn with_recipient(mut self, recipient: impl Into<String>) -> Self {

@@ -14,7 +14,7 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::memory;
-use super::sign::EXCLUSIVE_10;
+use crate::canonical::EXCLUSIVE_10;
 use crate::crypto::{self, Digest};
 use crate::included::OpenDigest;
 use crate::limits::Limits;

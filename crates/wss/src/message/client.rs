@@ -18,7 +18,7 @@ pub struct ClientSecurity {
 }
 
 impl ClientSecurity {
-    /// Adds security to requests. Answers need none: TLS has to tell who made them.
+    /// Adds security to requests. Answers need none: only TLS authenticates their sender.
     #[must_use]
     pub fn new(requests: OutgoingSecurity) -> Self {
         ClientSecurity { requests, answers: None, confirms_signatures: false }

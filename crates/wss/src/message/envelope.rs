@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use castile_mime::Packaging;
-use castile_soap::Version;
+use castile_soap::{MAX_HEADER_BLOCKS, MAX_HEADER_SIZE, Version};
 use castile_xml::c14n::{CanonicalRuns, FindRuns};
 use castile_xml::{Memory, Reader, StartTag, Token};
 
@@ -15,14 +15,8 @@ use crate::limits::Limits;
 use crate::uris::{WSA, WSA_2004, WSU};
 use crate::{Error, ErrorKind};
 
-/// Maximum number of header blocks, as in `castile-soap`.
-const MAX_BLOCKS: usize = 256;
-/// Maximum end of a header, in bytes from the beginning of the message, as in `castile-soap`. Its content is read several
-/// times before anybody has been identified.
-const MAX_HEADER_SIZE: usize = 256 << 10;
-
-/// The ids of messages.
-const IDS: IdAttributes = IdAttributes { everywhere: Vec::new() };
+/// Maximum number of prefixes that begin with `wsu` and are noted. Others are not used for new ids.
+const MAX_ID_PREFIXES: usize = 256;
 
 /// The parts of an envelope, as byte ranges.
 #[derive(Debug)]
@@ -85,15 +79,15 @@ impl<'t> Envelope<'t> {
     pub(crate) fn read(text: &'t str, packaging: Option<Packaging>, limits: Limits) -> Result<(Self, Index), Error> {
         let mut reader = Reader::decoded(text, limits.document, &mut Memory::default())?;
         let includes = (packaging == Some(Packaging::Mtom)).then(Includes::default);
-        let mut outline = EnvelopeVisitor::new(limits, includes);
-        let index = Index::with(&mut reader, &IDS, limits, &mut outline)?;
-        if let Some(header) = outline.header.as_ref().filter(|header| header.end > MAX_HEADER_SIZE) {
+        let mut visitor = EnvelopeVisitor::new(limits, includes);
+        let index = Index::with(&mut reader, &IdAttributes::OF_MESSAGES, limits, &mut visitor)?;
+        if let Some(header) = visitor.header.as_ref().filter(|header| header.end > MAX_HEADER_SIZE) {
             let message = format!("a header that ends after more than {MAX_HEADER_SIZE} bytes, which is the limit");
             return Err(Error::new(ErrorKind::Limit, message).at(header.start));
         }
         let EnvelopeVisitor {
             version, prefix, id_prefixes, header, blocks, body, is_fault, includes, canonical, ..
-        } = outline;
+        } = visitor;
         let canonical = canonical.finish(&reader);
         match (version, body) {
             (Some(version), Some(body)) => {
@@ -165,8 +159,10 @@ impl<'t> Visitor<'t> for EnvelopeVisitor<'t> {
     fn next(&mut self, reader: &mut Reader<'t>) -> Result<Token<'t>, castile_xml::Error> {
         match self.includes {
             None => self.canonical.next(reader, |reader, tag| {
-                let may_have_id =
-                    || !reader.is_plain() && reader.attributes().any(|attribute| IDS.may_be_id(&attribute));
+                let may_have_id = || {
+                    !reader.is_plain()
+                        && reader.attributes().any(|attribute| IdAttributes::OF_MESSAGES.may_be_id(&attribute))
+                };
                 reader.depth() <= 3 || tag.name.local() == "Signature" || may_have_id()
             }),
             // What is around these elements is noted.
@@ -182,7 +178,7 @@ impl<'t> Visitor<'t> for EnvelopeVisitor<'t> {
         let (namespace, local) = (reader.namespace(tag.namespace), tag.name.local());
         let malformed = |message: &'static str| Err(Error::new(ErrorKind::Malformed, message).at(tag.offset));
         for (prefix, name) in reader.declarations().filter(|(prefix, _)| prefix.starts_with("wsu")) {
-            if self.id_prefixes.len() < MAX_BLOCKS || self.id_prefixes.contains_key(prefix) {
+            if self.id_prefixes.len() < MAX_ID_PREFIXES || self.id_prefixes.contains_key(prefix) {
                 *self.id_prefixes.entry(prefix.to_owned()).or_insert(true) &= name == WSU;
             }
         }
@@ -217,8 +213,8 @@ impl<'t> Visitor<'t> for EnvelopeVisitor<'t> {
                 }
             }
             3 if self.current == Current::Header => {
-                if self.blocks.len() == MAX_BLOCKS {
-                    let message = format!("more than {MAX_BLOCKS} header blocks, which is the limit");
+                if self.blocks.len() == MAX_HEADER_BLOCKS {
+                    let message = format!("more than {MAX_HEADER_BLOCKS} header blocks, which is the limit");
                     return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
                 }
                 let version = self.version.unwrap_or(Version::Soap11);
@@ -274,4 +270,9 @@ impl<'t> Visitor<'t> for EnvelopeVisitor<'t> {
             _ => {}
         }
     }
+}
+
+/// Returns the length of `<` and the name at the beginning of a start tag.
+pub(super) fn end_of_name(tag: &str) -> usize {
+    tag.find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or(tag.len())
 }

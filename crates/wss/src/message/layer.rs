@@ -22,7 +22,8 @@ use crate::{Error, ErrorKind};
 /// [others](super::VerifiedMessage::outer).
 ///
 /// Every request that doesn't fulfil the policy gets the same fault, so that its sender learns nothing. The fault is sent on the connection,
-/// whatever address WS-Addressing has. The reason is passed to an observer. If memory is too short to verify a request, or memory or disk space for the attachments of somebody who is trusted,
+/// whatever address WS-Addressing has. [`on_refusal`](Self::on_refusal) gets the
+/// reason. If memory is too short to verify a request, or memory or disk space for the attachments of somebody who is trusted,
 /// the answer is that of any exhausted server: HTTP sends status 503.
 ///
 /// Attachments whose signatures are verified are stored before the handler is called, which then reads them from there. With
@@ -35,11 +36,11 @@ pub struct SecurityLayer {
     reply: Option<Arc<OutgoingSecurity>>,
     /// Whether replies confirm the signatures of requests.
     confirms_signatures: bool,
-    on_refusal: Option<Observer>,
-    on_unsecured_reply: Option<Observer>,
+    on_refusal: Option<OnError>,
+    on_unsecured_reply: Option<OnError>,
 }
 
-type Observer = Arc<dyn Fn(&Error) + Send + Sync>;
+type OnError = Arc<dyn Fn(&Error) + Send + Sync>;
 
 /// A service with a [`SecurityLayer`] around it.
 #[derive(Clone, Debug)]
@@ -74,15 +75,15 @@ impl SecurityLayer {
 
     /// Calls a function with the reason for which a request is refused, for a log.
     #[must_use]
-    pub fn on_refusal(self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        SecurityLayer { on_refusal: Some(Arc::new(observer)), ..self }
+    pub fn on_refusal(self, function: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        SecurityLayer { on_refusal: Some(Arc::new(function)), ..self }
     }
 
     /// Calls a function with the reason for which a reply can't be secured, for a log. The request was accepted then, and its handler
     /// called; its sender gets a fault.
     #[must_use]
-    pub fn on_unsecured_reply(self, observer: impl Fn(&Error) + Send + Sync + 'static) -> Self {
-        SecurityLayer { on_unsecured_reply: Some(Arc::new(observer)), ..self }
+    pub fn on_unsecured_reply(self, function: impl Fn(&Error) + Send + Sync + 'static) -> Self {
+        SecurityLayer { on_unsecured_reply: Some(Arc::new(function)), ..self }
     }
 
     fn check(&self, request: &RequestMessage) -> Result<Checked, Error> {
@@ -92,7 +93,7 @@ impl SecurityLayer {
 
     /// Answers a request that doesn't fulfil the policy.
     async fn refuse(&self, request: &RequestMessage, options: &Options, error: Error) -> ReplyMessage {
-        observe(self.on_refusal.as_ref(), &error);
+        report(self.on_refusal.as_ref(), &error);
         // Only attachments that somebody trusted has signed are stored, so this tells strangers nothing but that the server has
         // little memory.
         match error.kind() {
@@ -116,14 +117,14 @@ impl SecurityLayer {
         })
     }
 
-    /// Returns the reply with security. `None` if it can't be secured, which is observed.
+    /// Returns the reply with security. `None` if it can't be secured, which is reported.
     async fn secured(&self, mut reply: ReplyMessage, request: &[Vec<u8>]) -> Option<ReplyMessage> {
         let Some(security) = &self.reply else {
             if !self.confirms_signatures {
                 return Some(reply);
             }
             let message = "a reply that confirms signatures, and no reply security to sign it with";
-            observe(self.on_unsecured_reply.as_ref(), &Error::new(ErrorKind::Key, message));
+            report(self.on_unsecured_reply.as_ref(), &Error::new(ErrorKind::Key, message));
             return None;
         };
         let known = reply.take_canonical_content();
@@ -138,7 +139,7 @@ impl SecurityLayer {
         match secured {
             Ok(secured) => reply.message = Bytes::from(secured.message).into(),
             Err(error) => {
-                observe(self.on_unsecured_reply.as_ref(), &error);
+                report(self.on_unsecured_reply.as_ref(), &error);
                 return None;
             }
         }
@@ -176,7 +177,7 @@ impl<S: Service> Service for Secured<S> {
                 Ok(mut verified) => {
                     verified.block().into_iter().for_each(|offset| request.understand_block(offset));
                     verified.outer = request.extensions.remove().map(Box::new);
-                    request.require_included(verified.included());
+                    request.require_includes(verified.required_includes());
                     let values = verified.values().to_vec();
                     request.extensions.insert(verified);
                     values
@@ -199,9 +200,9 @@ impl<S: Service> Service for Secured<S> {
     }
 }
 
-fn observe(observer: Option<&Observer>, error: &Error) {
-    if let Some(observer) = observer {
-        observer(error);
+fn report(function: Option<&OnError>, error: &Error) {
+    if let Some(function) = function {
+        function(error);
     }
 }
 

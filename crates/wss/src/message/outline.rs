@@ -6,7 +6,7 @@ use castile_mime::Packaging;
 use castile_soap::Version;
 use castile_xml::{Reader, Token};
 
-use super::envelope::{Block, Envelope};
+use super::envelope::{Block, Envelope, end_of_name};
 use super::fault::code_prefix;
 use super::header::SecurityHeader;
 use super::signed::Places;
@@ -159,7 +159,6 @@ pub(crate) fn is_envelope(reader: &mut Reader<'_>) -> Result<bool, Error> {
 
 /// Returns the local name at the beginning of a start tag.
 fn name_of(tag: &str) -> String {
-    let end = tag.find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or(tag.len());
-    let name = tag.get(1..end).unwrap_or_default();
+    let name = tag.get(1..end_of_name(tag)).unwrap_or_default();
     name.rsplit(':').next().unwrap_or_default().to_owned()
 }

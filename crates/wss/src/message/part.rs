@@ -12,15 +12,15 @@ pub enum Part {
     Body,
     /// The time stamp.
     Timestamp,
-    /// The user name, if the message has one.
+    /// The user name. A policy accepts messages without one.
     Username,
-    /// The SAML assertion, if the message has one.
+    /// The SAML assertion. A policy accepts messages without one.
     Assertion,
     /// The content of all attachments that the message has. Their heads are not signed: media types, names of files.
     Attachments,
     /// All header blocks of WS-Addressing that the message has.
     Addressing,
-    /// All header blocks with this name that the message has.
+    /// All header blocks with this name. A policy accepts messages without one.
     Header {
         /// The namespace name of the element.
         namespace: String,

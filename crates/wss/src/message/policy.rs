@@ -96,14 +96,14 @@ impl Policy {
         Policy { assertions: Some(assertions), needs_timestamp: true, ..self }
     }
 
-    /// Requires a time stamp, and nothing that proves who made the message: TLS has to tell that. It is for answers of
+    /// Requires a time stamp, and nothing that proves who made the message: only TLS authenticates the sender. It is for answers of
     /// services that check passwords. Many of them answer with a time stamp that must be understood.
     #[must_use]
     pub fn timestamped() -> Self {
         Policy { needs_timestamp: true, ..Policy::new() }
     }
 
-    /// Requires nothing, not even a `Security`: TLS has to tell who made a message. A `Security` that is there is understood: a time
+    /// Requires nothing, not even a `Security`: only TLS authenticates the sender. A `Security` that is there is understood: a time
     /// stamp in it is checked, and what is not supported is refused. Signatures are not verified. It is for answers of services that add
     /// what nobody has asked for.
     #[must_use]
@@ -118,8 +118,9 @@ impl Policy {
     }
 
     /// Sets the parts that a signature must cover, if one is required: by [`signed_by`](Self::signed_by), or to confirm the subject of
-    /// an assertion by holder-of-key or sender-vouches. The time stamp must be signed in any case, if it is required. Without
-    /// [`Part::Attachments`], attachments that no signature refers to are accepted.
+    /// an assertion by holder-of-key or sender-vouches. The time stamp must be signed in any case, if it is required. Of the other parts, only
+    /// the body has to be there: a header block that a message doesn't have needs no signature. Without [`Part::Attachments`], attachments
+    /// that no signature refers to are accepted.
     #[must_use]
     pub fn with_signed(self, parts: impl IntoIterator<Item = Part>) -> Self {
         Policy { signed: parts.into_iter().collect(), ..self }
@@ -146,9 +147,10 @@ impl Policy {
         Policy { clock_skew, ..self }
     }
 
-    /// Sets where messages are remembered, so that nobody can send them again. The default is a [`ReplayMemory`]. Messages
-    /// without a time are not remembered, because that would have to be for ever. Assertions that may be used once are
-    /// remembered, too.
+    /// Sets where messages are remembered, so that nobody can send them again. The default is a [`ReplayMemory`]. What is remembered of a
+    /// message are its signatures and its password digest, and an assertion that may be used once. A message without these can be sent
+    /// again: one with only a time stamp, a password as text or the assertion of a bearer. So can one without a time, because it would have
+    /// to be remembered for ever.
     #[must_use]
     pub fn with_replay_cache(self, replays: impl ReplayCache + 'static) -> Self {
         Policy { replays: Some(Arc::new(replays)), ..self }
@@ -236,7 +238,7 @@ impl Policy {
         let Received { message, charset, packaging, attachments, required_includes, processed, .. } = received;
         let checked = self.check(message, *charset, *packaging, None)?;
         let verified = self.finish(checked, Some(attachments), None).await?;
-        required_includes.extend(verified.included());
+        required_includes.extend(verified.required_includes());
         processed.extend(verified.block());
         Ok(verified)
     }

@@ -11,8 +11,12 @@ use crate::{Error, ErrorKind};
 
 /// Remembers which messages were received, until they expire. Several servers of one service can share one.
 pub trait ReplayCache: fmt::Debug + Send + Sync {
-    /// Remembers a message until this time. `message` is a digest of what its sender signed, of its password digest, or of the
-    /// issuer and the id of its assertion.
+    /// Remembers a message until `until`, unless it is known. `message` is a digest of what its sender signed, of its password digest, or of
+    /// the issuer and the id of its assertion. `now` is the time of the [policy's clock](super::Policy::with_clock): what was remembered
+    /// until a time before it can be forgotten.
+    ///
+    /// To ask and to remember is one step. If two servers ask at once, one of them gets [`Remembered::New`], and the other one
+    /// [`Remembered::Known`].
     fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered>;
 }
 
@@ -24,8 +28,8 @@ pub enum Remembered {
     New,
     /// It was received before.
     Known,
-    /// It can't be remembered, because the cache is full or not available. The message is refused.
-    Full,
+    /// It can't be remembered, because the cache is full or can't be reached. The message is refused.
+    Unavailable,
 }
 
 /// A [`ReplayCache`] in the memory of this process.
@@ -64,7 +68,7 @@ impl ReplayMemory {
             return Remembered::Known;
         }
         if known.len() >= self.limit {
-            return Remembered::Full;
+            return Remembered::Unavailable;
         }
         known.insert(message);
         by_expiry.insert((until, message));
@@ -104,7 +108,7 @@ pub(super) async fn remember(
             Remembered::Known => {
                 return Err(Error::new(ErrorKind::Replayed, "the message, or its assertion, was received before"));
             }
-            Remembered::Full => {
+            Remembered::Unavailable => {
                 let message = "the message can't be remembered: the replay cache is full or not available";
                 return Err(Error::new(ErrorKind::Limit, message));
             }
@@ -117,7 +121,7 @@ pub(super) async fn remember(
 mod tests {
     use std::time::{Duration, UNIX_EPOCH};
 
-    use super::Remembered::{Full, Known, New};
+    use super::Remembered::{Known, New, Unavailable};
     use super::*;
 
     #[test]
@@ -129,7 +133,7 @@ mod tests {
             (1, 20, 10, Known),
             (2, 30, 10, New),
             // It forgets nothing that has not expired.
-            (3, 30, 10, Full),
+            (3, 30, 10, Unavailable),
             (1, 30, 10, Known),
             (3, 30, 11, New),
             (2, 30, 30, Known),

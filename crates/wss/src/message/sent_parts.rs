@@ -10,7 +10,7 @@ use super::attachments::{self, ContentRules};
 use super::envelope::Envelope;
 use crate::included::Includes;
 use crate::limits::Limits;
-use crate::signature::{Target, TransformText};
+use crate::signature::{SentReference, TransformText};
 use crate::uris::SWA_CONTENT;
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
@@ -62,20 +62,20 @@ impl SentParts {
     ///
     /// # Errors
     /// One of them is a stream, or XML that can't be signed.
-    pub(super) fn targets(
+    pub(super) fn references(
         &self,
         body: Option<&SentIncludes<'_>>,
         digest: DigestAlgorithm,
         limits: Limits,
-    ) -> Result<Vec<Target<'static>>, Error> {
+    ) -> Result<Vec<SentReference<'static>>, Error> {
         let rules = ContentRules { limits, allows_unsigned_prefixes: false };
         let is_apart = |part: &&SentPart| !body.is_some_and(|body| body.includes.body_has(&part.id));
-        let targets = self.parts.iter().filter(is_apart).map(|SentPart { id, content_type, content }| {
+        let references = self.parts.iter().filter(is_apart).map(|SentPart { id, content_type, content }| {
             let content = content.as_ref().ok_or_else(|| streamed(id))?;
             let digest = attachments::digest(id, content_type, content, digest, rules)?;
-            Ok(Target { uri: id.to_url().into(), transforms: vec![TransformText::new(SWA_CONTENT)], digest })
+            Ok(SentReference { uri: id.to_url().into(), transforms: vec![TransformText::new(SWA_CONTENT)], digest })
         });
-        targets.collect()
+        references.collect()
     }
 }
 

@@ -9,25 +9,24 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use castile_mime::Packaging;
-use castile_xml::c14n::{Algorithm, Version};
 use castile_xml::{Charset, decode, excerpt};
 
-use super::envelope::Envelope;
+use super::envelope::{Envelope, end_of_name};
 use super::part::{Part, PartsToSign};
 use super::sent_parts::SentParts;
 use super::username::UsernameToken;
 use crate::assertion::SentAssertion;
-use crate::canonical::{Canonical, Elsewhere, Wanted, signature_value};
+use crate::canonical::{Canonical, EXCLUSIVE_10, Elsewhere, Wanted, absent, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
 use crate::index::{IdAttributes, Index};
 use crate::known::KnownContent;
 use crate::limits::Limits;
-use crate::signature::{Target, Template, TransformText, uri_of};
+use crate::signature::{SentReference, Template, TransformText, uri_of};
 use crate::uris::{EXCLUSIVE, STR_TRANSFORM, WSSE, WSU};
 use crate::verify::Source;
 use crate::{DigestAlgorithm, Error, ErrorKind, PrivateKey};
-use block::{Edit, SecurityBlock, edited, end_of_name};
+use block::{Edit, SecurityBlock, edited};
 
 /// What is added to messages that are sent: a time stamp, a user name, a signature.
 #[derive(Clone)]
@@ -61,8 +60,6 @@ pub enum CertificateForm {
     /// By its SHA-1 digest.
     Thumbprint,
 }
-
-pub(super) const EXCLUSIVE_10: Algorithm = Algorithm { version: Version::Exclusive10, with_comments: false };
 
 impl OutgoingSecurity {
     /// Adds nothing yet.
@@ -164,7 +161,7 @@ impl OutgoingSecurity {
         self
     }
 
-    /// Sets the hash function of the digests. The default is SHA-256.
+    /// Sets the hash function of the digests. The default is SHA-256. By default, receivers refuse SHA-1 and SHA-224.
     #[must_use]
     pub fn with_digest(self, digest: DigestAlgorithm) -> Self {
         OutgoingSecurity { digest, ..self }
@@ -300,25 +297,25 @@ impl OutgoingSecurity {
         let Some(key) = &self.key else {
             return Ok(SecuredMessage { message: unsigned.with_signature("").0, value: None });
         };
-        let targets = self.targets(&unsigned, ids_of_parts, &parts, known)?;
-        self.signed_message(&**key, &unsigned, &targets).await
+        let references = self.references(&unsigned, ids_of_parts, &parts, known)?;
+        self.signed_message(&**key, &unsigned, &references).await
     }
 
     /// Returns what the signature of a message refers to.
-    fn targets(
+    fn references(
         &self,
         unsigned: &Unsigned<'_>,
         ids_of_parts: Vec<String>,
         parts: &SentParts,
         known: Option<&KnownContent<'_>>,
-    ) -> Result<Vec<Target<'static>>, Error> {
+    ) -> Result<Vec<SentReference<'static>>, Error> {
         let Unsigned { text, edits, block, .. } = unsigned;
-        let mut targets = Vec::new();
+        let mut references = Vec::new();
         if let Some((id, timestamp)) = block.signed_timestamp() {
-            targets.push(self.written(id, timestamp)?);
+            references.push(self.written(id, timestamp)?);
         }
-        if !block.targets.is_empty() {
-            targets.extend(self.digests(&unsigned.with_signature("").0, &block.targets, Elsewhere::default())?);
+        if !block.references.is_empty() {
+            references.extend(self.digests(&unsigned.with_signature("").0, &block.references, Elsewhere::default())?);
         }
         // The block makes no difference for what is outside it.
         let with_ids = edited(text, edits.iter());
@@ -326,18 +323,18 @@ impl OutgoingSecurity {
         let elsewhere = Elsewhere { includes: includes.as_ref(), known };
         if !ids_of_parts.is_empty() {
             let in_message: Vec<SignedPart> = ids_of_parts.into_iter().map(SignedPart::Element).collect();
-            targets.extend(self.digests(&with_ids, &in_message, elsewhere)?);
+            references.extend(self.digests(&with_ids, &in_message, elsewhere)?);
         }
         if self.signed.contains(&Part::Attachments) {
             let of_body = includes.filter(|_| self.signed.contains(&Part::Body));
-            targets.extend(parts.targets(of_body.as_ref(), self.digest, self.limits)?);
+            references.extend(parts.references(of_body.as_ref(), self.digest, self.limits)?);
         }
-        match targets.is_empty() {
+        match references.is_empty() {
             true => {
                 let message = "a signature of nothing: no part that is to be signed is in the message";
                 Err(Error::new(ErrorKind::Reference, message))
             }
-            false => Ok(targets),
+            false => Ok(references),
         }
     }
 
@@ -346,7 +343,7 @@ impl OutgoingSecurity {
         &self,
         key: &dyn SigningKey,
         unsigned: &Unsigned<'_>,
-        targets: &[Target<'static>],
+        references: &[SentReference<'static>],
     ) -> Result<SecuredMessage, Error> {
         let template = Template {
             prefix: "ds",
@@ -355,7 +352,7 @@ impl OutgoingSecurity {
             digest: self.digest,
             has_canonical_info: true,
         };
-        let info = template.signed_info(targets);
+        let info = template.signed_info(references);
         let key_info = template.key_info(&unsigned.block.key_info);
         let value = match info.contains('&') {
             false => key.sign(info.as_bytes()).await?,
@@ -417,11 +414,11 @@ impl OutgoingSecurity {
     }
 
     /// Computes the digest of an element that is written in canonical form.
-    fn written(&self, id: &str, element: &str) -> Result<Target<'static>, Error> {
+    fn written(&self, id: &str, element: &str) -> Result<SentReference<'static>, Error> {
         let mut digest = crypto::digest(self.digest)?;
         digest.update(element.as_bytes());
         let transforms = vec![TransformText::new(EXCLUSIVE)];
-        Ok(Target { uri: format!("#{id}").into(), transforms, digest: digest.finish() })
+        Ok(SentReference { uri: format!("#{id}").into(), transforms, digest: digest.finish() })
     }
 
     /// Computes the digests of elements. Prefixes that only values use are in the canonical forms, too.
@@ -430,16 +427,13 @@ impl OutgoingSecurity {
         text: &str,
         parts: &[SignedPart],
         elsewhere: Elsewhere<'_>,
-    ) -> Result<Vec<Target<'static>>, Error> {
+    ) -> Result<Vec<SentReference<'static>>, Error> {
         let source = Source::Message(text, self.limits.document, None);
         let mut ids: Vec<&str> = parts.iter().map(SignedPart::id).collect();
         ids.sort_unstable();
         ids.dedup();
-        let places = Index::places(&mut source.reader()?, &IdAttributes { everywhere: Vec::new() }, &ids)?;
-        let place = |id: &str| {
-            let absent = || Error::new(ErrorKind::Reference, "an element to be signed is not there");
-            places.get(id).copied().ok_or_else(absent)
-        };
+        let places = Index::places(&mut source.reader()?, &IdAttributes::OF_MESSAGES, &ids)?;
+        let place = |id: &str| places.get(id).copied().ok_or_else(absent);
         let mut wanted = Vec::new();
         for part in parts {
             let apex = place(part.id())?;
@@ -449,16 +443,16 @@ impl OutgoingSecurity {
             });
         }
         let canonical = Canonical::of(source, &wanted, EXCLUSIVE_10, self.digest, elsewhere)?;
-        let targets = parts.iter().zip(canonical).map(|(part, Canonical { digest, prefixes })| {
+        let references = parts.iter().zip(canonical).map(|(part, Canonical { digest, prefixes })| {
             let (id, transform) = match part {
                 SignedPart::Element(id) => (id, TransformText { prefixes, ..TransformText::new(EXCLUSIVE) }),
                 SignedPart::Token { reference, .. } => {
                     (reference, TransformText { uri: STR_TRANSFORM, prefixes, token: Some(EXCLUSIVE) })
                 }
             };
-            Target { uri: format!("#{id}").into(), transforms: vec![transform], digest }
+            SentReference { uri: format!("#{id}").into(), transforms: vec![transform], digest }
         });
-        Ok(targets.collect())
+        Ok(references.collect())
     }
 }
 

@@ -26,7 +26,7 @@ pub struct VerifiedMessage {
     pub(super) values: Vec<Vec<u8>>,
     pub(super) confirmed: Vec<Confirmed>,
     /// Where the elements are that stand for parts, if one of them is signed.
-    pub(super) included: Vec<usize>,
+    pub(super) required_includes: Vec<usize>,
     /// What the layer around has verified.
     pub(super) outer: Option<Box<VerifiedMessage>>,
 }
@@ -98,8 +98,8 @@ impl VerifiedMessage {
 
     /// Returns the byte offsets of all elements `xop:Include`, if a signature covers one of them. What was signed is a binary value in its
     /// place, so that the message must not be read in another way, as XML for example.
-    pub fn included(&self) -> &[usize] {
-        &self.included
+    pub fn required_includes(&self) -> &[usize] {
+        &self.required_includes
     }
 
     /// Returns whether the [accepted signature](Self::accepted_signature) covers the content of the attachment with this Content-ID: as

@@ -25,7 +25,7 @@ pub(crate) struct Template<'t> {
 }
 
 /// What a signature refers to, with its digest.
-pub(crate) struct Target<'a> {
+pub(crate) struct SentReference<'a> {
     pub(crate) uri: Cow<'a, str>,
     pub(crate) transforms: Vec<TransformText>,
     pub(crate) digest: Vec<u8>,
@@ -98,8 +98,8 @@ impl Template<'_> {
         out.push_str(local);
     }
 
-    pub(crate) fn signed_info(&self, targets: &[Target<'_>]) -> String {
-        let mut out = String::with_capacity(512 + 512 * targets.len());
+    pub(crate) fn signed_info(&self, references: &[SentReference<'_>]) -> String {
+        let mut out = String::with_capacity(512 + 512 * references.len());
         out.push('<');
         self.push_name(&mut out, "SignedInfo");
         if self.has_canonical_info {
@@ -108,7 +108,7 @@ impl Template<'_> {
         out.push('>');
         self.empty(&mut out, "CanonicalizationMethod", &[("Algorithm", self.canonicalization.uri())]);
         self.empty(&mut out, "SignatureMethod", &[("Algorithm", self.algorithm)]);
-        for Target { uri, transforms, digest } in targets {
+        for SentReference { uri, transforms, digest } in references {
             self.start(&mut out, "Reference", &[("URI", &escaped(uri))]);
             if !transforms.is_empty() {
                 self.start(&mut out, "Transforms", &[]);

@@ -11,8 +11,8 @@ use castile_databinding::schema::Element;
 use castile_mime::{Attachments, Packaging};
 use castile_soap::addressing::Replies;
 use castile_soap::{
-    Description, Dispatch, Fault, NoDetail, Operation, Payload, Pending, Received, ReplyMessage, Request, Response, Root,
-    Service,
+    Description, Dispatch, Fault, NoDetail, Operation, Payload, Pending, Received, ReplyMessage, Request, Response,
+    Root, Service,
 };
 use castile_wss::Error;
 use castile_wss::message::{Policy, VerifiedMessage};

@@ -218,7 +218,8 @@ fn show_reference(reference: &Reference) {
         out!("    computed  {}", line(computed));
     }
     if reference.hidden {
-        let message = "it is no part of the message: an attacker may have hidden it, and put something else in its place";
+        let message =
+            "it is no part of the message: an attacker may have hidden it, and put something else in its place";
         out!("    {}", wrong(message));
     }
     if reference.indented {

@@ -22,9 +22,11 @@ pub(super) fn of_message(created: Option<DateTime>, expires: Option<DateTime>, n
     }
     let Some(created) = created else { return wrong("it doesn't say when it was made".to_owned()) };
     match (since(created, now), until(created, now)) {
-        (Some(age), _) if age > Policy::DEFAULT_MAX_AGE => {
-            wrong(format!("it was made {} ago, where {} s are the usual limit", shown(age), Policy::DEFAULT_MAX_AGE.as_secs()))
-        }
+        (Some(age), _) if age > Policy::DEFAULT_MAX_AGE => wrong(format!(
+            "it was made {} ago, where {} s are the usual limit",
+            shown(age),
+            Policy::DEFAULT_MAX_AGE.as_secs()
+        )),
         (_, Some(ahead)) if ahead > Policy::DEFAULT_CLOCK_SKEW => {
             let (ahead, skew) = (shown(ahead), Policy::DEFAULT_CLOCK_SKEW.as_secs());
             wrong(format!("it was made {ahead} in the future, where {skew} s are the usual limit: the clocks differ"))

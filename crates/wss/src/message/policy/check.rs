@@ -44,7 +44,7 @@ pub(crate) struct Checked {
     block: Option<usize>,
     attachments: SignedAttachments,
     /// Where the elements are that stand for parts, if one of them is signed.
-    included: Vec<usize>,
+    required_includes: Vec<usize>,
     assertion: Option<(Assertion, ConfirmationMethod)>,
     /// The values of the verified signatures, which an answer may confirm.
     values: Vec<Vec<u8>>,
@@ -177,7 +177,8 @@ impl Policy {
         let Accepted { signatures, unverified, number, assertion } = accepted;
         // Who reads the message must not find something else than the text that was signed.
         let includes_parts = unverified.iter().any(|one| !one.contents.is_empty());
-        let included = envelope.includes.as_ref().filter(|_| includes_parts).map(Includes::offsets).unwrap_or_default();
+        let required_includes =
+            envelope.includes.as_ref().filter(|_| includes_parts).map(Includes::offsets).unwrap_or_default();
         let must_be_all = number.is_some() && self.signed.contains(&Part::Attachments);
         let rules = ContentRules { limits: self.limits, allows_unsigned_prefixes: self.allows_unsigned_prefixes };
         let attachments = SignedAttachments::new(unverified, must_be_all, rules);
@@ -207,7 +208,7 @@ impl Policy {
             accepted: number,
             block,
             attachments,
-            included,
+            required_includes,
             assertion,
             values,
             confirmed,
@@ -294,7 +295,7 @@ impl Policy {
             accepted,
             block,
             attachments: signed_attachments,
-            included,
+            required_includes,
             assertion,
             values,
             confirmed,
@@ -347,7 +348,7 @@ impl Policy {
             block,
             values,
             confirmed,
-            included,
+            required_includes,
             outer: None,
         })
     }

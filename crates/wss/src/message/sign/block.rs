@@ -13,7 +13,7 @@ use crate::assertion::SentAssertion;
 use crate::certificate::Certificate;
 use crate::crypto;
 use crate::message::confirmed::Confirmed;
-use crate::message::envelope::Envelope;
+use crate::message::envelope::{Envelope, end_of_name};
 use crate::message::part::Part;
 use crate::signature::escaped;
 use crate::uris::{BASE64_BINARY, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
@@ -28,7 +28,7 @@ pub(super) struct SecurityBlock {
     /// The content of the signature's `KeyInfo`.
     pub(super) key_info: String,
     /// What else of the block is signed.
-    pub(super) targets: Vec<SignedPart>,
+    pub(super) references: Vec<SignedPart>,
     /// The qualified name of a header of the envelope.
     header: String,
 }
@@ -49,7 +49,7 @@ impl OutgoingSecurity {
     ) -> Result<SecurityBlock, Error> {
         let now = (self.clock)();
         let mut content = String::new();
-        let mut targets = Vec::new();
+        let mut references = Vec::new();
         let mut timestamp = None;
         if let Some(lifetime) = self.lifetime {
             // Two equal messages of one millisecond would have equal signatures, and be taken for one that is sent again.
@@ -71,7 +71,7 @@ impl OutgoingSecurity {
                 let reference = ids.fresh("reference");
                 content.push_str(&assertion.reference(Some(&reference)));
                 let is_signed = !assertion.index.signatures.is_empty();
-                targets.push(SignedPart::Token { reference, token: assertion.id.clone(), is_signed });
+                references.push(SignedPart::Token { reference, token: assertion.id.clone(), is_signed });
             }
         }
         let mut key_info = String::new();
@@ -92,7 +92,7 @@ impl OutgoingSecurity {
             let mut nonce = [0; 16];
             crypto::fill(&mut nonce)?;
             content.push_str(&username.write(&id, in_milliseconds(now), &nonce)?);
-            targets.extend(self.signed.contains(&Part::Username).then_some(SignedPart::Element(id)));
+            references.extend(self.signed.contains(&Part::Username).then_some(SignedPart::Element(id)));
         }
         let header = match envelope.prefix.as_str() {
             "" => "Header".to_owned(),
@@ -114,7 +114,7 @@ impl OutgoingSecurity {
             start.push_str(" xmlns=\"\"");
         }
         start.push('>');
-        Ok(SecurityBlock { start, content, timestamp, key_info, targets, header })
+        Ok(SecurityBlock { start, content, timestamp, key_info, references, header })
     }
 
     /// Writes the reference to the certificate, and the token, if it is in the message.
@@ -178,7 +178,7 @@ impl SecurityBlock {
         for value in all.chain(values.is_empty().then_some(None)) {
             let id = ids.fresh("confirmed");
             Confirmed::write(value, &id, &mut self.content);
-            self.targets.push(SignedPart::Element(id));
+            self.references.push(SignedPart::Element(id));
         }
     }
 
@@ -236,9 +236,4 @@ pub(super) fn edited<'e>(text: &str, edits: impl Iterator<Item = &'e Edit>) -> S
 fn in_milliseconds(time: SystemTime) -> DateTime {
     let moment = DateTime::from(time);
     DateTime { nanosecond: moment.nanosecond / 1_000_000 * 1_000_000, ..moment }
-}
-
-/// Returns the length of `<` and the name at the beginning of a start tag.
-pub(super) fn end_of_name(tag: &str) -> usize {
-    tag.find([' ', '\t', '\r', '\n', '/', '>']).unwrap_or(tag.len())
 }

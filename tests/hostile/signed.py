@@ -106,8 +106,9 @@ def name(common):
 
 
 def certificate(number, subject, issuer, issuer_key):
-    """Returns a certificate of an authority."""
-    basic = der(0x30, bytes.fromhex("0603551d13"), bytes.fromhex("0101ff"), der(0x04, der(0x30, bytes.fromhex("0101ff"))))
+    """Returns a certificate. Those but the first are of authorities."""
+    authority = b"" if number == 0 else bytes.fromhex("0101ff")
+    basic = der(0x30, bytes.fromhex("0603551d13"), bytes.fromhex("0101ff"), der(0x04, der(0x30, authority)))
     to_be_signed = der(
         0x30,
         bytes.fromhex("a003020102"),
@@ -124,15 +125,23 @@ def certificate(number, subject, issuer, issuer_key):
 
 @functools.cache
 def chain(count, names):
-    """Returns certificates, each of which the next one signed. With equal names, each could have been signed by any other than the first,
-    and by the authority in `{keys}`. Otherwise only the last one claims to be signed by that."""
-    authority = name("Authority")
-    subjects = [name(f"Authority {number}") if number == 0 or names != "equal" else authority for number in range(count)]
-    issuers = [*subjects[1:], authority]
-    pairs = zip(range(count), subjects, issuers)
-    return [certificate(number, subject, issuer, numbered_key(number + 1)) for number, subject, issuer in pairs]
+    """Returns the certificate of a signer and those of authorities, each of which the next one signed.
+
+    - `different`: each has a name of its own, and the last one claims to be signed by the authority in `{keys}`.
+    - `equal`: all authorities have one name, so that each could have been signed by any other.
+    - `pairs`: two each have one name, so that each could have been signed by any of two. Nobody has signed the last ones."""
+    owners = {"different": lambda number: number, "equal": lambda number: 1, "pairs": lambda number: (number + 1) // 2}
+    issuers = {"different": "Authority", "equal": "Authority 1", "pairs": "Nobody"}
+    subjects = ["Signer"] + [f"Authority {owners[names](number)}" for number in range(1, count)]
+    certificates = []
+    for number, subject in enumerate(subjects):
+        issuer = number + (2 if names == "pairs" and number else 1)
+        issuer = subjects[issuer] if issuer < count else issuers[names]
+        certificates.append(certificate(number, name(subject), name(issuer), numbered_key(number + 1)))
+    return certificates
 
 
+@functools.cache
 def path(count, names):
     """Returns a PKIPath in base64."""
     return base64.b64encode(der(0x30, *reversed(chain(count, names))))

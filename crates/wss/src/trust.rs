@@ -427,7 +427,7 @@ fn shown(certificate: &Certificate) -> String {
 fn described(problem: &webpki::Error) -> String {
     use webpki::Error::{
         CaUsedAsEndEntity, CertExpired, CertNotValidYet, CertRevoked, CrlExpired, InvalidSignatureForPublicKey,
-        UnknownIssuer, UnknownRevocationStatus, UnsupportedCertVersion, UnsupportedSignatureAlgorithmContext,
+        MaximumPathDepthExceeded, UnknownIssuer, UnknownRevocationStatus, UnsupportedCertVersion, UnsupportedSignatureAlgorithmContext,
     };
     match problem {
         CertExpired { .. } => "it, or one of its issuers, is expired".to_owned(),
@@ -437,6 +437,7 @@ fn described(problem: &webpki::Error) -> String {
         UnknownRevocationStatus => {
             "there is no list of revoked certificates by its issuer, or by one of its issuers".to_owned()
         }
+        MaximumPathDepthExceeded => "too many certificates are between it and an authority".to_owned(),
         UnknownIssuer => "no authority is known that issued it".to_owned(),
         InvalidSignatureForPublicKey => "the authority that it names did not issue it".to_owned(),
         CaUsedAsEndEntity => "it is for issuing certificates, and it is not trusted itself".to_owned(),

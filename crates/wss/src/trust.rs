@@ -427,7 +427,8 @@ fn shown(certificate: &Certificate) -> String {
 fn described(problem: &webpki::Error) -> String {
     use webpki::Error::{
         CaUsedAsEndEntity, CertExpired, CertNotValidYet, CertRevoked, CrlExpired, InvalidSignatureForPublicKey,
-        MaximumPathDepthExceeded, UnknownIssuer, UnknownRevocationStatus, UnsupportedCertVersion, UnsupportedSignatureAlgorithmContext,
+        MaximumPathDepthExceeded, UnknownIssuer, UnknownRevocationStatus, UnsupportedCertVersion,
+        UnsupportedSignatureAlgorithmContext,
     };
     match problem {
         CertExpired { .. } => "it, or one of its issuers, is expired".to_owned(),

@@ -6,7 +6,8 @@ macro_rules! text_form {
         impl std::fmt::Display for $type {
             /// Writes the text of the value; nothing if the value is invalid.
             fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                let mut out = Vec::new();
+                // Most texts are shorter.
+                let mut out = Vec::with_capacity(32);
                 $crate::SimpleType::write(self, &mut out);
                 f.write_str(&String::from_utf8_lossy(&out))
             }

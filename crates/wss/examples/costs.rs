@@ -25,6 +25,10 @@ use castile_wss::{Certificate, PrivateKey, Secret, SigningKey, Trust};
 use futures_util::FutureExt;
 use rcgen::{CertificateParams, KeyPair, PublicKeyData};
 
+/// The allocator of the command line.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
 /// What is done with a message.

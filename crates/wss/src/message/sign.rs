@@ -288,16 +288,16 @@ impl OutgoingSecurity {
         if block.content.is_empty() && self.key.is_none() {
             return Ok(SecuredMessage { message: text.to_owned(), value: None });
         }
-        let (mut ids_of_parts, mut edits) = (Vec::new(), Vec::new());
+        let (mut parts_with_ids, mut edits) = (Vec::new(), Vec::new());
         if self.key.is_some() {
             self.check_presence(&envelope)?;
-            (ids_of_parts, edits) = self.parts_with_ids(text, &envelope, &mut ids);
+            (parts_with_ids, edits) = self.parts_with_ids(text, &envelope, &mut ids);
         }
         let unsigned = Unsigned { text, envelope: &envelope, edits, block };
         let Some(key) = &self.key else {
             return Ok(SecuredMessage { message: unsigned.with_signature("").0, value: None });
         };
-        let references = self.references(&unsigned, ids_of_parts, &parts, known)?;
+        let references = self.references(&unsigned, parts_with_ids, &parts, known)?;
         self.signed_message(&**key, &unsigned, &references).await
     }
 
@@ -305,7 +305,7 @@ impl OutgoingSecurity {
     fn references(
         &self,
         unsigned: &Unsigned<'_>,
-        ids_of_parts: Vec<String>,
+        parts_with_ids: Vec<(SignedPart, usize)>,
         parts: &SentParts,
         known: Option<&KnownContent<'_>>,
     ) -> Result<Vec<SentReference<'static>>, Error> {
@@ -315,15 +315,16 @@ impl OutgoingSecurity {
             references.push(self.written(id, timestamp)?);
         }
         if !block.references.is_empty() {
-            references.extend(self.digests(&unsigned.with_signature("").0, &block.references, Elsewhere::default())?);
+            let text = unsigned.with_signature("").0;
+            let parts = self.find_parts(&text, &block.references)?;
+            references.extend(self.digests(&text, parts, Elsewhere::default())?);
         }
         // The block makes no difference for what is outside it.
         let with_ids = edited(text, edits.iter());
         let includes = parts.includes(&with_ids, self.limits)?;
         let elsewhere = Elsewhere { includes: includes.as_ref(), known };
-        if !ids_of_parts.is_empty() {
-            let in_message: Vec<SignedPart> = ids_of_parts.into_iter().map(SignedPart::Element).collect();
-            references.extend(self.digests(&with_ids, &in_message, elsewhere)?);
+        if !parts_with_ids.is_empty() {
+            references.extend(self.digests(&with_ids, parts_with_ids, elsewhere)?);
         }
         if self.signed.contains(&Part::Attachments) {
             let of_body = includes.filter(|_| self.signed.contains(&Part::Body));
@@ -391,8 +392,14 @@ impl OutgoingSecurity {
         }
     }
 
-    /// Returns the ids of the parts of the message that are signed, and the changes that give them ids.
-    fn parts_with_ids(&self, text: &str, envelope: &Envelope<'_>, ids: &mut Ids<'_>) -> (Vec<String>, Vec<Edit>) {
+    /// Returns the parts of the message that are signed, and the changes that give them ids. Each has the offset that it has with these
+    /// changes.
+    fn parts_with_ids(
+        &self,
+        text: &str,
+        envelope: &Envelope<'_>,
+        ids: &mut Ids<'_>,
+    ) -> (Vec<(SignedPart, usize)>, Vec<Edit>) {
         let mut ranges: Vec<&Range<usize>> = Vec::new();
         for part in self.signed.iter() {
             ranges.extend(envelope.ranges(part).into_iter().map(|(range, _)| range));
@@ -400,15 +407,21 @@ impl OutgoingSecurity {
         ranges.sort_by_key(|range| range.start);
         ranges.dedup();
         let prefix = id_prefix(envelope);
-        let mut edits = Vec::new();
-        let named = ranges.into_iter().map(|range| match ids.index.id_at(range.start) {
-            Some(id) => id.to_owned(),
-            None => {
-                let id = ids.fresh(if *range == envelope.body { "body" } else { "block" });
-                let at = range.start + end_of_name(&text[range.clone()]);
-                edits.push(Edit { range: at..at, text: format!(" xmlns:{prefix}=\"{WSU}\" {prefix}:Id=\"{id}\"") });
-                id
-            }
+        let (mut edits, mut added) = (Vec::new(), 0);
+        let named = ranges.into_iter().map(|range| {
+            let offset = range.start + added;
+            let id = match ids.index.id_at(range.start) {
+                Some(id) => id.to_owned(),
+                None => {
+                    let id = ids.fresh(if *range == envelope.body { "body" } else { "block" });
+                    let at = range.start + end_of_name(&text[range.clone()]);
+                    let text = format!(" xmlns:{prefix}=\"{WSU}\" {prefix}:Id=\"{id}\"");
+                    added += text.len();
+                    edits.push(Edit { range: at..at, text });
+                    id
+                }
+            };
+            (SignedPart::Element(id), offset)
         });
         (named.collect(), edits)
     }
@@ -421,29 +434,32 @@ impl OutgoingSecurity {
         Ok(SentReference { uri: format!("#{id}").into(), transforms, digest: digest.finish() })
     }
 
-    /// Computes the digests of elements. Prefixes that only values use are in the canonical forms, too.
-    fn digests(
-        &self,
-        text: &str,
-        parts: &[SignedPart],
-        elsewhere: Elsewhere<'_>,
-    ) -> Result<Vec<SentReference<'static>>, Error> {
+    /// Finds elements by their ids.
+    fn find_parts(&self, text: &str, parts: &[SignedPart]) -> Result<Vec<(SignedPart, usize)>, Error> {
         let source = Source::Message(text, self.limits.document, None);
         let mut ids: Vec<&str> = parts.iter().map(SignedPart::id).collect();
         ids.sort_unstable();
         ids.dedup();
         let places = Index::places(&mut source.reader()?, &IdAttributes::OF_MESSAGES, &ids)?;
-        let place = |id: &str| places.get(id).copied().ok_or_else(absent);
-        let mut wanted = Vec::new();
-        for part in parts {
-            let apex = place(part.id())?;
-            wanted.push(match part {
-                SignedPart::Element(_) => Wanted::part(Some(apex)),
-                SignedPart::Token { is_signed, .. } => Wanted::token(apex, !is_signed),
-            });
-        }
+        let place = |part: &SignedPart| Ok((part.clone(), places.get(part.id()).copied().ok_or_else(absent)?));
+        parts.iter().map(place).collect()
+    }
+
+    /// Computes the digests of elements at these offsets. Prefixes that only values use are in the canonical forms, too.
+    fn digests(
+        &self,
+        text: &str,
+        parts: Vec<(SignedPart, usize)>,
+        elsewhere: Elsewhere<'_>,
+    ) -> Result<Vec<SentReference<'static>>, Error> {
+        let source = Source::Message(text, self.limits.document, None);
+        let wanted = |(part, apex): &(SignedPart, usize)| match part {
+            SignedPart::Element(_) => Wanted::part(Some(*apex)),
+            SignedPart::Token { is_signed, .. } => Wanted::token(*apex, !is_signed),
+        };
+        let wanted: Vec<Wanted> = parts.iter().map(wanted).collect();
         let canonical = Canonical::of(source, &wanted, EXCLUSIVE_10, self.digest, elsewhere)?;
-        let references = parts.iter().zip(canonical).map(|(part, Canonical { digest, prefixes })| {
+        let references = parts.iter().zip(canonical).map(|((part, _), Canonical { digest, prefixes })| {
             let (id, transform) = match part {
                 SignedPart::Element(id) => (id, TransformText { prefixes, ..TransformText::new(EXCLUSIVE) }),
                 SignedPart::Token { reference, .. } => {
@@ -480,6 +496,7 @@ pub(super) struct SecuredMessage {
 }
 
 /// What is signed.
+#[derive(Clone)]
 enum SignedPart {
     /// The element with this id.
     Element(String),

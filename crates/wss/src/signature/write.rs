@@ -175,13 +175,20 @@ impl Template<'_> {
     }
 
     pub(crate) fn signature(&self, info: &str, value: &[u8], key_info: &str, object: &str) -> String {
-        format!(
-            "<{signature}{declaration}>{info}<{tag}>{value}</{tag}>{key_info}{object}</{signature}>",
-            signature = self.tag("Signature"),
-            declaration = self.declaration(),
-            tag = self.tag("SignatureValue"),
-            value = STANDARD.encode(value),
-        )
+        let length = info.len() + value.len() * 2 + key_info.len() + object.len();
+        let mut out = String::with_capacity(256 + length);
+        out.push('<');
+        self.push_name(&mut out, "Signature");
+        out.push_str(&self.declaration());
+        out.push('>');
+        out.push_str(info);
+        self.start(&mut out, "SignatureValue", &[]);
+        STANDARD.encode_string(value, &mut out);
+        self.end(&mut out, "SignatureValue");
+        out.push_str(key_info);
+        out.push_str(object);
+        self.end(&mut out, "Signature");
+        out
     }
 }
 
@@ -203,9 +210,12 @@ pub(crate) fn uri_of(algorithm: SignatureAlgorithm) -> Result<&'static str, Erro
 
 /// Returns a text as it is written in an attribute, and also in content. What XML can't have is left out.
 pub(crate) fn escaped(text: &str) -> String {
-    let mut out = Vec::new();
-    let allowed: String = text.chars().filter(|&c| escape::is_char(c)).collect();
-    // It only fails for characters that XML can't have.
-    let _ = escape::push_attribute(&mut out, &allowed);
+    let mut out = Vec::with_capacity(text.len());
+    let written = escape::push_attribute(&mut out, text).or_else(|_| {
+        let allowed: String = text.chars().filter(|&c| escape::is_char(c)).collect();
+        out.clear();
+        escape::push_attribute(&mut out, &allowed)
+    });
+    debug_assert!(written.is_ok());
     String::from_utf8(out).unwrap_or_default()
 }

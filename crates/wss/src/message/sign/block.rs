@@ -48,7 +48,9 @@ impl OutgoingSecurity {
         ids: &mut Ids<'_>,
     ) -> Result<SecurityBlock, Error> {
         let now = (self.clock)();
-        let mut content = String::new();
+        // A time stamp takes less, and so does a token.
+        let mut content =
+            String::with_capacity(512 + self.certificate.as_ref().map_or(0, |one| 512 + 2 * one.der().len()));
         let mut references = Vec::new();
         let mut timestamp = None;
         if let Some(lifetime) = self.lifetime {
@@ -191,22 +193,23 @@ impl SecurityBlock {
         signature: &str,
     ) -> (String, usize) {
         let SecurityBlock { start, content, header, .. } = self;
-        let block = |before: &str, after: &str| {
-            let before = format!("{before}{start}{content}");
-            (before.len(), format!("{before}{signature}</wsse:Security>{after}"))
+        let block = |before: &[&str], after: &[&str]| {
+            let before = [before, &[start, content]].concat();
+            let length = before.iter().map(|piece| piece.len()).sum::<usize>();
+            (length, [&before[..], &[signature, "</wsse:Security>"], after].concat().concat())
         };
         let (range, (signature_in_edit, inserted)) = match &envelope.header {
             None => {
                 let at = envelope.body.start;
-                (at..at, block(&format!("<{header}>"), &format!("</{header}>")))
+                (at..at, block(&["<", header, ">"], &["</", header, ">"]))
             }
             Some(range) if text[range.clone()].ends_with("/>") => {
                 let name = &text[range.start + 1..range.start + end_of_name(&text[range.clone()])];
-                (range.end - 2..range.end, block(">", &format!("</{name}>")))
+                (range.end - 2..range.end, block(&[">"], &["</", name, ">"]))
             }
             Some(range) => {
                 let at = text[..range.end].rfind("</").unwrap_or(range.end);
-                (at..at, block("", ""))
+                (at..at, block(&[], &[]))
             }
         };
         let before = edits.iter().filter(|edit| edit.range.start <= range.start);

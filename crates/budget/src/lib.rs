@@ -55,13 +55,14 @@ pub const UNCHARGED: usize = 4 << 10;
 /// A clone is the same budget. The default is [`Budget::process`].
 #[derive(Clone, Debug)]
 pub struct Budget {
-    pool: Arc<Pool>,
+    /// The outer count of references is that of the clones of one [handle](Budget::handle).
+    pool: Arc<Arc<Pool>>,
 }
 
 impl Budget {
     /// Creates a separate budget of `bytes` bytes.
     pub fn new(bytes: usize) -> Self {
-        Budget { pool: Arc::new(Pool::new(bytes)) }
+        Budget { pool: Arc::new(Arc::new(Pool::new(bytes))) }
     }
 
     /// Creates a budget that grants everything. It still counts the bytes in use.
@@ -78,6 +79,13 @@ impl Budget {
         PROCESS.get_or_init(|| Budget::new(machine::share())).clone()
     }
 
+    /// Returns the same budget with a count of references of its own: reservations of it don't change a count that other cores change.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn handle(&self) -> Self {
+        Budget { pool: Arc::new(Arc::clone(&self.pool)) }
+    }
+
     /// Returns the most bytes that may be in use at a time; `usize::MAX` if the budget is unlimited.
     pub fn limit(&self) -> usize {
         self.pool.limit()
@@ -85,7 +93,7 @@ impl Budget {
 
     /// Returns whether this budget is a clone of `other`.
     pub fn is_same(&self, other: &Budget) -> bool {
-        Arc::ptr_eq(&self.pool, &other.pool)
+        Arc::ptr_eq(&*self.pool, &*other.pool)
     }
 
     /// Returns how many bytes are in use now: the sum of all reservations.

@@ -310,14 +310,14 @@ impl Trust {
         if self.authorities.is_empty() {
             return Err(untrusted(webpki::Error::UnknownIssuer));
         }
-        check_owners(others)?;
+        let others = few_of_each(others)?;
         let anchors: Vec<_> = self
             .authorities
             .iter()
             .filter_map(|authority| webpki::anchor_from_trusted_cert(authority.encoded()).ok())
             .collect();
         let between: Vec<_> = others
-            .iter()
+            .into_iter()
             .chain(&self.intermediates)
             .filter(|other| *other != certificate)
             .map(|other| other.encoded().clone())
@@ -387,18 +387,22 @@ impl Trust {
     }
 }
 
-/// Checks that no owner has many of these certificates, which a message brought.
-fn check_owners(certificates: &[Certificate]) -> Result<(), Error> {
-    let is_of_many =
-        |one: &&Certificate| certificates.iter().filter(|other| other.is_of_owner_of(one)).count() > MAX_OF_OWNER;
-    match certificates.iter().find(is_of_many) {
-        None => Ok(()),
-        Some(one) => {
-            let message =
-                format!("more than {MAX_OF_OWNER} certificates of {}, which is the limit for a signature", shown(one));
-            Err(Error::new(ErrorKind::Limit, message))
+/// Returns certificates that a message brought, each once, unless an owner has many of them.
+fn few_of_each(certificates: &[Certificate]) -> Result<Vec<&Certificate>, Error> {
+    let mut distinct: Vec<&Certificate> = Vec::new();
+    for one in certificates {
+        if distinct.contains(&one) {
+            continue;
         }
+        if distinct.iter().filter(|other| other.is_of_owner_of(one)).count() == MAX_OF_OWNER {
+            let owner = shown(one);
+            let message =
+                format!("more than {MAX_OF_OWNER} certificates of {owner}, which is the limit for a signature");
+            return Err(Error::new(ErrorKind::Limit, message));
+        }
+        distinct.push(one);
     }
+    Ok(distinct)
 }
 
 fn untrusted(certificate: &Certificate, problem: &webpki::Error) -> Error {

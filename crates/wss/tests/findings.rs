@@ -511,6 +511,9 @@ fn many_certificates_of_one_owner_are_refused() {
     let searched = refused(equal(2), with_authority());
     assert_eq!(searched.kind(), ErrorKind::Untrusted, "{searched}");
     assert_eq!(refused(equal(3), with_authority()).kind(), ErrorKind::Limit);
+    // Copies are one certificate.
+    let two = equal(2);
+    assert_eq!(refused([&two[..]; 4].concat(), with_authority()).kind(), ErrorKind::Untrusted);
     // Without an authority there is nothing to search.
     let alone = refused(equal(5), Trust::new().with_certificate(trusted.clone()));
     assert_eq!(alone.kind(), ErrorKind::Untrusted);

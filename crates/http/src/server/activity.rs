@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 
 use bytes::{Buf, Bytes};
+use castile_budget::Budget;
 use http::{HeaderMap, StatusCode};
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
@@ -37,6 +38,8 @@ pub(super) struct Activity {
     pub(super) index: AtomicUsize,
     /// Whether the server waits for the peer.
     pub(super) wait: Wait,
+    /// The memory budget of the server, with a count of references that no other connection changes.
+    pub(super) budget: Budget,
     /// The memory and disk space of the request and its answer.
     pub(super) reservations: Reservations,
     /// Twice the number of the current request, plus 1 while it holds a slot of work. The number changes as soon as the
@@ -74,6 +77,7 @@ pub(super) enum Phase {
 impl Activity {
     pub(super) fn new(shared: Arc<ServerState>, connection: &impl Connection) -> Self {
         Activity {
+            budget: shared.admission.budget.handle(),
             shared,
             peer: connection.peer().map(OnceLock::from).unwrap_or_default(),
             client: OnceLock::new(),

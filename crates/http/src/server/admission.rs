@@ -139,7 +139,7 @@ impl Ticket {
 
     /// Returns the memory budget of the server.
     pub(super) fn budget(&self) -> Option<&Budget> {
-        self.0.as_ref().map(|(activity, _)| &activity.shared.admission.budget)
+        self.0.as_ref().map(|(activity, _)| &activity.budget)
     }
 
     /// Returns the budget of the server for temporary files.

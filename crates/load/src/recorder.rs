@@ -16,6 +16,9 @@ const OTHER_REASONS: &str = "other reasons";
 /// The largest count of a record from elsewhere. A hundred thousand of them can be added up.
 const MAX_COUNT: u64 = 1 << 46;
 
+/// The end of the last bucket of a histogram, in nanoseconds.
+const END: u64 = 1 << 42;
+
 /// Records every request of one thread of the driver. Records are merged when the run ends.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recorder {
@@ -50,6 +53,8 @@ pub struct Recorder {
     pub lag: Histogram<u64>,
     /// A record for each part of a mix, in the order of [`Requests::Scripted`](crate::Requests::Scripted); empty if there is
     /// only one part.
+    // A record from elsewhere has none: how many may be read is up to the reader.
+    #[serde(skip_deserializing)]
     pub parts: Vec<Recorder>,
 }
 
@@ -85,10 +90,17 @@ mod counts {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Histogram<u64>, A::Error> {
-                let mut histogram = super::histogram();
+                // It grows with what is read: a histogram of all times takes 200 KB, however short its text is.
+                let mut histogram = Histogram::new_with_bounds(1_000, 2_000, 3).map_err(A::Error::custom)?;
+                histogram.auto(true);
+                let mut sum = 0u64;
                 while let Some(value) = numbers.next_element()? {
-                    let count = numbers.next_element::<u64>()?.filter(|count| *count <= super::MAX_COUNT);
+                    if value >= super::END {
+                        return Err(A::Error::custom(format_args!("found the time {value}, expected at most an hour")));
+                    }
+                    let count = numbers.next_element()?.filter(|count| *count <= super::MAX_COUNT - sum);
                     let count = count.ok_or_else(|| A::Error::custom("a value has no possible count"))?;
+                    sum += count;
                     histogram.record_n(value, count).map_err(A::Error::custom)?;
                 }
                 Ok(histogram)
@@ -170,11 +182,12 @@ impl Recorder {
     /// Returns whether no sum overflows when many such records are merged.
     pub(crate) fn is_possible(&self) -> bool {
         let Recorder { requests, errors, not_sent, warmup_errors, verified, bytes_out, bytes_in, matches, .. } = self;
+        let Recorder { latency, service, .. } = self;
         let counts = [requests, errors, not_sent, verified, bytes_out, bytes_in, matches];
         counts.into_iter().all(|count| *count <= MAX_COUNT)
             && is_possible(self.reasons.iter().map(|reason| reason.count))
             && warmup_errors <= errors
-            && self.parts.iter().all(|part| part.parts.is_empty() && part.is_possible())
+            && latency.len().max(service.len()) <= *requests
     }
 
     /// Adds another record.

@@ -167,6 +167,7 @@ class Worker:
             "name": self.name,
             "description": description,
             "record": flat(self.record),
+            "parts": [flat(part) for part in self.record["parts"]],
             "begun_s": self.begun,
             "ended_s": self.ended,
             "seconds": self.seconds,
@@ -204,10 +205,10 @@ def add(record, more):
 
 
 def flat(record):
-    """Returns a record as it is written."""
+    """Returns a record as it is written, without its parts."""
     lists = {name: [number for pair in sorted(record[name].items()) for number in pair] for name in DISTRIBUTIONS}
     reasons = [{"text": text, "count": count} for text, count in record["reasons"].items()]
-    return record | lists | {"reasons": reasons, "parts": [flat(part) for part in record["parts"]]}
+    return record | lists | {"reasons": reasons, "parts": []}
 
 
 def percentiles(distribution):

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, bail};
 use castile_load::{
-    Arrivals, Bench, End, Outcome, Pace, Plan, Recorder, Second, Share, Spacing, Stage, Start, merge, with_warnings,
+    Arrivals, Bench, End, Merging, Outcome, Pace, Plan, Recorder, Second, Share, Spacing, Stage, Start, with_warnings,
 };
 use castile_report::Results;
 use tokio::sync::oneshot;
@@ -169,13 +168,15 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Share> {
     };
     let Outcome { record: rest, elapsed, unsent, dropped, opened, driver_cpu, .. } = outcome;
     measured.add(rest, users(), Instant::now());
-    let Measured { record, seconds, .. } = measured;
+    let Measured { mut record, seconds, .. } = measured;
+    let parts = std::mem::take(&mut record.parts);
     Ok(Share {
         name: (part.number + 1).to_string(),
         description: bench.description()?,
         record,
         begun_s: begun,
         ended_s: begun + elapsed.as_secs_f64(),
+        parts,
         clock_s: 0.0,
         seconds,
         opened: Some(opened),
@@ -207,10 +208,8 @@ impl Measured {
     fn add(&mut self, more: Recorder, users: u64, now: Instant) {
         let at = self.begun as u64 + self.taken.saturating_duration_since(self.start).as_secs();
         self.taken = now;
-        let second = self.seconds.entry(at).or_default();
-        second.requests += more.requests;
-        second.errors += more.errors;
-        second.users = second.users.max(users);
+        let second = Second { requests: more.requests, errors: more.errors, users };
+        self.seconds.entry(at).or_default().add(second);
         self.record.merge(more);
     }
 }
@@ -305,16 +304,16 @@ pub(super) fn lead(bench: &Bench, workers: usize, outcome: &outcome::Arguments) 
     all.go(1..workers)?;
     note!("{workers} workers have begun");
     let is_interrupted = wait(&mut all)?;
-    let description = Arc::new(bench.description()?);
-    let (mut shares, mut lost) = (Vec::new(), Vec::new());
+    let description = bench.description()?;
+    let (mut merging, mut lost) = (Merging::default(), Vec::new());
     for number in 0..workers {
         let share = std::fs::read(all.file(number)).ok().and_then(|json| serde_json::from_slice::<Share>(&json).ok());
         match share {
-            Some(share) => shares.push(Share { description: (*description).clone(), ..share }),
+            Some(share) => merging.add(share.part_of(&description)).map_err(outcome::incomplete)?,
             None => lost.push(format!("the worker {} was lost, and what it did is not in the figures", number + 1)),
         }
     }
-    let mut results = with_warnings(merge(shares).map_err(outcome::incomplete)?);
+    let mut results = with_warnings(merging.results().map_err(outcome::incomplete)?);
     let interrupted = is_interrupted.then(|| format!("not everything was measured: {}", End::Interrupted));
     results.mark_incomplete(interrupted.into_iter().chain(lost));
     outcome.record(&mut results);

@@ -81,7 +81,8 @@ impl Outcome {
     }
 }
 
-/// A run in progress on its own threads. Dropping it stops the run.
+/// A run in progress on its own threads. Dropping it stops the run and gives up the requests that are under way. Its crew then has no users
+/// any more.
 #[derive(Debug)]
 pub struct Run {
     schedule: Arc<Schedule>,
@@ -502,9 +503,19 @@ impl Worker {
         while let Ok(job) = self.jobs.recv() {
             let mut job = match job {
                 Job::Part(part) => part,
-                Job::First(done) => {
-                    // The receiver is dropped after an interruption.
-                    let _ = done.send(local.block_on(&runtime, self.first(&mut exchanges, &connect)));
+                Job::First(mut done) => {
+                    let first = async {
+                        tokio::select! {
+                            biased;
+                            first = self.first(&mut exchanges, &connect) => Some(first),
+                            () = done.closed() => None,
+                        }
+                    };
+                    match local.block_on(&runtime, first) {
+                        // The receiver is dropped after an interruption.
+                        Some(first) => drop(done.send(first)),
+                        None => exchanges.clear(),
+                    }
                     continue;
                 }
             };
@@ -512,7 +523,8 @@ impl Worker {
                 let work = self.work(&mut job, &mut alarm, &mut exchanges, &connect);
                 local.block_on(&runtime, work)
             });
-            let result = result.map(|record| job.untaken.add(record, Duration::ZERO));
+            let Some(record) = result.transpose() else { break };
+            let result = record.map(|record| job.untaken.add(record, Duration::ZERO));
             // The receiver is dropped with the run.
             let _ = job.done.send(result);
         }
@@ -553,14 +565,15 @@ impl Worker {
         Ok(Some(First { judged, was_sent, took, part: self.case.parts().first().copied() }))
     }
 
+    /// Returns the record; `None` if the run was dropped.
     async fn work<E: Exchange + 'static>(
         &self,
         job: &mut Part,
         alarm: &mut Alarm,
         exchanges: &mut Vec<Option<E>>,
         connect: &Rc<impl Fn(User) -> E + 'static>,
-    ) -> Result<Recorder, Error> {
-        let Part { plan, schedule, timeline, begun, asked, .. } = job;
+    ) -> Result<Option<Recorder>, Error> {
+        let Part { plan, schedule, timeline, begun, asked, done, .. } = job;
         let clock = SystemClock::default();
         let thread = Thread::new(clock.clone(), schedule.clone(), plan.clone(), self.case.count(), timeline.clone());
         let thread = Rc::new(thread.with_parts(self.case.parts()).with_begun(*begun));
@@ -596,7 +609,8 @@ impl Worker {
             std::future::pending::<Infallible>().await
         };
         tokio::select! {
-            () = all => Ok(thread.finish()),
+            () = all => Ok(Some(thread.finish())),
+            () = done.closed() => Ok(None),
             never = answers => match never {},
             error = clock.run(alarm) => Err(no_event_loop(error)),
         }

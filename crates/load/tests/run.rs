@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use castile_load::{Arrivals, Endpoint, Expected, Pace, Plan, Recorder, Run, Stop};
 use support::{Act, Server, case, case_checked_by, pong, response};
+use tokio::io::AsyncReadExt;
 
 fn requests(count: u64) -> Plan {
     Plan { stop: Stop::requests(count), ..Plan::default() }
@@ -273,4 +274,24 @@ async fn what_an_ended_thread_recorded_can_be_taken() {
         }
     };
     tokio::time::timeout(Duration::from_secs(30), taken).await.unwrap();
+}
+
+/// A server once waited for the time limit of each request of a run that nobody wanted any more.
+#[tokio::test]
+async fn a_dropped_run_gives_up_its_requests() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/service", listener.local_addr().unwrap());
+    let case = case();
+    let plan = Plan { timeout: Duration::from_secs(3_600), ..requests(1) };
+    let run = Run::start(&case, &Endpoint::resolve(&url).unwrap(), &plan, &Expected::of(&case)).unwrap();
+    let counter = run.counter();
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut request = Vec::new();
+    while !request.ends_with(b"ping") {
+        assert!(stream.read_buf(&mut request).await.unwrap() > 0);
+    }
+    assert_eq!(counter.take().await.1, 1);
+    drop(run);
+    let closed = tokio::time::timeout(Duration::from_secs(30), stream.read_buf(&mut request)).await;
+    assert_eq!(closed.unwrap().unwrap(), 0);
 }

@@ -179,6 +179,17 @@ impl Recorder {
         &mut self.parts[index]
     }
 
+    /// Takes everything that was recorded. A reason that was taken is still known: it keeps the text with which it first occurred.
+    #[must_use]
+    pub fn take(&mut self) -> Recorder {
+        let mut taken = std::mem::take(self);
+        self.reasons = taken.reasons.iter().map(|reason| Reason { count: 0, text: reason.text.clone() }).collect();
+        taken.reasons.retain(|reason| reason.count > 0);
+        self.parts = std::mem::take(&mut taken.parts);
+        taken.parts = self.parts.iter_mut().map(Recorder::take).collect();
+        taken
+    }
+
     /// Returns whether no sum overflows when many such records are merged.
     pub(crate) fn is_possible(&self) -> bool {
         let Recorder { requests, errors, not_sent, warmup_errors, verified, bytes_out, bytes_in, matches, .. } = self;
@@ -266,6 +277,25 @@ mod tests {
         let first = "status 500, expected 200: Server: order 0 is unknown";
         assert_eq!(reasons, [(100, first), (50, "status 500, expected 200"), (51, "status 501, expected 200")]);
         assert_eq!((record.errors, record.not_sent), (201, 50));
+    }
+
+    /// A table of errors that gets what happened since the last time once had a row for each time.
+    #[test]
+    fn a_reason_that_was_taken_keeps_its_text() {
+        let mut record = Recorder::default();
+        for order in 1..4 {
+            let mut more = Recorder::default();
+            more.error(true, &format!("order {order} is unknown"));
+            more.part(1).error(true, &format!("part {order}"));
+            record.merge(more);
+            let taken = record.take();
+            let first = |record: &Recorder| record.reasons.first().map(|reason| (reason.count, reason.text.clone()));
+            assert_eq!((taken.errors, taken.reasons.len()), (1, 1));
+            assert_eq!(first(&taken), Some((1, "order 1 is unknown".to_owned())));
+            assert_eq!(first(&taken.parts[1]), Some((1, "part 1".to_owned())));
+        }
+        let rest = record.take();
+        assert!(rest.errors == 0 && rest.reasons.is_empty() && rest.parts[1].reasons.is_empty());
     }
 
     #[test]

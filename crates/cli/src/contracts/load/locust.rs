@@ -4,7 +4,7 @@ mod figures;
 mod test;
 
 use std::future::pending;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use castile_load::{Bench, Plan, Requests, Start, Stop, own_usage};
@@ -256,7 +256,7 @@ impl Worker<'_> {
         let test = self.test.take_if(|test| test.is_over())?;
         let Rest { record, in_flight, ending, crew } = test.finish().await;
         self.crew = crew;
-        self.figures.add(record, users, SystemTime::now());
+        self.figures.add(record, users, Instant::now());
         if in_flight > 0 {
             note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
         }
@@ -282,6 +282,8 @@ impl Worker<'_> {
     /// Tells the master that this worker can't work.
     async fn fail(&mut self, error: anyhow::Error) -> anyhow::Error {
         self.master.failed(&error.to_string());
+                // It has to be found again before the next test.
+                self.sought = Some(Instant::now());
         self.master.quit();
         self.master.flush(FLUSH).await;
         outcome::not_started(error)
@@ -296,7 +298,7 @@ impl Worker<'_> {
         self.master.usage(share * 100.0, memory.unwrap_or_default());
         self.cpu = (now, cpu);
         if let Some(test) = &self.test {
-            self.figures.add(test.take().await, test.users(), SystemTime::now());
+            self.figures.add(test.take().await, test.users(), Instant::now());
             self.seconds += 1;
             if self.seconds.is_multiple_of(SECONDS_PER_REPORT) && self.master.is_up() {
                 self.report(false, 0);

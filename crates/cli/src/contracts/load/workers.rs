@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use castile_load::{
@@ -14,6 +14,7 @@ use castile_load::{
 use castile_report::Results;
 use tokio::sync::oneshot;
 
+use super::calendar::Calendar;
 use crate::quantity::count;
 use crate::{outcome, process};
 
@@ -151,10 +152,12 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
     let run = crew.begin().await.map_err(outcome::not_started)?;
     out!("{GO}");
     let warmup = bench.loads.first().map(|load| load.plan.warmup).unwrap_or_default();
-    let begun = since_1970(SystemTime::now()) + warmup.as_secs_f64();
+    let calendar = Calendar::new();
+    let start = calendar.start + warmup;
+    let begun = calendar.at(start);
     let counter = run.counter();
     let mut finish = std::pin::pin!(run.finish());
-    let mut measured = Measured::new(begun, Instant::now() + warmup);
+    let mut measured = Measured::new(begun, start);
     let mut second = tokio::time::interval_at(measured.start.into(), Duration::from_secs(1));
     let (mut is_interrupted, mut is_whole) = (false, true);
     let users = || counter.users().unwrap_or_default() as u64;
@@ -215,10 +218,6 @@ impl Measured {
         self.seconds.entry(at).or_default().add(second);
         self.record.merge(more);
     }
-}
-
-fn since_1970(time: SystemTime) -> f64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
 /// Waits on a thread for the leader's word, and then for its end. A leader ends when standard input is closed.

@@ -2,6 +2,8 @@
 #![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+#[path = "load/master.rs"]
+mod master;
 #[path = "load/server.rs"]
 mod server;
 
@@ -10,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::time::Duration;
 
+use master::Master;
 use serde_json::Value;
 use server::{Castile, Seen, Server};
 
@@ -951,6 +954,54 @@ fn what_is_merged_may_come_from_a_pipe_and_steers_no_terminal() {
     let rows = results["suites"][0]["cases"].as_array().unwrap();
     let requests: Vec<_> = rows.iter().map(|row| row["requests"].as_u64().unwrap()).collect();
     assert_eq!((requests.len(), requests[0], requests[1] + requests[2]), (3, 40, 40));
+}
+
+/// Starts a worker of a master.
+fn worker(master: &Master, url: &str) -> Child {
+    Command::new(env!("CARGO_BIN_EXE_castile"))
+        .args(["load", &contract("wstest.wsdl"), "--url", url, "--operation", "EchoVoid", "--think", "20ms"])
+        .args(["--locust", &master.address()])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn a_master_is_told_that_the_first_request_was_refused() {
+    let master = Master::start();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", nobody.local_addr().unwrap());
+    drop(nobody);
+    let worker = worker(&master, &url);
+    let mut its = master.begin();
+    its.read_until("exception");
+    its.read_until("the first request failed");
+    its.read_until("quit");
+    drop(its);
+    let output = worker.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+}
+
+/// The last report once was lost without a word.
+#[test]
+fn a_worker_says_what_its_master_did_not_get() {
+    let server = Server::start(|_, _| (200, void()));
+    let master = Master::start();
+    let worker = worker(&master, &server.url());
+    let mut its = master.begin();
+    its.read_until("spawning_complete");
+    while server.seen().len() < 5 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(its);
+    // Longer than the worker takes to notice that.
+    std::thread::sleep(Duration::from_millis(500));
+    let killed = Command::new("kill").arg(worker.id().to_string()).status().unwrap();
+    assert!(killed.success());
+    let output = worker.wait_with_output().unwrap();
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("there is no connection to the master, so the last "), "{told}");
 }
 
 /// A wrong password is sent once, however many workers there are.

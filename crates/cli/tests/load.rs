@@ -956,10 +956,11 @@ fn what_is_merged_may_come_from_a_pipe_and_steers_no_terminal() {
     assert_eq!((requests.len(), requests[0], requests[1] + requests[2]), (3, 40, 40));
 }
 
-/// Starts a worker of a master.
+/// Starts a worker of a master. It may have 64 open files.
 fn worker(master: &Master, url: &str) -> Child {
-    Command::new(env!("CARGO_BIN_EXE_castile"))
-        .args(["load", &contract("wstest.wsdl"), "--url", url, "--operation", "EchoVoid", "--think", "20ms"])
+    Command::new("sh")
+        .args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_castile"), "load"])
+        .args([&contract("wstest.wsdl"), "--url", url, "--operation", "EchoVoid", "--think", "20ms"])
         .args(["--locust", &master.address()])
         .stderr(Stdio::piped())
         .spawn()
@@ -973,7 +974,7 @@ fn a_master_is_told_that_the_first_request_was_refused() {
     let url = format!("http://{}/", nobody.local_addr().unwrap());
     drop(nobody);
     let worker = worker(&master, &url);
-    let mut its = master.begin();
+    let mut its = master.begin(2);
     its.read_until("exception");
     its.read_until("the first request failed");
     its.read_until("quit");
@@ -982,13 +983,30 @@ fn a_master_is_told_that_the_first_request_was_refused() {
     assert_eq!(output.status.code(), Some(2), "{}", told(&output));
 }
 
+#[test]
+fn a_master_gets_no_more_users_than_the_machine_can_have() {
+    let server = Server::start(|_, _| (200, void()));
+    let master = Master::start();
+    let worker = worker(&master, &server.url());
+    let mut its = master.begin(u64::MAX);
+    its.read_until("spawning_complete");
+    let killed = Command::new("kill").arg(worker.id().to_string()).status().unwrap();
+    assert!(killed.success());
+    its.read_until("quit");
+    drop(its);
+    let told = told(&worker.wait_with_output().unwrap());
+    let (_, most) = told.split_once("the master wants 18446744073709551615 users, and this worker can have ").unwrap();
+    let most: u64 = most.lines().next().unwrap().parse().unwrap();
+    assert!((1..64).contains(&most), "{told}");
+}
+
 /// The last report once was lost without a word.
 #[test]
 fn a_worker_says_what_its_master_did_not_get() {
     let server = Server::start(|_, _| (200, void()));
     let master = Master::start();
     let worker = worker(&master, &server.url());
-    let mut its = master.begin();
+    let mut its = master.begin(2);
     its.read_until("spawning_complete");
     while server.seen().len() < 5 {
         std::thread::sleep(Duration::from_millis(10));

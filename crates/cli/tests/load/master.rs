@@ -13,7 +13,8 @@ fn greeting() -> Vec<u8> {
 }
 
 const ACK: &[u8] = b"\x93\xa3ack\x81\xa5index\x00\xa1w";
-const SPAWN: &[u8] = b"\x93\xa5spawn\x82\xa9timestamp\x01\xb2user_classes_count\x81\xa1C\x02\xa1w";
+/// A wish for users, whose number follows.
+const SPAWN: &[u8] = b"\x93\xa5spawn\x82\xa9timestamp\x01\xb2user_classes_count\x81\xa1C\xcf";
 
 pub(crate) struct Master {
     listener: TcpListener,
@@ -28,14 +29,14 @@ impl Master {
         self.listener.local_addr().unwrap().to_string()
     }
 
-    /// Accepts a worker and begins a test with two users. Nobody can connect any more then.
-    pub(crate) fn begin(self) -> Worker {
+    /// Accepts a worker and begins a test with this many users. Nobody can connect any more then.
+    pub(crate) fn begin(self, users: u64) -> Worker {
         let (stream, _) = self.listener.accept().unwrap();
         let mut worker = Worker { stream };
         worker.stream.write_all(&greeting()).unwrap();
         worker.read_until("client_ready");
         worker.say(ACK);
-        worker.say(SPAWN);
+        worker.say(&[SPAWN, &users.to_be_bytes(), b"\xa1w"].concat());
         worker
     }
 }

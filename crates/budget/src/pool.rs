@@ -14,10 +14,10 @@ const SHARE: usize = 16;
 
 /// A limited number of something that requests take and give back: bytes, or places.
 ///
-/// A single counter would be a cache line that each core waits for, with each request. So a pool with many threads has a stock for each of
-/// them. A thread takes from its stock and gives back to it, and only a batch now and then comes from the counter, or returns to it. When
-/// the counter is used up, the stocks of all threads are collected before anything is refused. What another thread moves between the
-/// counter and its stock at that moment may be missed.
+/// A single counter would be a cache line that each core waits for, with each request. So a pool has as many stocks as the machine runs
+/// threads at a time. A thread has one of them, which it may share with others. It takes from its stock and gives back to it, and only a
+/// batch now and then comes from the counter, or returns to it. When the counter is used up, all stocks are collected before anything is
+/// refused. What another thread moves between the counter and its stock at that moment may be missed.
 ///
 /// ```
 /// use castile_budget::Pool;

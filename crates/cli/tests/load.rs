@@ -2,12 +2,17 @@
 #![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+#[path = "load/master.rs"]
+mod master;
 #[path = "load/server.rs"]
 mod server;
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::time::Duration;
 
+use master::Master;
 use serde_json::Value;
 use server::{Castile, Seen, Server};
 
@@ -863,6 +868,158 @@ fn workers_divide_a_load_and_report_it_as_one() {
     let requests: Vec<_> = workers.iter().map(|worker| worker["requests"].as_u64().unwrap()).collect();
     assert_eq!((requests, &workers[2]["name"]), (vec![17, 17, 16], &"3".into()));
     assert!(told(&output).contains(" worker "), "{}", told(&output));
+}
+
+/// A process of a load.
+struct Part {
+    child: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    file: PathBuf,
+}
+
+impl Part {
+    /// Starts the first of `count` processes and lets it send.
+    fn start(server: &Server, folder: &Path, count: usize, arguments: &[&str]) -> Self {
+        let file = folder.join("share.json");
+        let mut child = Command::new(env!("CARGO_BIN_EXE_castile"))
+            .args(["load", &contract("wstest.wsdl"), "--url", &server.url()])
+            .args(arguments)
+            .args(["--workers", &count.to_string(), &format!("--share=0/{count}:{}", file.display())])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (mut input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
+        writeln!(input, "go").unwrap();
+        Part { child, input, output, file }
+    }
+
+    /// Waits for its end. Returns its exit code and what it measured.
+    fn end(mut self) -> (Option<i32>, Value) {
+        let mut line = String::new();
+        self.output.read_line(&mut line).unwrap();
+        assert_eq!(line, "go\n");
+        let code = self.child.wait().unwrap().code();
+        drop(self.input);
+        (code, serde_json::from_str(&std::fs::read_to_string(self.file).unwrap()).unwrap())
+    }
+}
+
+/// A report once counted it as complete.
+#[test]
+fn a_worker_that_was_interrupted_says_so() {
+    let server = Server::start(|_, _| (200, void()));
+    let directory = tempfile::tempdir().unwrap();
+    let arguments = ["--operation", "EchoVoid", "--users", "2", "--think", "20ms", "--duration", "10min"];
+    let part = Part::start(&server, directory.path(), 1, &arguments);
+    while server.seen().len() < 5 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let killed = Command::new("kill").arg(part.child.id().to_string()).status().unwrap();
+    assert!(killed.success());
+    let (code, share) = part.end();
+    assert_eq!(code, Some(3));
+    assert!(share["record"]["requests"].as_u64() >= Some(4), "{share}");
+}
+
+/// The length of a pipe isn't known before it is read, and names in a file may be from anybody.
+#[test]
+fn what_is_merged_may_come_from_a_pipe_and_steers_no_terminal() {
+    let server = Server::start(|request, _| {
+        let answer = if request.body.contains("EchoVoid") { "EchoVoidResponse" } else { "GetOrderResponse" };
+        (200, envelope(&format!("<{answer} xmlns='uri:WSTestWeb-TestService'/>")))
+    });
+    let directory = tempfile::tempdir().unwrap();
+    let arguments = ["--operation", "EchoVoid=3", "--operation", "GetOrder", "--users", "2", "--requests", "40"];
+    let (code, mut share) = Part::start(&server, directory.path(), 1, &arguments).end();
+    assert_eq!(code, Some(0));
+    share["description"]["described"]["row"]["case"] = "a\u{1b}[2Jb".into();
+    share["record"]["exhausted"] = "\u{202e}port".into();
+    let json = directory.path().join("results.json");
+    let mut merge = Command::new(env!("CARGO_BIN_EXE_castile"))
+        .args(["merge", "/dev/stdin", "--json", json.to_str().unwrap()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    merge.stdin.take().unwrap().write_all(Value::from(vec![share]).to_string().as_bytes()).unwrap();
+    let output = merge.wait_with_output().unwrap();
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(0), "{told}");
+    assert!(told.contains("a\\u{1b}[2Jb") && told.contains("\\u{202e}port"), "{told}");
+    assert!(!told.contains('\u{202e}') && !told.contains("a\u{1b}"), "{told}");
+    let results: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    let rows = results["suites"][0]["cases"].as_array().unwrap();
+    let requests: Vec<_> = rows.iter().map(|row| row["requests"].as_u64().unwrap()).collect();
+    assert_eq!((requests.len(), requests[0], requests[1] + requests[2]), (3, 40, 40));
+}
+
+/// Starts a worker of a master. It may have 64 open files.
+fn worker(master: &Master, url: &str) -> Child {
+    Command::new("sh")
+        .args(["-c", "ulimit -n 64 && exec \"$0\" \"$@\"", env!("CARGO_BIN_EXE_castile"), "load"])
+        .args([&contract("wstest.wsdl"), "--url", url, "--operation", "EchoVoid", "--think", "20ms"])
+        .args(["--locust", &master.address()])
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+#[test]
+fn a_master_is_told_that_the_first_request_was_refused() {
+    let master = Master::start();
+    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/", nobody.local_addr().unwrap());
+    drop(nobody);
+    let worker = worker(&master, &url);
+    let mut its = master.begin(2);
+    its.read_until("exception");
+    its.read_until("the first request failed");
+    its.read_until("quit");
+    drop(its);
+    let output = worker.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+}
+
+#[test]
+fn a_master_gets_no_more_users_than_the_machine_can_have() {
+    let server = Server::start(|_, _| (200, void()));
+    let master = Master::start();
+    let worker = worker(&master, &server.url());
+    let mut its = master.begin(u64::MAX);
+    its.read_until("spawning_complete");
+    let killed = Command::new("kill").arg(worker.id().to_string()).status().unwrap();
+    assert!(killed.success());
+    its.read_until("quit");
+    drop(its);
+    let told = told(&worker.wait_with_output().unwrap());
+    let (_, most) = told.split_once("the master wants 18446744073709551615 users, and this worker can have ").unwrap();
+    let most: u64 = most.lines().next().unwrap().parse().unwrap();
+    assert!((1..64).contains(&most), "{told}");
+}
+
+/// The last report once was lost without a word.
+#[test]
+fn a_worker_says_what_its_master_did_not_get() {
+    let server = Server::start(|_, _| (200, void()));
+    let master = Master::start();
+    let worker = worker(&master, &server.url());
+    let mut its = master.begin(2);
+    its.read_until("spawning_complete");
+    while server.seen().len() < 5 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(its);
+    // Longer than the worker takes to notice that.
+    std::thread::sleep(Duration::from_millis(500));
+    let killed = Command::new("kill").arg(worker.id().to_string()).status().unwrap();
+    assert!(killed.success());
+    let output = worker.wait_with_output().unwrap();
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    assert!(told.contains("there is no connection to the master, so the last "), "{told}");
 }
 
 /// A wrong password is sent once, however many workers there are.

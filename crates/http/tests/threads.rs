@@ -229,3 +229,11 @@ async fn is_closed(address: SocketAddr) {
     }
     panic!("the server still listens");
 }
+
+/// It once ended at once, as if it had been asked to.
+#[tokio::test]
+async fn a_server_without_sockets_is_an_error() {
+    let server = Server::new().serve_on_threads(Vec::new(), Ok, Routes::new, std::future::pending());
+    let error = tokio::time::timeout(Duration::from_secs(60), server).await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "found no socket, expected one for each thread");
+}

@@ -74,7 +74,7 @@ mod typed;
 mod usage;
 
 pub use arrivals::{Arrivals, Spacing, Stage, WhenBusy};
-pub use bench::{Against, Bench, Description, Driver, Load, Second, Share, Target, Warmup, merge, with_warnings};
+pub use bench::{Against, Bench, Description, Driver, Load, Merging, Second, Share, Target, Warmup, with_warnings};
 pub use caller::Caller;
 pub use case::{Case, Check, Message, Requests};
 pub use endpoint::{Along, Endpoint, Proxy};

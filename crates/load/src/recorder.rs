@@ -16,6 +16,9 @@ const OTHER_REASONS: &str = "other reasons";
 /// The largest count of a record from elsewhere. A hundred thousand of them can be added up.
 const MAX_COUNT: u64 = 1 << 46;
 
+/// The end of the last bucket of a histogram, in nanoseconds.
+const END: u64 = 1 << 42;
+
 /// Records every request of one thread of the driver. Records are merged when the run ends.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Recorder {
@@ -50,6 +53,8 @@ pub struct Recorder {
     pub lag: Histogram<u64>,
     /// A record for each part of a mix, in the order of [`Requests::Scripted`](crate::Requests::Scripted); empty if there is
     /// only one part.
+    // A record from elsewhere has none: how many may be read is up to the reader.
+    #[serde(skip_deserializing)]
     pub parts: Vec<Recorder>,
 }
 
@@ -85,10 +90,17 @@ mod counts {
             }
 
             fn visit_seq<A: SeqAccess<'de>>(self, mut numbers: A) -> Result<Histogram<u64>, A::Error> {
-                let mut histogram = super::histogram();
+                // It grows with what is read: a histogram of all times takes 200 KB, however short its text is.
+                let mut histogram = Histogram::new_with_bounds(1_000, 2_000, 3).map_err(A::Error::custom)?;
+                histogram.auto(true);
+                let mut sum = 0u64;
                 while let Some(value) = numbers.next_element()? {
-                    let count = numbers.next_element::<u64>()?.filter(|count| *count <= super::MAX_COUNT);
+                    if value >= super::END {
+                        return Err(A::Error::custom(format_args!("found the time {value}, expected at most an hour")));
+                    }
+                    let count = numbers.next_element()?.filter(|count| *count <= super::MAX_COUNT - sum);
                     let count = count.ok_or_else(|| A::Error::custom("a value has no possible count"))?;
+                    sum += count;
                     histogram.record_n(value, count).map_err(A::Error::custom)?;
                 }
                 Ok(histogram)
@@ -167,14 +179,26 @@ impl Recorder {
         &mut self.parts[index]
     }
 
+    /// Takes everything that was recorded. A reason that was taken is still known: it keeps the text with which it first occurred.
+    #[must_use]
+    pub fn take(&mut self) -> Recorder {
+        let mut taken = std::mem::take(self);
+        self.reasons = taken.reasons.iter().map(|reason| Reason { count: 0, text: reason.text.clone() }).collect();
+        taken.reasons.retain(|reason| reason.count > 0);
+        self.parts = std::mem::take(&mut taken.parts);
+        taken.parts = self.parts.iter_mut().map(Recorder::take).collect();
+        taken
+    }
+
     /// Returns whether no sum overflows when many such records are merged.
     pub(crate) fn is_possible(&self) -> bool {
         let Recorder { requests, errors, not_sent, warmup_errors, verified, bytes_out, bytes_in, matches, .. } = self;
+        let Recorder { latency, service, .. } = self;
         let counts = [requests, errors, not_sent, verified, bytes_out, bytes_in, matches];
         counts.into_iter().all(|count| *count <= MAX_COUNT)
             && is_possible(self.reasons.iter().map(|reason| reason.count))
             && warmup_errors <= errors
-            && self.parts.iter().all(|part| part.parts.is_empty() && part.is_possible())
+            && latency.len().max(service.len()) <= *requests
     }
 
     /// Adds another record.
@@ -253,6 +277,25 @@ mod tests {
         let first = "status 500, expected 200: Server: order 0 is unknown";
         assert_eq!(reasons, [(100, first), (50, "status 500, expected 200"), (51, "status 501, expected 200")]);
         assert_eq!((record.errors, record.not_sent), (201, 50));
+    }
+
+    /// A table of errors that gets what happened since the last time once had a row for each time.
+    #[test]
+    fn a_reason_that_was_taken_keeps_its_text() {
+        let mut record = Recorder::default();
+        for order in 1..4 {
+            let mut more = Recorder::default();
+            more.error(true, &format!("order {order} is unknown"));
+            more.part(1).error(true, &format!("part {order}"));
+            record.merge(more);
+            let taken = record.take();
+            let first = |record: &Recorder| record.reasons.first().map(|reason| (reason.count, reason.text.clone()));
+            assert_eq!((taken.errors, taken.reasons.len()), (1, 1));
+            assert_eq!(first(&taken), Some((1, "order 1 is unknown".to_owned())));
+            assert_eq!(first(&taken.parts[1]), Some((1, "part 1".to_owned())));
+        }
+        let rest = record.take();
+        assert!(rest.errors == 0 && rest.reasons.is_empty() && rest.parts[1].reasons.is_empty());
     }
 
     #[test]

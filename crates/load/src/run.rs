@@ -81,15 +81,16 @@ impl Outcome {
     }
 }
 
-/// A run in progress on its own threads. Dropping it stops the run.
+/// A run in progress on its own threads. Dropping it stops the run and gives up the requests that are under way. Its crew then has no users
+/// any more.
 #[derive(Debug)]
 pub struct Run {
     schedule: Arc<Schedule>,
     timeline: Arc<Timeline>,
-    workers: Vec<oneshot::Receiver<Result<Recorder, Error>>>,
+    workers: Vec<oneshot::Receiver<Result<(), Error>>>,
     askers: Arc<[UnboundedSender<Asked>]>,
     server: Option<(u32, Placement)>,
-    first: FirstRecord,
+    untaken: Untaken,
 }
 
 impl Run {
@@ -109,7 +110,7 @@ impl Run {
             schedule: self.schedule.clone(),
             timeline: self.timeline.clone(),
             askers: self.askers.clone(),
-            first: self.first.clone(),
+            untaken: self.untaken.clone(),
         }
     }
 
@@ -134,21 +135,18 @@ impl Run {
             server: || Usage::of(process?),
             begun: Cell::default(),
         };
-        let record = tokio::select! {
-            record = self.record() => record?,
+        tokio::select! {
+            ended = self.ended() => ended?,
             never = observer.run() => match never {},
             never = look => match never {},
-        };
+        }
         let others = others.as_ref().zip(before.take()).and_then(|(others, before)| others.share_since(&before));
         let elapsed = self.schedule.measured.elapsed();
         self.timeline.finish(self.schedule.length(elapsed));
         let is_whole = self.schedule.time_limit().is_some_and(|limit| Instant::now() >= limit);
-        let (mut record, mut elapsed) = (record, elapsed);
-        if let Some((first, took)) = taken(&self.first) {
-            record.merge(first);
-            // A run that ends by the clock takes the planned time.
-            elapsed += if is_whole { Duration::ZERO } else { took };
-        }
+        let (record, took) = self.untaken.take();
+        // A run that ends by the clock takes the planned time.
+        let elapsed = elapsed + if is_whole { Duration::ZERO } else { took };
         let (driver_cpu, server_cpu) = observer.used();
         let (unsent, dropped) = self.schedule.missed();
         Ok(Outcome {
@@ -167,12 +165,11 @@ impl Run {
         })
     }
 
-    async fn record(&mut self) -> Result<Recorder, Error> {
-        let mut record = Recorder::default();
+    async fn ended(&mut self) -> Result<(), Error> {
         for worker in &mut self.workers {
-            record.merge(worker.await.map_err(thread_panicked)??);
+            worker.await.map_err(thread_panicked)??;
         }
-        Ok(record)
+        Ok(())
     }
 }
 
@@ -182,11 +179,25 @@ impl Drop for Run {
     }
 }
 
-/// The result of the request before the start, and how long it took. It is taken once.
-type FirstRecord = Arc<Mutex<Option<(Recorder, Duration)>>>;
+/// Records that no thread has any more: those of threads that have ended, and of the request before the start, with the time that it took.
+/// Each is taken once, during the run or at its end.
+#[derive(Clone, Debug, Default)]
+struct Untaken(Arc<Mutex<Vec<(Recorder, Duration)>>>);
 
-fn taken(first: &FirstRecord) -> Option<(Recorder, Duration)> {
-    first.lock().unwrap_or_else(PoisonError::into_inner).take()
+impl Untaken {
+    fn add(&self, record: Recorder, took: Duration) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((record, took));
+    }
+
+    fn take(&self) -> (Recorder, Duration) {
+        let all = std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner));
+        let mut sum = (Recorder::default(), Duration::ZERO);
+        for (record, took) in all {
+            sum.0.merge(record);
+            sum.1 += took;
+        }
+        sum
+    }
 }
 
 /// Asks a thread for its records since the last time, and for its number of requests under way.
@@ -198,7 +209,7 @@ pub struct Counter {
     schedule: Arc<Schedule>,
     timeline: Arc<Timeline>,
     askers: Arc<[UnboundedSender<Asked>]>,
-    first: FirstRecord,
+    untaken: Untaken,
 }
 
 impl Counter {
@@ -231,17 +242,17 @@ impl Counter {
     /// Takes what was recorded since the last call out of the run, and counts the requests that are under way. The outcome has only what
     /// nobody took.
     pub async fn take(&self) -> (Recorder, u64) {
-        let mut record = taken(&self.first).map(|(record, _)| record).unwrap_or_default();
-        let mut in_flight = 0;
+        let (mut record, mut in_flight) = (Recorder::default(), 0);
         for asker in &*self.askers {
             let (asked, answer) = oneshot::channel();
-            // A thread that has ended gave the rest of its records to the run.
             let _ = asker.send(asked);
             if let Ok((its_record, its_in_flight)) = answer.await {
                 record.merge(its_record);
                 in_flight += its_in_flight;
             }
         }
+        // A thread that doesn't answer has left its record there.
+        record.merge(self.untaken.take().0);
         (record, in_flight)
     }
 
@@ -368,19 +379,23 @@ impl Crew {
         if let Some(First { judged, was_sent, .. }) = &first {
             schedule.take_first(*was_sent, judged.as_ref().err().map(String::as_str));
         }
-        let first = first.map(|first| first.noted(warmup.is_zero()));
+        let untaken = Untaken::default();
+        if let Some((record, took)) = first.map(|first| first.noted(warmup.is_zero())) {
+            untaken.add(record, took);
+        }
         let (mut workers, mut askers) = (Vec::new(), Vec::new());
         for thread in &self.threads {
             let (done, result) = oneshot::channel();
             let (asker, asked) = unbounded_channel();
-            let (schedule, timeline) = (schedule.clone(), timeline.clone());
+            let (schedule, timeline, untaken) = (schedule.clone(), timeline.clone(), untaken.clone());
             // If the thread has ended, the receiver reports it and the run fails.
-            let part = Part { plan: plan.clone(), schedule, timeline, begun, cores: cores.clone(), asked, done };
+            let part =
+                Part { plan: plan.clone(), schedule, timeline, begun, cores: cores.clone(), asked, untaken, done };
             let _ = thread.send(Job::Part(Box::new(part)));
             workers.push(result);
             askers.push(asker);
         }
-        Run { schedule, timeline, workers, askers: askers.into(), server: None, first: Arc::new(Mutex::new(first)) }
+        Run { schedule, timeline, workers, askers: askers.into(), server: None, untaken }
     }
 }
 
@@ -431,7 +446,8 @@ struct Part {
     begun: Begun,
     cores: Option<Cores>,
     asked: UnboundedReceiver<Asked>,
-    done: oneshot::Sender<Result<Recorder, Error>>,
+    untaken: Untaken,
+    done: oneshot::Sender<Result<(), Error>>,
 }
 
 /// The runtime and the timer of a thread. They are created before users begin, who may use all remaining file descriptors.
@@ -487,9 +503,19 @@ impl Worker {
         while let Ok(job) = self.jobs.recv() {
             let mut job = match job {
                 Job::Part(part) => part,
-                Job::First(done) => {
-                    // The receiver is dropped after an interruption.
-                    let _ = done.send(local.block_on(&runtime, self.first(&mut exchanges, &connect)));
+                Job::First(mut done) => {
+                    let first = async {
+                        tokio::select! {
+                            biased;
+                            first = self.first(&mut exchanges, &connect) => Some(first),
+                            () = done.closed() => None,
+                        }
+                    };
+                    match local.block_on(&runtime, first) {
+                        // The receiver is dropped after an interruption.
+                        Some(first) => drop(done.send(first)),
+                        None => exchanges.clear(),
+                    }
                     continue;
                 }
             };
@@ -497,6 +523,8 @@ impl Worker {
                 let work = self.work(&mut job, &mut alarm, &mut exchanges, &connect);
                 local.block_on(&runtime, work)
             });
+            let Some(record) = result.transpose() else { break };
+            let result = record.map(|record| job.untaken.add(record, Duration::ZERO));
             // The receiver is dropped with the run.
             let _ = job.done.send(result);
         }
@@ -537,14 +565,15 @@ impl Worker {
         Ok(Some(First { judged, was_sent, took, part: self.case.parts().first().copied() }))
     }
 
+    /// Returns the record; `None` if the run was dropped.
     async fn work<E: Exchange + 'static>(
         &self,
         job: &mut Part,
         alarm: &mut Alarm,
         exchanges: &mut Vec<Option<E>>,
         connect: &Rc<impl Fn(User) -> E + 'static>,
-    ) -> Result<Recorder, Error> {
-        let Part { plan, schedule, timeline, begun, asked, .. } = job;
+    ) -> Result<Option<Recorder>, Error> {
+        let Part { plan, schedule, timeline, begun, asked, done, .. } = job;
         let clock = SystemClock::default();
         let thread = Thread::new(clock.clone(), schedule.clone(), plan.clone(), self.case.count(), timeline.clone());
         let thread = Rc::new(thread.with_parts(self.case.parts()).with_begun(*begun));
@@ -580,7 +609,8 @@ impl Worker {
             std::future::pending::<Infallible>().await
         };
         tokio::select! {
-            () = all => Ok(thread.finish()),
+            () = all => Ok(Some(thread.finish())),
+            () = done.closed() => Ok(None),
             never = answers => match never {},
             error = clock.run(alarm) => Err(no_event_loop(error)),
         }

@@ -196,10 +196,12 @@ impl Schedule {
         self.opened.load(Ordering::Relaxed)
     }
 
-    /// Returns the request that a user took but had nothing to send for. When all `users` are done, the run ends.
+    /// Returns the request that a user took but had nothing to send for. When all `users` are done, the run ends. If users begin on demand,
+    /// these are those who are wanted or haven't left yet.
     pub(crate) fn user_is_done(&self, users: usize, now: Instant) {
         self.taken.fetch_sub(1, Ordering::Relaxed);
-        if self.done.fetch_add(1, Ordering::Relaxed) + 1 == users {
+        let wanted = self.wanted.as_ref().map(|wanted| self.users().max(*wanted.borrow()));
+        if self.done.fetch_add(1, Ordering::Relaxed) + 1 >= wanted.unwrap_or(users).min(users) {
             self.finish(End::NothingLeft, now);
         }
     }
@@ -387,6 +389,25 @@ mod tests {
         let schedule = schedule(Pace::Closed, Stop::requests(3));
         let taken = (0..10).filter(|_| schedule.take(schedule.start)).count();
         assert_eq!((taken, schedule.taken()), (3, 3));
+    }
+
+    /// A run of users on demand once ended when a hundred thousand were done, which never began.
+    #[test]
+    fn a_run_ends_when_nobody_who_is_wanted_has_anything_left() {
+        let plan = Plan { start: Start::OnDemand, connections: 100_000, ..Plan::default() };
+        let schedule = Schedule::new(&plan, Instant::now());
+        let done = || {
+            schedule.take(schedule.start);
+            schedule.user_is_done(plan.connections, schedule.start);
+            schedule.ended()
+        };
+        schedule.want(3);
+        (0..3).for_each(|_| schedule.user_begins());
+        assert_eq!((done(), done()), (None, None));
+        // The third still sends.
+        schedule.want(1);
+        assert_eq!(done(), Some(End::NothingLeft));
+        assert_eq!(schedule.taken(), 0);
     }
 
     #[test]

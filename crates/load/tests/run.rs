@@ -4,8 +4,9 @@ mod support;
 
 use std::time::Duration;
 
-use castile_load::{Arrivals, Endpoint, Expected, Pace, Plan, Run, Stop};
+use castile_load::{Arrivals, Endpoint, Expected, Pace, Plan, Recorder, Run, Stop};
 use support::{Act, Server, case, case_checked_by, pong, response};
+use tokio::io::AsyncReadExt;
 
 fn requests(count: u64) -> Plan {
     Plan { stop: Stop::requests(count), ..Plan::default() }
@@ -249,4 +250,48 @@ async fn a_dropped_run_stops() {
     let sent = counter.sent();
     tokio::time::sleep(Duration::from_millis(100)).await;
     assert_eq!(counter.sent(), sent);
+}
+
+/// The record of a thread that had ended was once lost with the run, while a request of another thread was under way.
+#[tokio::test]
+async fn what_an_ended_thread_recorded_can_be_taken() {
+    let server = Server::start(|number| if number == 0 { Act::Stall } else { pong() });
+    let case = case();
+    let plan = Plan { threads: 2, connections: 2, ..requests(2) };
+    let run = Run::start(&case, &Endpoint::resolve(&server.url()).unwrap(), &plan, &Expected::of(&case)).unwrap();
+    let counter = run.counter();
+    // The thread whose user got its answer ends meanwhile.
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let taken = async {
+        let mut sum = Recorder::default();
+        loop {
+            let (record, in_flight) = counter.take().await;
+            sum.merge(record);
+            if (sum.requests, in_flight) == (1, 1) {
+                break;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), taken).await.unwrap();
+}
+
+/// A server once waited for the time limit of each request of a run that nobody wanted any more.
+#[tokio::test]
+async fn a_dropped_run_gives_up_its_requests() {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/service", listener.local_addr().unwrap());
+    let case = case();
+    let plan = Plan { timeout: Duration::from_secs(3_600), ..requests(1) };
+    let run = Run::start(&case, &Endpoint::resolve(&url).unwrap(), &plan, &Expected::of(&case)).unwrap();
+    let counter = run.counter();
+    let (mut stream, _) = listener.accept().await.unwrap();
+    let mut request = Vec::new();
+    while !request.ends_with(b"ping") {
+        assert!(stream.read_buf(&mut request).await.unwrap() > 0);
+    }
+    assert_eq!(counter.take().await.1, 1);
+    drop(run);
+    let closed = tokio::time::timeout(Duration::from_secs(30), stream.read_buf(&mut request)).await;
+    assert_eq!(closed.unwrap().unwrap(), 0);
 }

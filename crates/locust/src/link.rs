@@ -15,6 +15,8 @@ pub(crate) const BEAT: Duration = Duration::from_secs(1);
 const OFFER: Duration = Duration::from_secs(5);
 /// How long a worker waits after a new connection for an answer to its heartbeats. A master that doesn't answer was restarted.
 const FORGOTTEN: Duration = Duration::from_secs(5);
+/// How long a worker keeps a connection on which nobody answers its offers. A master answers at once.
+const UNANSWERED: Duration = Duration::from_secs(30);
 /// How long a worker drives its users without a word from the master, as Locust's own do.
 const SILENCE: Duration = Duration::from_secs(60);
 /// The longest time that users may have for their last request.
@@ -50,18 +52,12 @@ pub enum Event {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Users {
     classes: BTreeMap<String, u64>,
-    is_new: bool,
 }
 
 impl Users {
     /// Returns the number of users of all classes.
     pub fn count(&self) -> u64 {
         self.classes.values().fold(0, |sum, users| sum.saturating_add(*users))
-    }
-
-    /// Returns whether a test begins.
-    pub fn is_new(&self) -> bool {
-        self.is_new
     }
 
     /// Returns at most this many users. The last classes lose theirs first.
@@ -72,7 +68,7 @@ impl Users {
             left -= users;
             (class.clone(), users)
         };
-        Users { classes: self.classes.iter().map(limited).collect(), is_new: self.is_new }
+        Users { classes: self.classes.iter().map(limited).collect() }
     }
 }
 
@@ -107,6 +103,8 @@ pub(crate) struct Link {
     up: Option<Instant>,
     /// Whether the master has acknowledged this worker.
     is_known: bool,
+    /// Since when a master could have acknowledged it.
+    unknown: Instant,
     /// The last time of the plugin's clock, and when it arrived, if the master has the plugin.
     plugin: Option<(f64, Instant)>,
     /// When the master last said something to a worker that it knows.
@@ -131,6 +129,7 @@ impl Link {
             is_broken: false,
             up: None,
             is_known: false,
+            unknown: now,
             plugin: None,
             heard: now,
             next_beat: now,
@@ -145,9 +144,9 @@ impl Link {
     }
 
     /// Begins a connection.
-    pub(crate) fn connected(&mut self) {
+    pub(crate) fn connected(&mut self, now: Instant) {
         self.disconnected();
-        self.reader = Some(Reader::default());
+        (self.reader, self.unknown) = (Some(Reader::default()), now);
         self.output.extend_from_slice(&frames::greeting());
     }
 
@@ -189,6 +188,8 @@ impl Link {
             self.is_broken |= is_silent && self.reader.is_some();
             self.forget(now);
         }
+        let is_unanswered = !self.is_known && now.saturating_duration_since(self.unknown) > UNANSWERED;
+        self.is_broken |= is_unanswered && self.reader.is_some();
         let is_due = |at: &mut Instant, period: Duration| {
             let is_due = *at <= now;
             if is_due {
@@ -265,8 +266,8 @@ impl Link {
         let grace = Duration::try_from_secs_f64(spawn.stop_timeout.unwrap_or_default());
         self.grace = grace.unwrap_or_default().min(MAX_GRACE);
         self.send("spawning", ());
-        let is_new = std::mem::replace(&mut self.state, State::Spawning) == State::Ready;
-        Event::Users(Users { classes: spawn.user_classes_count, is_new })
+        self.state = State::Spawning;
+        Event::Users(Users { classes: spawn.user_classes_count })
     }
 
     /// Sets the share of a core that the worker uses, in percent, and its memory in bytes.
@@ -346,7 +347,7 @@ impl Link {
     /// Becomes a worker that no master knows, and that offers itself at the next tick.
     fn forget(&mut self, now: Instant) {
         (self.is_known, self.state, self.wished, self.next_offer) = (false, State::Ready, 0.0, now);
-        (self.users, self.plugin) = (Users::default(), None);
+        (self.users, self.plugin, self.unknown) = (Users::default(), None, now);
     }
 }
 

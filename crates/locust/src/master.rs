@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
 use crate::link::{Event, Link, Users};
@@ -56,6 +57,8 @@ impl Master {
     /// Waits for what the master wants next. Nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Event {
         loop {
+            // Messages of which no event follows leave time for others, however many there are.
+            tokio::task::consume_budget().await;
             match self.step().await {
                 Ok(Some(event)) => return event,
                 Ok(None) => {}
@@ -104,7 +107,7 @@ impl Master {
                     let stream = stream?;
                     stream.set_nodelay(true)?;
                     self.socket = Socket::Open(stream);
-                    self.link.connected();
+                    self.link.connected(Instant::now());
                 }
                 () = tick => {}
             },
@@ -128,16 +131,17 @@ impl Master {
         Ok(None)
     }
 
-    /// Sends what waits to be sent, for at most this long.
-    pub async fn flush(&mut self, most: Duration) {
+    /// Sends what waits to be sent, and waits until the master has closed the connection: for at most this long.
+    pub async fn close(&mut self, most: Duration) {
+        let Socket::Open(stream) = &mut self.socket else { return };
         let all = async {
-            while let Socket::Open(stream) = &mut self.socket
-                && !self.link.output().is_empty()
-            {
-                if write(stream, self.link.output()).await.is_err() {
-                    break;
-                }
+            while !self.link.output().is_empty() {
+                write(stream, self.link.output()).await?;
             }
+            stream.shutdown().await?;
+            // If something that was received isn't read, the system may take back what was sent.
+            while stream.read(&mut self.chunk).await? > 0 {}
+            io::Result::Ok(())
         };
         // What can't be sent in time is lost with the connection.
         let _ = tokio::time::timeout(most, all).await;

@@ -8,7 +8,8 @@ Castile's users do what the options of `castile load` say, whatever class of use
 part as well, import this file from a locustfile with classes of users of your own.
 
 Workers send whole distributions. `/castile` of the web interface, and the end of the test, show exact percentiles. With --castile-report, the
-report of `castile load` for all of Castile's workers together is written when the test ends.
+report of `castile load` for all of Castile's workers together is written when a test has ended and each worker has made its last report. If one
+never comes, it is written when the next test begins or the master quits.
 """
 
 import json
@@ -25,9 +26,18 @@ from locust.runners import MasterRunner, WorkerRunner
 
 KIND = "castile"
 QUANTILES = (0.5, 0.9, 0.99, 0.999, 1)
-# What doesn't look like a worker's report is not taken: the port of a master is open to everybody who reaches it.
+# A message that isn't within these limits is not taken: the port of a master is open to everybody who reaches it, and one wrong number would
+# make `castile merge` refuse the report of all workers.
 MOST_WORKERS = 10_000
+MOST_PARTS = 1_000
+MOST_REASONS = 100
 LONGEST_TEXT = 1_000_000
+LARGEST_COUNT = 1 << 40
+# Nanoseconds: the end of the last bucket of a worker's histogram.
+LONGEST_TIME = 1 << 42
+# Seconds since 1970, and seconds of a test.
+LATEST = 100_000_000_000
+LONGEST_TEST = 366 * 86_400
 
 logger = logging.getLogger(KIND)
 
@@ -42,16 +52,84 @@ class Castile(User):
         pass
 
 
+class Report:
+    """A message of a worker. It is checked as a whole before any of it is counted."""
+
+    def __init__(self, data):
+        self.begun = number(data["begun_s"], LATEST)
+        self.now = number(data["now_s"], LATEST)
+        if not 0 <= self.now - self.begun < LONGEST_TEST:
+            raise ValueError(f"found a test from {self.begun} s to {self.now} s")
+        self.master, self.held = number(data["master_s"], LATEST), number(data["held_s"], LATEST)
+        self.cpu = number(data["cpu_s"], LATEST)
+        self.sequence, self.in_flight = counted(data["sequence"]), counted(data["in_flight"])
+        self.is_last = bool(data["is_last"])
+        self.description = None
+        if data.get("description"):
+            self.description = json.loads(data["description"][:LONGEST_TEXT])
+            if not isinstance(self.description, dict):
+                raise TypeError("found a description that isn't an object")
+            # Python reads more than JSON has.
+            json.dumps(self.description, allow_nan=False, ensure_ascii=False).encode()
+        self.record = checked(data["record"])
+        # A second of the clock may have been repeated or left out.
+        first, last = int(self.begun) - 1, int(self.now) + 1
+        self.seconds = {}
+        for second, counts in data["seconds"].items():
+            if not first <= int(second) <= last:
+                raise ValueError(f"found the second {second}, expected one from {first} to {last}")
+            self.seconds[int(second)] = {name: counted(counts[name]) for name in ("requests", "errors", "users")}
+
+
+def number(value, most):
+    value = float(value)
+    if not 0 <= value < most:
+        raise ValueError(f"found {value}, expected a number from 0 to {most}")
+    return value
+
+
+def counted(value, most=LARGEST_COUNT):
+    if type(value) is not int or not 0 <= value <= most:
+        raise ValueError(f"found {value!r}, expected a number from 0 to {most}")
+    return value
+
+
+DISTRIBUTIONS = ("latency", "service", "lag")
+COUNTS = ("requests", "errors", "not_sent", "warmup_errors", "verified", "bytes_out", "bytes_in", "matches")
+
+
+def checked(record, is_part=False):
+    """Returns a record of a message with what is known of it: counts, distributions, reasons, and the same of each operation."""
+    whole = {name: counted(record[name]) for name in COUNTS}
+    if whole["warmup_errors"] > whole["errors"]:
+        raise ValueError("found more errors of the warm-up than errors")
+    for name in DISTRIBUTIONS:
+        numbers = record[name]
+        # Thousands of numbers are checked without a loop of Python.
+        if set(map(type, numbers)) - {int} or len(numbers) % 2 or min(numbers, default=0) < 0:
+            raise ValueError(f"found a {name} that isn't values with their counts")
+        counted(max(numbers[::2], default=0), LONGEST_TIME - 1)
+        counted(sum(numbers[1::2]), LARGEST_COUNT if name == "lag" else whole["requests"])
+        whole[name] = numbers
+    whole["reasons"] = [(str(reason["text"])[:LONGEST_TEXT], counted(reason["count"])) for reason in record["reasons"]]
+    parts = record["parts"]
+    counted(len(parts), 0 if is_part else MOST_PARTS)
+    whole["parts"] = [checked(part, True) for part in parts]
+    exhausted = record["exhausted"]
+    whole["exhausted"] = exhausted and str(exhausted)[:LONGEST_TEXT]
+    return whole
+
+
 class Worker:
     """What one worker has reported of the current test."""
 
-    def __init__(self, name, report):
+    def __init__(self, name, begun):
         self.name = name
         self.description = None
-        self.record = {}
+        self.record = empty()
         self.seconds = {}
-        self.begun = float(report["begun_s"])
-        self.ended = self.begun
+        self.begun = begun
+        self.ended = begun
         self.cpu = 0.0
         self.in_flight = 0
         self.next = 0
@@ -62,35 +140,34 @@ class Worker:
 
     def compare(self, report, now):
         """Compares the clocks: the worker says the last time that it got from here, how long ago that was, and its own time."""
-        round_trip = now - float(report["master_s"]) - float(report["held_s"])
+        round_trip = now - report.master - report.held
         if round_trip >= 0 and (self.round_trip is None or round_trip < self.round_trip):
             self.round_trip = round_trip
-            self.clock = float(report["now_s"]) - (now - round_trip / 2)
+            self.clock = report.now - (now - round_trip / 2)
 
     def add(self, report):
         self.compare(report, time.time())
-        if report.get("description"):
-            self.description = str(report["description"])[:LONGEST_TEXT]
-        sequence = int(report["sequence"])
-        self.lost_reports += max(sequence - self.next, 0)
-        self.next = sequence + 1
-        self.ended = float(report["now_s"])
-        self.cpu = float(report["cpu_s"])
-        self.in_flight = int(report["in_flight"])
-        self.is_last = bool(report["is_last"])
-        add(self.record, report["record"])
-        for second, counts in report["seconds"].items():
-            mine = self.seconds.setdefault(int(second), {"requests": 0, "errors": 0, "users": 0})
+        self.description = report.description or self.description
+        self.lost_reports += max(report.sequence - self.next, 0)
+        self.next = report.sequence + 1
+        self.ended = max(self.ended, report.now)
+        self.cpu = report.cpu
+        self.in_flight = report.in_flight
+        self.is_last = report.is_last
+        add(self.record, report.record)
+        for second, counts in report.seconds.items():
+            mine = self.seconds.setdefault(second, {"requests": 0, "errors": 0, "users": 0})
             for name in ("requests", "errors"):
-                mine[name] += int(counts[name])
-            mine["users"] = max(mine["users"], int(counts["users"]))
+                mine[name] += counts[name]
+            mine["users"] = max(mine["users"], counts["users"])
 
     def share(self, description):
         """Returns what `castile merge` reads."""
         return {
             "name": self.name,
-            "description": json.loads(description),
+            "description": description,
             "record": flat(self.record),
+            "parts": [flat(part) for part in self.record["parts"]],
             "begun_s": self.begun,
             "ended_s": self.ended,
             "seconds": self.seconds,
@@ -101,38 +178,37 @@ class Worker:
         }
 
 
-DISTRIBUTIONS = ("latency", "service", "lag")
+def empty():
+    counts, distributions = dict.fromkeys(COUNTS, 0), {name: {} for name in DISTRIBUTIONS}
+    return counts | distributions | {"reasons": {}, "parts": [], "exhausted": None}
 
 
 def add(record, more):
-    """Adds a record to another: counts, distributions as values with their counts, reasons, and the same of each operation."""
+    """Adds a checked record to the sum of others, which has dictionaries of its values and reasons."""
+    for name in COUNTS:
+        record[name] += more[name]
     for name in DISTRIBUTIONS:
-        mine = record.setdefault(name, {})
-        numbers = more[name]
-        if set(map(type, numbers)) - {int}:
-            raise TypeError(f"{name} has something else than numbers")
+        mine, numbers = record[name], more[name]
         known = mine.get
-        for value, count in zip(numbers[::2], numbers[1::2], strict=True):
-            mine[value] = known(value, 0) + count
-    reasons = record.setdefault("reasons", {})
-    for reason in more["reasons"]:
-        reasons[str(reason["text"])] = reasons.get(str(reason["text"]), 0) + int(reason["count"])
-    parts = record.setdefault("parts", [])
-    for number, part in enumerate(more["parts"]):
-        if number == len(parts):
-            parts.append({})
-        add(parts[number], part)
-    record["exhausted"] = record.get("exhausted") or more["exhausted"]
-    for name, number in more.items():
-        if isinstance(number, int):
-            record[name] = record.get(name, 0) + number
+        for value, times in zip(numbers[::2], numbers[1::2], strict=True):
+            mine[value] = known(value, 0) + times
+    reasons = record["reasons"]
+    for text, times in more["reasons"]:
+        if text not in reasons and len(reasons) >= MOST_REASONS:
+            text = "other reasons"
+        reasons[text] = reasons.get(text, 0) + times
+    for index, part in enumerate(more["parts"]):
+        if index == len(record["parts"]):
+            record["parts"].append(empty())
+        add(record["parts"][index], part)
+    record["exhausted"] = record["exhausted"] or more["exhausted"]
 
 
 def flat(record):
-    """Returns a record as it is written."""
+    """Returns a record as it is written, without its parts."""
     lists = {name: [number for pair in sorted(record[name].items()) for number in pair] for name in DISTRIBUTIONS}
     reasons = [{"text": text, "count": count} for text, count in record["reasons"].items()]
-    return record | lists | {"reasons": reasons, "parts": [flat(part) for part in record["parts"]]}
+    return record | lists | {"reasons": reasons, "parts": []}
 
 
 def percentiles(distribution):
@@ -153,11 +229,14 @@ class Master:
     def __init__(self, environment):
         self.environment = environment
         self.workers = {}
+        # The keys of the workers of the test before.
+        self.earlier = set()
         self.is_written = True
 
     def start(self, **_):
         # A test whose last reports never came has no report yet.
         self.finish()
+        self.earlier = set(self.workers)
         self.workers = {}
         self.is_written = False
 
@@ -166,15 +245,17 @@ class Master:
         if msg.node_id not in environment.runner.clients:
             return
         try:
-            # A worker that was lost and came back has begun again.
-            key = (msg.node_id, msg.data["begun_s"])
-            if key not in self.workers and len(self.workers) < MOST_WORKERS:
-                self.workers[key] = Worker(str(msg.node_id), msg.data)
-            if key in self.workers:
-                self.workers[key].add(msg.data)
-                self.say_time(msg.node_id)
-        except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-            logger.warning("found a report of %s that isn't one of Castile: %r", msg.node_id, error)
+            report = Report(msg.data)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
+            logger.warning("found a report of %s that isn't one of Castile: %.200r", msg.node_id, error)
+            return
+        # A worker that was lost and came back has begun again.
+        key = (msg.node_id, report.begun)
+        # The last report of an earlier test may come after the begin of the next.
+        if key in self.earlier or (key not in self.workers and len(self.workers) >= MOST_WORKERS):
+            return
+        self.workers.setdefault(key, Worker(str(msg.node_id), report.begun)).add(report)
+        self.say_time(msg.node_id)
 
     def greet(self, client_id, **_):
         # A Python worker isn't ready for messages of a plugin yet.
@@ -199,6 +280,7 @@ class Master:
     def finish(self, **_):
         if self.is_written or not self.workers:
             return
+        # Before anything that lets others run, so that nobody writes it as well.
         self.is_written = True
         names = [f"{quantile:.1%}".replace(".0%", "%") for quantile in QUANTILES]
         shown = ", ".join(f"{name} {time:.3f} ms" for name, time in zip(names, self.shown()))
@@ -214,17 +296,19 @@ class Master:
 
     def write(self, command, folder):
         # The report with a description may have been lost, but all workers drive the same.
-        known = next((worker.description for worker in self.workers.values() if worker.description), "null")
+        known = next((worker.description for worker in self.workers.values() if worker.description), None)
         shares = [worker.share(worker.description or known) for worker in self.workers.values()]
-        with tempfile.TemporaryDirectory() as work:
-            path = os.path.join(work, "shares.json")
-            with open(path, "w", encoding="utf-8") as file:
-                json.dump(shares, file)
-            # The exit code says whether answers were wrong, which is the master's to judge.
-            try:
+        # The exit code says whether answers were wrong, which is the master's to judge.
+        try:
+            with tempfile.TemporaryDirectory() as work:
+                path = os.path.join(work, "shares.json")
+                with open(path, "w", encoding="utf-8") as file:
+                    json.dump(shares, file)
                 subprocess.run([command, "merge", path, "--out", folder], stdout=sys.stderr, check=False)
-            except OSError as error:
-                logger.error("there is no report, because %s can't be started: %s", command, error)
+        except OSError as error:
+            logger.error("there is no report, because %s can't write it: %s", command, error)
+            # It may be possible when the master quits.
+            self.is_written = False
 
 
 @events.init_command_line_parser.add_listener

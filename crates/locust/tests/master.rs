@@ -86,11 +86,46 @@ async fn a_worker_survives_what_is_no_master_and_a_connection_that_breaks() {
         assert!(!worker.is_up());
         assert_eq!(wanted(&mut worker).await, Event::Known { index: Some(0) });
         let Event::Users(users) = wanted(&mut worker).await else { panic!() };
-        assert_eq!((users.count(), users.is_new(), worker.is_up()), (2, true, true));
+        assert_eq!((users.count(), worker.is_up()), (2, true));
         worker.running(users);
         assert_eq!(wanted(&mut worker).await, Event::Quit);
         worker.report(&Report::default());
-        worker.flush(Duration::from_secs(10)).await;
+        worker.close(Duration::from_secs(10)).await;
     };
     with_time(async { tokio::join!(master, worker) }).await;
+}
+
+/// A worker once had time for nothing else while messages came that it doesn't know.
+#[tokio::test]
+async fn a_flood_of_messages_that_mean_nothing_leaves_time_for_others() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    // Faster than the worker, because it has a thread of its own.
+    let flood = std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let mut stream = accept(&listener).await;
+            let mut many = Vec::new();
+            while many.len() < 1 << 20 {
+                many.extend_from_slice(b"\0\x0a\x93\xa5other\xc0\xa1w");
+            }
+            while stream.write_all(&many).await.is_ok() {}
+        });
+    });
+    let mut worker = Master::new(address, "w");
+    let ticks = async {
+        let mut tick = tokio::time::interval(Duration::from_millis(10));
+        for _ in 0..50 {
+            tick.tick().await;
+        }
+    };
+    with_time(async {
+        tokio::select! {
+            event = worker.next() => panic!("{event:?}"),
+            () = ticks => {}
+        }
+    })
+    .await;
+    drop(worker);
+    flood.join().unwrap();
 }

@@ -1,5 +1,6 @@
 //! `castile load`: a load test for any SOAP service that has a contract.
 
+mod calendar;
 mod feed;
 mod feed_values;
 mod judge;

@@ -91,7 +91,7 @@ impl Server {
     /// ```
     ///
     /// # Errors
-    /// A thread can't be started, a socket can't be used, or `listener` fails. Or a thread has panicked; then the others have finished their
+    /// There is no socket, a thread can't be started, a socket can't be used, or `listener` fails. Or a thread has panicked; then the others have finished their
     /// requests.
     pub async fn serve_on_threads<L, S, B>(
         self,
@@ -108,6 +108,9 @@ impl Server {
         B: Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
+        if sockets.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, "found no socket, expected one for each thread"));
+        }
         let running = Arc::new(self.start::<L>());
         let make = Arc::new((listener, service));
         // The threads end when the sender is dropped, too.

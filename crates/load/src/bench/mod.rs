@@ -26,7 +26,7 @@ use warm::Warmed;
 
 pub use limits::with_warnings;
 pub use load::{Against, Driver, Load};
-pub use share::{Description, Second, Share, merge};
+pub use share::{Description, Merging, Second, Share};
 pub use target::Target;
 pub use warm::Warmup;
 

@@ -1,9 +1,11 @@
 //! What one of several workers measured, and how it becomes a part of one report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::description::Described;
@@ -11,10 +13,12 @@ use super::limits::limit_of;
 use super::tally::{Driven, Tally, latency};
 use crate::recorder::is_possible;
 use crate::{Error, ErrorKind, Outcome, Recorder, Timeline};
-use castile_report::{Results, Row, Suite, Worker};
+use castile_report::{Results, Suite, Worker};
 
 /// The most workers of one report.
 const MAX_WORKERS: usize = 100_000;
+/// The most operations of a worker. The record of each takes half a megabyte.
+const MAX_PARTS: usize = 1_000;
 /// The most users of a worker.
 const MAX_USERS: u64 = 10_000_000;
 /// The longest time that workers may measure together, in seconds: a year.
@@ -44,8 +48,11 @@ pub struct Share {
     pub name: String,
     /// What it drove. All workers drive the same.
     pub description: Description,
-    /// What it counted.
+    /// What it counted. The records of its operations are in [`parts`](Self::parts).
     pub record: Recorder,
+    /// What it counted of each operation of a mix.
+    #[serde(default, deserialize_with = "parts")]
+    pub parts: Vec<Recorder>,
     /// When it began, in seconds since 1970 by its own clock.
     pub begun_s: f64,
     /// When it ended.
@@ -75,6 +82,32 @@ pub struct Share {
     pub is_lost: bool,
 }
 
+/// Reads not more than there may be.
+fn parts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Recorder>, D::Error> {
+    struct Parts;
+
+    impl<'de> Visitor<'de> for Parts {
+        type Value = Vec<Recorder>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "at most {MAX_PARTS} records of operations")
+        }
+
+        fn visit_seq<A: SeqAccess<'de>>(self, mut records: A) -> Result<Vec<Recorder>, A::Error> {
+            let mut parts = Vec::new();
+            while let Some(part) = records.next_element()? {
+                if parts.len() == MAX_PARTS {
+                    return Err(A::Error::invalid_length(MAX_PARTS + 1, &self));
+                }
+                parts.push(part);
+            }
+            Ok(parts)
+        }
+    }
+
+    deserializer.deserialize_seq(Parts)
+}
+
 /// What a worker did in a second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Second {
@@ -84,6 +117,15 @@ pub struct Second {
     pub errors: u64,
     /// The number of users.
     pub users: u64,
+}
+
+impl Second {
+    /// Adds what the same users did in another part of the second.
+    pub fn add(&mut self, more: Second) {
+        self.requests = self.requests.saturating_add(more.requests);
+        self.errors = self.errors.saturating_add(more.errors);
+        self.users = self.users.max(more.users);
+    }
 }
 
 impl Share {
@@ -104,23 +146,31 @@ impl Share {
     /// Returns the share with the times of the clock that all workers are compared with, and with seconds since its beginning.
     fn corrected(self) -> Self {
         let begun = self.begun_s as u64;
-        let by_second = |(at, second): (u64, Second)| (at.saturating_sub(begun), second);
+        let mut seconds: BTreeMap<u64, Second> = BTreeMap::new();
+        // A second from before the beginning is a part of the first.
+        for (at, second) in &self.seconds {
+            seconds.entry(at.saturating_sub(begun)).or_default().add(*second);
+        }
         Share {
             begun_s: (self.begun_s - self.clock_s).max(0.0),
             ended_s: (self.ended_s - self.clock_s).max(0.0),
-            seconds: self.seconds.into_iter().map(by_second).collect(),
+            seconds,
             ..self
         }
     }
 
+    /// Returns the share as a part of a load that several processes divide, each with its own threads.
+    #[must_use]
+    pub fn part_of(mut self, whole: &Description) -> Self {
+        let threads = self.description.described.threads;
+        self.description = whole.clone();
+        self.description.described.threads = threads;
+        self
+    }
+
     /// Checks that sums and times stay within what the report can hold.
-    fn check(&self, first: &Share) -> Result<(), Error> {
-        let wrong = |what: &str| Err(Error::new(ErrorKind::Input, format!("the worker {} {what}", self.name)));
-        let Described { row: Row { case, target, .. }, parts, .. } = &self.description.described;
-        let Described { row: first_row, parts: first_parts, .. } = &first.description.described;
-        if (case, target, parts) != (&first_row.case, &first_row.target, first_parts) {
-            return wrong(&format!("drove another load than {}", first.name));
-        }
+    fn check(&self) -> Result<(), Error> {
+        let wrong = |what: &str| Err(self.wrong(what));
         let times = [self.begun_s, self.ended_s, self.cpu_s.unwrap_or_default()];
         if times.iter().any(|time| !(0.0..LATEST).contains(time))
             || !(0.0..MAX_TIME).contains(&(self.ended_s - self.begun_s))
@@ -130,7 +180,8 @@ impl Share {
         if !(-MAX_TIME..MAX_TIME).contains(&self.clock_s) {
             return wrong("has an impossible clock");
         }
-        if !self.record.is_possible() || self.record.parts.len() > parts.len() {
+        let mut records = std::iter::once(&self.record).chain(&self.parts);
+        if !records.all(Recorder::is_possible) || self.parts.len() > self.description.described.parts.len() {
             return wrong("has impossible counts");
         }
         // A second of the clock may have been repeated or left out.
@@ -146,7 +197,12 @@ impl Share {
         Ok(())
     }
 
-    fn worker(&self, begun: f64) -> Worker {
+    fn wrong(&self, what: &str) -> Error {
+        Error::new(ErrorKind::Input, format!("the worker {} {what}", self.name))
+    }
+
+    /// Returns its figures, with times since 1970.
+    fn worker(&self) -> Worker {
         let elapsed = self.elapsed().as_secs_f64();
         let cores = elapsed * self.description.described.threads.max(1) as f64;
         let driver_cpu_share = self.cpu_s.filter(|_| cores > 0.0).map(|cpu| cpu / cores);
@@ -156,8 +212,8 @@ impl Share {
             requests: self.record.requests,
             errors: self.record.errors,
             in_flight: self.in_flight,
-            begun_s: self.begun_s - begun,
-            ended_s: self.ended_s - begun,
+            begun_s: self.begun_s,
+            ended_s: self.ended_s,
             requests_per_second: self.record.requests as f64 / elapsed.max(f64::MIN_POSITIVE),
             latency_us: latency(&self.record.latency),
             driver_cpu_share,
@@ -171,65 +227,108 @@ impl Share {
 /// Merges what workers measured at the same time into the results of one load: the counts and the distributions are those that one driver with
 /// all the users would have. Its warnings name the workers that were lost, late, or too slow.
 ///
-/// # Errors
-/// There is no worker, or they didn't drive the same load, or their figures are impossible.
-pub fn merge(shares: Vec<Share>) -> Result<Results, Error> {
-    let error = |what: String| Error::new(ErrorKind::Input, what);
-    let first = shares.first().ok_or_else(|| error("there is no worker to merge".to_owned()))?;
-    if shares.len() > MAX_WORKERS {
-        return Err(error(format!("found {} workers, expected at most {MAX_WORKERS}", shares.len())));
-    }
-    shares.iter().try_for_each(|share| share.check(first))?;
-    let shares: Vec<Share> = shares.into_iter().map(Share::corrected).collect();
-    let first = &shares[0];
-    let begun = shares.iter().map(|share| share.begun_s).fold(f64::INFINITY, f64::min);
-    let ended = shares.iter().map(|share| share.ended_s).fold(0.0, f64::max);
-    if ended - begun > MAX_TIME {
-        return Err(error("the workers didn't measure at the same time".to_owned()));
-    }
-    let elapsed = Duration::from_secs_f64(ended - begun);
-    let workers: Vec<Worker> = shares.iter().map(|share| share.worker(begun)).collect();
-    let Description { head, suite, mut described } = first.description.clone();
-    described.threads = 0;
+/// The records of one share are merged before the next is added, so it needs the memory of two.
+#[derive(Debug, Default)]
+pub struct Merging {
+    /// The first worker's name, and what it drove.
+    first: Option<(String, Description)>,
+    /// The names of all workers and when they began, as they say it.
+    known: BTreeSet<(String, u64)>,
+    /// Their figures, and what they did in which second of their own.
+    workers: Vec<(Worker, BTreeMap<u64, Second>)>,
+    record: Recorder,
+    threads: usize,
+    cpu: Duration,
+    opened: usize,
+    unsent: u64,
+    dropped: u64,
+}
 
-    let last = elapsed.as_secs();
-    let mut seconds: BTreeMap<u64, Second> = BTreeMap::new();
-    let mut outcome = Outcome::empty(elapsed);
-    for share in shares {
-        let late = (share.begun_s - begun).round() as u64;
-        for (at, second) in &share.seconds {
-            let sum = seconds.entry(at.saturating_add(late).min(last)).or_default();
-            sum.requests = sum.requests.saturating_add(second.requests);
-            sum.errors = sum.errors.saturating_add(second.errors);
-            sum.users = sum.users.saturating_add(second.users);
+impl Merging {
+    /// Adds what a worker measured.
+    ///
+    /// # Errors
+    /// It didn't drive the load of the first, or was added before, or its figures are impossible, or there are too many workers.
+    pub fn add(&mut self, share: Share) -> Result<(), Error> {
+        if self.workers.len() == MAX_WORKERS {
+            let what = format!("found more than {MAX_WORKERS} workers, expected at most as many");
+            return Err(Error::new(ErrorKind::Input, what));
         }
-        outcome.driver_cpu = outcome.driver_cpu.unwrap_or_default().checked_add(share.cpu().unwrap_or_default());
-        let opened = share.opened.unwrap_or(share.users());
-        outcome.opened = outcome.opened.saturating_add(opened);
-        outcome.unsent = outcome.unsent.saturating_add(share.unsent);
-        outcome.dropped = outcome.dropped.saturating_add(share.dropped);
-        described.threads = described.threads.saturating_add(share.description.described.threads);
-        outcome.record.merge(share.record);
+        share.check()?;
+        let (first, Description { described: Described { row, parts, .. }, .. }) =
+            self.first.get_or_insert_with(|| (share.name.clone(), share.description.clone()));
+        let drove = &share.description.described;
+        if (&drove.row.case, &drove.row.target, &drove.parts) != (&row.case, &row.target, &*parts) {
+            return Err(share.wrong(&format!("drove another load than {first}")));
+        }
+        if !self.known.insert((share.name.clone(), share.begun_s.to_bits())) {
+            return Err(share.wrong("is there twice"));
+        }
+        let share = share.corrected();
+        let worker = share.worker();
+        self.threads = self.threads.saturating_add(share.description.described.threads);
+        self.cpu = self.cpu.saturating_add(share.cpu().unwrap_or_default());
+        self.opened = self.opened.saturating_add(share.opened.unwrap_or(share.users()));
+        self.unsent = self.unsent.saturating_add(share.unsent);
+        self.dropped = self.dropped.saturating_add(share.dropped);
+        self.record.merge(Recorder { parts: share.parts, ..share.record });
+        self.workers.push((worker, share.seconds));
+        Ok(())
     }
-    // Users who were lost with their worker may have been replaced.
-    let users = seconds.values().map(|second| second.users).max().unwrap_or_default();
-    // An open workload has as many connections as it may have.
-    if users > 0 {
-        described.row.connections = usize::try_from(users).unwrap_or(usize::MAX);
-    }
-    outcome.timeline = Arc::new(Timeline::of(&seconds, elapsed));
 
-    let mut tally = Tally::default();
-    tally.add(Driven::whole(outcome));
-    let (mut whole, parts) = tally.rows(&described);
-    if whole.limited_by.is_none() {
-        let limited = workers.iter().find_map(|worker| Some((&worker.name, worker.limited_by.as_ref()?)));
-        whole.limited_by = limited.map(|(name, limit)| format!("{name}: {limit}"));
-        whole.driver_limited = whole.limited_by.is_some();
+    /// Returns the results of all workers.
+    ///
+    /// # Errors
+    /// There is no worker, or they didn't measure at the same time.
+    pub fn results(self) -> Result<Results, Error> {
+        let error = |what: &str| Error::new(ErrorKind::Input, what);
+        let Merging { first, mut workers, record, threads, cpu, opened, unsent, dropped, .. } = self;
+        let (_, Description { head, suite, mut described }) =
+            first.ok_or_else(|| error("there is no worker to merge"))?;
+        let begun = workers.iter().map(|(worker, _)| worker.begun_s).fold(f64::INFINITY, f64::min);
+        let ended = workers.iter().map(|(worker, _)| worker.ended_s).fold(0.0, f64::max);
+        if ended - begun > MAX_TIME {
+            return Err(error("the workers didn't measure at the same time"));
+        }
+        let elapsed = Duration::from_secs_f64(ended - begun);
+        let last = elapsed.as_secs();
+        let mut seconds: BTreeMap<u64, Second> = BTreeMap::new();
+        for (worker, its_seconds) in &mut workers {
+            worker.begun_s -= begun;
+            worker.ended_s -= begun;
+            let late = worker.begun_s.round() as u64;
+            for (at, second) in its_seconds {
+                let sum = seconds.entry(at.saturating_add(late).min(last)).or_default();
+                sum.requests = sum.requests.saturating_add(second.requests);
+                sum.errors = sum.errors.saturating_add(second.errors);
+                sum.users = sum.users.saturating_add(second.users);
+            }
+        }
+        let workers: Vec<Worker> = workers.into_iter().map(|(worker, _)| worker).collect();
+        described.threads = threads;
+        // Users who were lost with their worker may have been replaced.
+        let users = seconds.values().map(|second| second.users).max().unwrap_or_default();
+        // An open workload has as many connections as it may have.
+        if users > 0 {
+            described.row.connections = usize::try_from(users).unwrap_or(usize::MAX);
+        }
+        let timeline = Arc::new(Timeline::of(&seconds, elapsed));
+        let driver_cpu = Some(cpu);
+        let outcome = Outcome { record, timeline, unsent, dropped, opened, driver_cpu, ..Outcome::empty(elapsed) };
+
+        let mut tally = Tally::default();
+        tally.add(Driven::whole(outcome));
+        let (mut whole, parts) = tally.rows(&described);
+        if whole.limited_by.is_none() {
+            let limited = workers.iter().find_map(|worker| Some((&worker.name, worker.limited_by.as_ref()?)));
+            whole.limited_by = limited.map(|(name, limit)| format!("{name}: {limit}"));
+            whole.driver_limited = whole.limited_by.is_some();
+        }
+        let warnings = workers.iter().flat_map(Worker::remarks).collect();
+        let rows = std::iter::once(whole).chain(parts).collect();
+        let suites = vec![Suite::new(suite, rows)];
+        Ok(Results { duration_s: elapsed.as_secs_f64(), warnings, workers, suites, ..head })
     }
-    let warnings = workers.iter().flat_map(Worker::remarks).collect();
-    let rows = std::iter::once(whole).chain(parts).collect();
-    Ok(Results { duration_s: elapsed.as_secs_f64(), warnings, workers, suites: vec![Suite::new(suite, rows)], ..head })
 }
 
 #[cfg(test)]
@@ -239,6 +338,12 @@ mod tests {
     use super::*;
     use crate::exchange::Judged;
     use crate::{Answer, Bench, Case, Endpoint, Interrupt, Load, Message, Placement, Plan, Requests, Start, Target};
+
+    fn merge(shares: Vec<Share>) -> Result<Results, Error> {
+        let mut merging = Merging::default();
+        shares.into_iter().try_for_each(|share| merging.add(share))?;
+        merging.results()
+    }
 
     fn description() -> Description {
         let message = Message {
@@ -276,6 +381,7 @@ mod tests {
             name: name.to_owned(),
             description: description(),
             record,
+            parts: Vec::new(),
             begun_s: begun as f64,
             ended_s: 20.0,
             clock_s: 0.0,
@@ -361,6 +467,7 @@ mod tests {
         };
         assert!(
             with("/cpu_s", json!(null))
+                && with("/record/latency", json!([0, 1, 1, 1, 1_000, 1, 5_000_000, 2, (1u64 << 42) - 1, 1]))
                 && with("/seconds", json!({ "21": { "requests": 1, "errors": 1, "users": 1 } }))
         );
         let mut late = good.clone();
@@ -388,10 +495,14 @@ mod tests {
             ("/record/requests", json!(u64::MAX)),
             ("/record/warmup_errors", json!(5)),
             ("/record/reasons/0/count", json!(u64::MAX)),
-            ("/record/parts", json!([good["record"]])),
+            ("/parts", json!([good["record"]])),
+            ("/record/latency", json!([1_000, 11])),
+            ("/record/service", json!([1_000, 11])),
+            ("/record/lag", json!([1_000, (1u64 << 45) + 1, 2_000, 1u64 << 45])),
             ("/record/latency", json!([1_000])),
             ("/record/latency", json!([1_000, u64::MAX])),
             ("/record/latency", json!([u64::MAX, 1])),
+            ("/record/latency", json!([1u64 << 42, 1])),
             ("/record/latency", json!([-1, 1])),
         ] {
             assert!(!with(path, value.clone()), "{path} {value}");
@@ -411,7 +522,52 @@ mod tests {
             many["record"][count] = json!(1u64 << 46);
         }
         let many: Share = serde_json::from_value(many).unwrap();
-        assert_eq!(merge(vec![many; 3]).unwrap().suites[0].cases[0].requests, 3 << 46);
+        let many = (0..3).map(|number| Share { name: number.to_string(), ..many.clone() });
+        assert_eq!(merge(many.collect()).unwrap().suites[0].cases[0].requests, 3 << 46);
+    }
+
+    /// A file of some kilobytes once took gigabytes of memory.
+    #[test]
+    fn records_are_refused_while_they_are_read() {
+        let mut share = serde_json::to_value(share("w", 10, 0..10)).unwrap();
+        share["parts"] = json!(vec![&share["record"]; 3]);
+        // Parts of parts aren't read.
+        share["parts"][0]["parts"] = json!(["no record"]);
+        let read = serde_json::from_value::<Share>(share.clone()).unwrap();
+        assert_eq!((read.parts.len(), read.parts[0].parts.len()), (3, 0));
+        share["parts"] = json!(vec![&share["record"]; MAX_PARTS + 1]);
+        let error = serde_json::from_value::<Share>(share).unwrap_err().to_string();
+        assert!(error.contains("expected at most 1000 records of operations"), "{error}");
+    }
+
+    /// A report once counted a worker twice whose file was given twice.
+    #[test]
+    fn a_share_counts_once() {
+        let again = Share { begun_s: 11.0, seconds: BTreeMap::new(), ..share("w", 10, 0..10) };
+        assert!(merge(vec![share("w", 10, 0..10), again]).is_ok());
+        let error = merge(vec![share("w", 10, 0..10), share("w", 10, 0..10)]).unwrap_err();
+        assert_eq!(error.to_string(), "the worker w is there twice");
+    }
+
+    /// The second before the first one once replaced it, or was replaced.
+    #[test]
+    fn a_second_from_before_the_beginning_is_a_part_of_the_first() {
+        let of = |requests, users| Second { requests, errors: 1, users };
+        let seconds = BTreeMap::from([(9, of(5, 1)), (10, of(7, 3)), (11, of(1, 2))]);
+        let corrected = Share { seconds, ..share("w", 10, 0..10) }.corrected();
+        let first = Second { requests: 12, errors: 2, users: 3 };
+        assert_eq!(corrected.seconds, BTreeMap::from([(0, first), (1, of(1, 2))]));
+    }
+
+    /// Each process once counted as many threads as the plan has, so that a busy driver looked idle.
+    #[test]
+    fn a_part_of_a_load_has_its_own_threads() {
+        let mut busy = share("busy", 10, 0..10);
+        busy.cpu_s = Some(9.9);
+        let mut whole = busy.description.clone();
+        whole.described.threads = 4;
+        let results = merge(vec![busy.part_of(&whole)]).unwrap();
+        assert_eq!(results.workers[0].limited_by.as_deref(), Some("the driver used 99 % of its cores"));
     }
 
     #[test]

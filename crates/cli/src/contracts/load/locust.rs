@@ -4,10 +4,11 @@ mod figures;
 mod test;
 
 use std::future::pending;
-use std::time::{Duration, Instant, SystemTime};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use castile_load::{Bench, Plan, Requests, Start, Stop, own_usage};
+use castile_load::{Bench, Crew, Error, ErrorKind, Plan, Requests, Start, Stop, own_usage};
 use castile_locust::{Event, Master};
 
 use crate::driver::max_users;
@@ -24,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// How long a request may be under way after the end of a test, in addition to the time that the master allows. A master that quits waits
 /// half a second for the last reports.
 const GRACE: Duration = Duration::from_millis(200);
-/// How long the last messages may take to be sent.
+/// How long the last messages may take to arrive.
 const FLUSH: Duration = Duration::from_secs(5);
 
 #[derive(clap::Args)]
@@ -117,7 +118,10 @@ pub(super) fn work(mut bench: Bench, address: &str, arguments: &Arguments) -> an
         seconds: 0,
         cpu: (Instant::now(), own_usage().0),
     };
-    runtime.block_on(worker.work())
+    let code = runtime.block_on(worker.work());
+    // Doesn't wait for the name of the master to be resolved.
+    runtime.shutdown_background();
+    code
 }
 
 /// Returns the names of the operations.
@@ -137,7 +141,7 @@ struct Worker<'a> {
     /// The users while a test runs.
     test: Option<Test>,
     /// The users of earlier tests, with their connections.
-    crew: Option<std::sync::Arc<castile_load::Crew>>,
+    crew: Option<Arc<Crew>>,
     /// What the master doesn't know yet.
     figures: Figures,
     /// Since when the worker has had no master.
@@ -168,7 +172,7 @@ impl Worker<'_> {
                 }
                 result = changed => {
                     if let Err(error) = result {
-                        return Err(self.fail(error.into()).await);
+                        return Err(self.fail(error).await);
                     }
                     if let Some(code) = self.go_on().await {
                         return Ok(code);
@@ -211,7 +215,10 @@ impl Worker<'_> {
                     note!("a test begins");
                     let crew = match self.crew.take() {
                         Some(crew) => crew,
-                        None => std::sync::Arc::new(self.bench.crew()?),
+                        None => match self.bench.crew() {
+                            Ok(crew) => Arc::new(crew),
+                            Err(error) => return Err(self.fail(error).await),
+                        },
                     };
                     self.figures = Figures::new(names(self.bench), self.description.clone());
                     self.test = Some(Test::begin(crew));
@@ -256,11 +263,17 @@ impl Worker<'_> {
         let test = self.test.take_if(|test| test.is_over())?;
         let Rest { record, in_flight, ending, crew } = test.finish().await;
         self.crew = crew;
-        self.figures.add(record, users, SystemTime::now());
+        self.figures.add(record, users, Instant::now());
         if in_flight > 0 {
             note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
         }
-        self.report(true, in_flight);
+        match self.master.is_up() {
+            true => self.report(true, in_flight),
+            false => {
+                let lost = self.figures.unreported();
+                note!("there is no connection to the master, so the last {lost} requests aren't in its figures");
+            }
+        }
         self.ended(ending).await
     }
 
@@ -269,22 +282,28 @@ impl Worker<'_> {
             Ending::Stop => {
                 note!("the test is over");
                 self.master.stopped();
+                // It has to be found again before the next test.
+                self.sought = Some(Instant::now());
                 None
             }
             Ending::Quit { code } => {
                 self.master.quit();
-                self.master.flush(FLUSH).await;
+                self.master.close(FLUSH).await;
                 Some(code)
             }
         }
     }
 
     /// Tells the master that this worker can't work.
-    async fn fail(&mut self, error: anyhow::Error) -> anyhow::Error {
+    async fn fail(&mut self, error: Error) -> anyhow::Error {
         self.master.failed(&error.to_string());
         self.master.quit();
-        self.master.flush(FLUSH).await;
-        outcome::not_started(error)
+        self.master.close(FLUSH).await;
+        match error.kind() {
+            // The first request was refused, so no other was sent.
+            ErrorKind::Answer => outcome::not_started(error),
+            _ => outcome::incomplete(error),
+        }
     }
 
     /// Collects what happened in a second.
@@ -296,7 +315,7 @@ impl Worker<'_> {
         self.master.usage(share * 100.0, memory.unwrap_or_default());
         self.cpu = (now, cpu);
         if let Some(test) = &self.test {
-            self.figures.add(test.take().await, test.users(), SystemTime::now());
+            self.figures.add(test.take().await, test.users(), Instant::now());
             self.seconds += 1;
             if self.seconds.is_multiple_of(SECONDS_PER_REPORT) && self.master.is_up() {
                 self.report(false, 0);

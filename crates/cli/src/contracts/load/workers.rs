@@ -1,19 +1,20 @@
 //! `--workers`: one load made by several processes of this machine, and reported as one.
 
 use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use castile_load::{
-    Arrivals, Bench, End, Outcome, Pace, Plan, Recorder, Second, Share, Spacing, Stage, Start, merge, with_warnings,
+    Arrivals, Bench, End, Merging, Outcome, Pace, Plan, Recorder, Second, Share, Spacing, Stage, Start, with_warnings,
 };
 use castile_report::Results;
 use tokio::sync::oneshot;
 
+use super::calendar::Calendar;
 use crate::quantity::count;
 use crate::{outcome, process};
 
@@ -127,53 +128,58 @@ const GO: &str = "go";
 /// Takes part in a load: waits for the leader, measures, and stores what was measured. Returns the exit code.
 pub(super) fn take_part(bench: &Bench, part: &Part) -> anyhow::Result<u8> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let share = runtime.block_on(measure(bench, part))?;
+    let (share, is_whole) = runtime.block_on(measure(bench, part))?;
     let json = serde_json::to_string(&share)?;
     std::fs::write(&part.file, json).with_context(|| format!("can't write {}", part.file.display()))?;
-    Ok(0)
+    Ok(if is_whole { 0 } else { outcome::INCOMPLETE })
 }
 
-async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Share> {
+/// Returns what was measured, and whether nobody but the leader ended it.
+async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
     let crew = bench.crew()?;
     let (go, ended) = leader();
     let interrupted = async {
         tokio::select! {
-            _ = ended => {}
-            _ = process::end_signal() => {}
+            _ = ended => true,
+            _ = process::end_signal() => false,
         }
     };
     let mut interrupted = std::pin::pin!(interrupted);
     tokio::select! {
         go = go => go.context("the leader has ended")?,
-        () = &mut interrupted => bail!("interrupted before the start"),
+        _ = &mut interrupted => bail!("interrupted before the start"),
     }
     let run = crew.begin().await.map_err(outcome::not_started)?;
     out!("{GO}");
     let warmup = bench.loads.first().map(|load| load.plan.warmup).unwrap_or_default();
-    let begun = since_1970(SystemTime::now()) + warmup.as_secs_f64();
+    let calendar = Calendar::new();
+    let start = calendar.start + warmup;
+    let begun = calendar.at(start);
     let counter = run.counter();
     let mut finish = std::pin::pin!(run.finish());
-    let mut measured = Measured::new(begun, Instant::now() + warmup);
+    let mut measured = Measured::new(begun, start);
     let mut second = tokio::time::interval_at(measured.start.into(), Duration::from_secs(1));
-    let mut is_interrupted = false;
+    let (mut is_interrupted, mut is_whole) = (false, true);
     let users = || counter.users().unwrap_or_default() as u64;
     let outcome = loop {
         tokio::select! {
             outcome = &mut finish => break outcome?,
             _ = second.tick() => measured.add(counter.take().await.0, users(), Instant::now()),
-            () = &mut interrupted, if !is_interrupted => {
-                is_interrupted = true;
+            by_leader = &mut interrupted, if !is_interrupted => {
+                (is_interrupted, is_whole) = (true, by_leader);
                 counter.interrupt();
             }
         }
     };
     let Outcome { record: rest, elapsed, unsent, dropped, opened, driver_cpu, .. } = outcome;
     measured.add(rest, users(), Instant::now());
-    let Measured { record, seconds, .. } = measured;
-    Ok(Share {
+    let Measured { mut record, seconds, .. } = measured;
+    let parts = std::mem::take(&mut record.parts);
+    let share = Share {
         name: (part.number + 1).to_string(),
         description: bench.description()?,
         record,
+        parts,
         begun_s: begun,
         ended_s: begun + elapsed.as_secs_f64(),
         clock_s: 0.0,
@@ -184,7 +190,8 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Share> {
         dropped,
         cpu_s: driver_cpu.map(|cpu| cpu.as_secs_f64()),
         is_lost: false,
-    })
+    };
+    Ok((share, is_whole))
 }
 
 /// What a process has measured so far.
@@ -207,16 +214,10 @@ impl Measured {
     fn add(&mut self, more: Recorder, users: u64, now: Instant) {
         let at = self.begun as u64 + self.taken.saturating_duration_since(self.start).as_secs();
         self.taken = now;
-        let second = self.seconds.entry(at).or_default();
-        second.requests += more.requests;
-        second.errors += more.errors;
-        second.users = second.users.max(users);
+        let second = Second { requests: more.requests, errors: more.errors, users };
+        self.seconds.entry(at).or_default().add(second);
         self.record.merge(more);
     }
-}
-
-fn since_1970(time: SystemTime) -> f64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
 
 /// Waits on a thread for the leader's word, and then for its end. A leader ends when standard input is closed.
@@ -235,6 +236,15 @@ fn leader() -> (oneshot::Receiver<()>, oneshot::Receiver<()>) {
     (gone, ended)
 }
 
+/// Returns the arguments with one more option.
+fn with_option(arguments: impl Iterator<Item = OsString>, option: OsString) -> Vec<OsString> {
+    let mut arguments: Vec<OsString> = arguments.collect();
+    // What follows is no option.
+    let end = arguments.iter().position(|argument| argument == "--");
+    arguments.insert(end.unwrap_or(arguments.len()), option);
+    arguments
+}
+
 /// The processes of a load. They end when this is dropped.
 struct Workers {
     children: Vec<Child>,
@@ -248,10 +258,10 @@ impl Workers {
         let binary = std::env::current_exe().context("can't find this program to start it as a worker")?;
         let mut all = Workers { children: Vec::new(), inputs: Vec::new(), folder: tempfile::tempdir()? };
         for number in 0..workers {
+            let share = format!("--share={number}/{workers}:{}", all.file(number).display());
+            let arguments = with_option(std::env::args_os().skip(1), share.into());
             let mut command = Command::new(&binary);
-            command.args(std::env::args_os().skip(1));
-            command.arg(format!("--share={number}/{workers}:{}", all.file(number).display()));
-            let child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
+            let child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
             let mut child = child.context("can't start a worker")?;
             all.inputs.extend(child.stdin.take());
             all.children.push(child);
@@ -265,6 +275,7 @@ impl Workers {
 
     /// Lets these processes send their first request.
     fn go(&mut self, numbers: std::ops::Range<usize>) -> anyhow::Result<()> {
+        let is_first = numbers.start == 0;
         for input in &mut self.inputs[numbers.clone()] {
             // A process that has ended is noticed below.
             let _ = writeln!(input, "{GO}");
@@ -278,8 +289,9 @@ impl Workers {
                 let code = child.wait()?.code().and_then(|code| u8::try_from(code).ok());
                 let error = anyhow::anyhow!("a worker could not start");
                 return Err(match code {
-                    Some(outcome::INCOMPLETE) | None => outcome::incomplete(error),
-                    Some(_) => outcome::not_started(error),
+                    Some(code) if is_first && code != outcome::INCOMPLETE => outcome::not_started(error),
+                    // Others have sent requests.
+                    _ => outcome::incomplete(error),
                 });
             }
         }
@@ -305,16 +317,20 @@ pub(super) fn lead(bench: &Bench, workers: usize, outcome: &outcome::Arguments) 
     all.go(1..workers)?;
     note!("{workers} workers have begun");
     let is_interrupted = wait(&mut all)?;
-    let description = Arc::new(bench.description()?);
-    let (mut shares, mut lost) = (Vec::new(), Vec::new());
+    let description = bench.description()?;
+    let (mut merging, mut lost) = (Merging::default(), Vec::new());
     for number in 0..workers {
         let share = std::fs::read(all.file(number)).ok().and_then(|json| serde_json::from_slice::<Share>(&json).ok());
+        let has_ended_early = all.children[number].wait().is_ok_and(|status| !status.success());
+        if share.is_some() && has_ended_early && !is_interrupted {
+            lost.push(format!("the worker {} was interrupted", number + 1));
+        }
         match share {
-            Some(share) => shares.push(Share { description: (*description).clone(), ..share }),
+            Some(share) => merging.add(share.part_of(&description)).map_err(outcome::incomplete)?,
             None => lost.push(format!("the worker {} was lost, and what it did is not in the figures", number + 1)),
         }
     }
-    let mut results = with_warnings(merge(shares).map_err(outcome::incomplete)?);
+    let mut results = with_warnings(merging.results().map_err(outcome::incomplete)?);
     let interrupted = is_interrupted.then(|| format!("not everything was measured: {}", End::Interrupted));
     results.mark_incomplete(interrupted.into_iter().chain(lost));
     outcome.record(&mut results);
@@ -401,6 +417,17 @@ mod tests {
             assert_eq!(arrivals.stages.last().map(|stage| (stage.from, stage.to)), Some((25.0, 25.0)));
             assert_eq!(arrivals.planned(), Duration::from_millis(10 * number as u64));
         }
+    }
+
+    /// The number of a process was once an argument that is no option.
+    #[test]
+    fn an_option_comes_before_the_end_of_the_options() {
+        let of = |text: &str| {
+            let all = with_option(text.split(' ').map(OsString::from), "--share".into());
+            all.join(std::ffi::OsStr::new(" "))
+        };
+        assert_eq!(of("load --workers 2 a"), "load --workers 2 a --share");
+        assert_eq!(of("load --workers 2 -- a --"), "load --workers 2 --share -- a --");
     }
 
     #[test]

@@ -1,11 +1,13 @@
 //! What a master gets to know of the requests.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
 use castile_load::{Recorder, Second, own_usage};
 use castile_locust::{Entry, Failure, Report};
 use serde::Serialize;
+
+use super::super::calendar::Calendar;
 
 /// The kind of all rows.
 const METHOD: &str = "SOAP";
@@ -13,6 +15,8 @@ const METHOD: &str = "SOAP";
 const TOTAL: &str = "Aggregated";
 /// Times have this many significant digits in a report, so that a long test has hundreds of different ones and not tens of thousands.
 const DIGITS: i32 = 2;
+/// For how many seconds figures are kept for a plugin that hasn't greeted this worker.
+const LONGEST_UNTOLD: usize = 3_600;
 
 /// What happened in which second since 1970.
 type Seconds = BTreeMap<u64, Second>;
@@ -42,9 +46,10 @@ pub(super) struct Told {
 pub(super) struct Figures {
     names: Vec<String>,
     description: Option<String>,
-    begun: SystemTime,
+    /// It starts with the test.
+    calendar: Calendar,
     /// Up to when the figures are complete.
-    taken: SystemTime,
+    taken: Instant,
     /// The processor time of this process at the beginning.
     begun_cpu: Duration,
     sequence: u64,
@@ -58,13 +63,13 @@ pub(super) struct Figures {
 impl Figures {
     /// Creates figures for operations of these names, and with a description as JSON, from now on.
     pub(super) fn new(names: Vec<String>, description: String) -> Self {
-        let begun = SystemTime::now();
+        let calendar = Calendar::new();
         Figures {
             seconds: vec![Seconds::new(); names.len() + 1],
             names,
             description: Some(description),
-            begun,
-            taken: begun,
+            taken: calendar.start,
+            calendar,
             begun_cpu: cpu(),
             sequence: 0,
             record: Recorder::default(),
@@ -73,9 +78,8 @@ impl Figures {
     }
 
     /// Adds what was recorded since the last call, with this many users. It counts for the second in which that time began.
-    pub(super) fn add(&mut self, record: Recorder, users: u64, now: SystemTime) {
-        // A clock that is set back doesn't make seconds from before the test.
-        let at = seconds(self.taken.max(self.begun)) as u64;
+    pub(super) fn add(&mut self, record: Recorder, users: u64, now: Instant) {
+        let at = self.calendar.at(self.taken) as u64;
         self.taken = now;
         let mut parts: Vec<&Recorder> = record.parts.iter().collect();
         // A single operation has no record of its own.
@@ -83,25 +87,30 @@ impl Figures {
             parts = vec![&record];
         }
         for (record, seconds) in std::iter::once(&record).chain(parts).zip(&mut self.seconds) {
-            let second = seconds.entry(at).or_default();
-            second.requests += record.requests;
-            second.errors += record.errors;
-            second.users = second.users.max(users);
+            let second = Second { requests: record.requests, errors: record.errors, users };
+            seconds.entry(at).or_default().add(second);
         }
         self.record.merge(record);
     }
 
+    /// Returns how many requests were not reported yet.
+    pub(super) fn unreported(&self) -> u64 {
+        self.record.requests + self.record.errors
+    }
+
     /// Takes a report of everything since the last one.
     pub(super) fn report(&mut self) -> Report {
-        let record = std::mem::take(&mut self.record);
+        // A master has a row for each text, so a reason keeps its first one.
+        let record = self.record.take();
+        if self.untold.1.len() > LONGEST_UNTOLD {
+            self.untold = Default::default();
+            self.sequence += 1;
+        }
         for (at, second) in &self.seconds[0] {
-            let untold = self.untold.1.entry(*at).or_default();
-            untold.requests += second.requests;
-            untold.errors += second.errors;
-            untold.users = untold.users.max(second.users);
+            self.untold.1.entry(*at).or_default().add(*second);
         }
         let mut taken = self.seconds.iter_mut().map(std::mem::take);
-        let (begun, now) = (seconds(self.begun), seconds(SystemTime::now()));
+        let (begun, now) = (self.calendar.start_s, self.calendar.now());
         let total = entry(TOTAL, "", &record, taken.next().unwrap_or_default(), (begun, now));
         let of = |number: usize| match self.names.len() {
             1 => Some(&record),
@@ -136,8 +145,8 @@ impl Figures {
         self.sequence += 1;
         Told {
             sequence,
-            begun_s: seconds(self.begun),
-            now_s: seconds(SystemTime::now()),
+            begun_s: self.calendar.start_s,
+            now_s: self.calendar.now(),
             master_s: master,
             held_s: held.as_secs_f64(),
             cpu_s: cpu().saturating_sub(self.begun_cpu).as_secs_f64(),
@@ -202,10 +211,6 @@ fn rounded(time: f64) -> f64 {
     }
 }
 
-fn seconds(time: SystemTime) -> f64 {
-    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or(Duration::ZERO).as_secs_f64()
-}
-
 #[cfg(test)]
 mod tests {
     use castile_report::Reason;
@@ -231,8 +236,8 @@ mod tests {
         let mut whole = record(&[(120, 2), (121, 1), (5_000, 1)], &[("no answer", 4)]);
         whole.bytes_in = 70;
         whole.parts = parts.to_vec();
-        figures.add(whole.clone(), 3, SystemTime::now());
-        figures.add(whole, 2, SystemTime::now());
+        figures.add(whole.clone(), 3, Instant::now());
+        figures.add(whole, 2, Instant::now());
         let report = figures.report();
         let names: Vec<_> = report.entries.iter().map(|entry| (&*entry.method, &*entry.name)).collect();
         assert_eq!(names, [("SOAP", "a"), ("SOAP", "b")]);
@@ -250,7 +255,7 @@ mod tests {
         assert_eq!(failures, [("b", "no answer", 8)]);
         // Each is reported once.
         // The plugin comes late.
-        figures.add(record(&[(100, 1)], &[]), 1, SystemTime::now());
+        figures.add(record(&[(100, 1)], &[]), 1, Instant::now());
         let next = figures.report();
         assert_eq!((next.total.num_requests, next.failures.len()), (1, 0));
         let told = figures.tell(false, 0, (5.0, Duration::from_secs(2)));
@@ -266,7 +271,7 @@ mod tests {
     #[test]
     fn a_single_operation_has_its_row_as_well() {
         let mut figures = Figures::new(vec!["a".to_owned()], String::new());
-        figures.add(record(&[(100, 3)], &[("no answer", 1)]), 1, SystemTime::now());
+        figures.add(record(&[(100, 3)], &[("no answer", 1)]), 1, Instant::now());
         let report = figures.report();
         assert_eq!((report.entries.len(), report.entries[0].num_requests, report.failures.len()), (1, 4, 1));
         assert_eq!(report.entries[0].num_reqs_per_sec, report.total.num_reqs_per_sec);
@@ -275,16 +280,40 @@ mod tests {
     #[test]
     fn a_second_has_what_happened_in_it() {
         let mut figures = Figures::new(vec!["a".to_owned()], String::new());
-        let begun = SystemTime::UNIX_EPOCH + Duration::from_millis(10_700);
-        (figures.begun, figures.taken) = (begun, begun);
+        figures.calendar.start_s = 10.7;
+        let begun = figures.calendar.start;
         for (millis, count) in [(400, 4), (1_400, 10), (2_400, 11), (2_900, 5)] {
             figures.add(record(&[(100, count)], &[]), 1, begun + Duration::from_millis(millis));
         }
         let seconds = figures.report().total.num_reqs_per_sec;
         assert_eq!(seconds, BTreeMap::from([(10, 4), (11, 10), (12, 11), (13, 5)]));
-        figures.add(record(&[], &[]), 1, begun - Duration::from_secs(5));
-        figures.add(record(&[(100, 1)], &[]), 1, begun);
-        assert_eq!(figures.report().total.num_reqs_per_sec, BTreeMap::from([(10, 1)]));
+    }
+
+    /// Each report once had a text of its own, with other numbers.
+    #[test]
+    fn a_reason_has_the_same_text_in_each_report() {
+        let mut figures = Figures::new(vec!["a".to_owned(), "b".to_owned()], String::new());
+        for order in 7..10 {
+            let mut whole = record(&[], &[(&format!("order {order} is unknown"), 1)]);
+            whole.parts = vec![record(&[], &[]), whole.clone()];
+            figures.add(whole, 1, Instant::now());
+            let failures: Vec<_> = figures.report().failures.into_values().collect();
+            let failures: Vec<_> = failures.iter().map(|failure| (&*failure.error, failure.occurrences)).collect();
+            assert_eq!(failures, [("order 7 is unknown", 1)]);
+        }
+    }
+
+    #[test]
+    fn what_no_plugin_wants_is_forgotten() {
+        let mut figures = Figures::new(vec!["a".to_owned()], String::new());
+        let begun = figures.calendar.start;
+        for second in 0..=LONGEST_UNTOLD as u64 + 2 {
+            figures.add(record(&[(100, 1)], &[]), 1, begun + Duration::from_secs(second));
+            figures.report();
+        }
+        let told = figures.tell(false, 0, (5.0, Duration::ZERO));
+        // The plugin sees a gap.
+        assert_eq!((told.sequence, told.record.requests, told.seconds.len()), (1, 1, 1));
     }
 
     #[test]

@@ -1,0 +1,64 @@
+//! A master of Locust that begins a test.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+
+/// A greeting of ZMTP 3.1 without security, and the READY of a ROUTER.
+fn greeting() -> Vec<u8> {
+    let mut bytes = vec![0; 64];
+    (bytes[0], bytes[9], bytes[10], bytes[11]) = (0xff, 0x7f, 3, 1);
+    bytes[12..16].copy_from_slice(b"NULL");
+    bytes.extend_from_slice(b"\x04\x1c\x05READY\x0bSocket-Type\0\0\0\x06ROUTER");
+    bytes
+}
+
+const ACK: &[u8] = b"\x93\xa3ack\x81\xa5index\x00\xa1w";
+/// A wish for users, whose number follows.
+const SPAWN: &[u8] = b"\x93\xa5spawn\x82\xa9timestamp\x01\xb2user_classes_count\x81\xa1C\xcf";
+
+pub(crate) struct Master {
+    listener: TcpListener,
+}
+
+impl Master {
+    pub(crate) fn start() -> Self {
+        Master { listener: TcpListener::bind("127.0.0.1:0").unwrap() }
+    }
+
+    pub(crate) fn address(&self) -> String {
+        self.listener.local_addr().unwrap().to_string()
+    }
+
+    /// Accepts a worker and begins a test with this many users. Nobody can connect any more then.
+    pub(crate) fn begin(self, users: u64) -> Worker {
+        let (stream, _) = self.listener.accept().unwrap();
+        let mut worker = Worker { stream };
+        worker.stream.write_all(&greeting()).unwrap();
+        worker.read_until("client_ready");
+        worker.say(ACK);
+        worker.say(&[SPAWN, &users.to_be_bytes(), b"\xa1w"].concat());
+        worker
+    }
+}
+
+/// A worker that the master knows.
+pub(crate) struct Worker {
+    stream: TcpStream,
+}
+
+impl Worker {
+    fn say(&mut self, message: &[u8]) {
+        let head = [0, u8::try_from(message.len()).unwrap()];
+        self.stream.write_all(&[&head, message].concat()).unwrap();
+    }
+
+    /// Reads what it says up to this text.
+    pub(crate) fn read_until(&mut self, text: &str) {
+        let mut seen = Vec::new();
+        while !seen.ends_with(text.as_bytes()) {
+            let mut byte = [0];
+            self.stream.read_exact(&mut byte).unwrap();
+            seen.extend(byte);
+        }
+    }
+}

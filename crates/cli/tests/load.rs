@@ -7,10 +7,11 @@ mod master;
 #[path = "load/server.rs"]
 mod server;
 
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use master::Master;
 use serde_json::Value;
@@ -868,6 +869,61 @@ fn workers_divide_a_load_and_report_it_as_one() {
     let requests: Vec<_> = workers.iter().map(|worker| worker["requests"].as_u64().unwrap()).collect();
     assert_eq!((requests, &workers[2]["name"]), (vec![17, 17, 16], &"3".into()));
     assert!(told(&output).contains(" worker "), "{}", told(&output));
+}
+
+/// Whoever makes the load, the driver's figures can be read while it runs.
+#[test]
+fn the_driver_has_metrics() {
+    for more in [&["--users", "2"][..], &["--users", "4", "--workers", "2"], &["--rate", "200/s"]] {
+        let server = Server::start(|_, number| match number % 10 {
+            3 => (500, FAULT.to_owned()),
+            _ => (200, void()),
+        });
+        let mut child = Command::new(env!("CARGO_BIN_EXE_castile"))
+            .args(["load", &contract("wstest.wsdl"), "--url", &server.url(), "--operation", "EchoVoid"])
+            .args(["--think", "5ms", "--duration", "30s", "--metrics", "127.0.0.1:0"])
+            .args(more)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let said = lines.find(|line| line.contains("http://127.0.0.1:")).unwrap();
+        let (_, address) = said.rsplit_once("http://").unwrap();
+        let address = address.strip_suffix("/metrics").unwrap();
+        let deadline = Instant::now() + Duration::from_secs(25);
+        let metrics = loop {
+            let metrics = get(address, "/metrics");
+            let value = |name: &str| -> f64 {
+                let line = metrics.lines().find(|line| line.starts_with(name));
+                line.and_then(|line| line.rsplit_once(' ')?.1.parse().ok()).unwrap_or_default()
+            };
+            let (requests, errors) = (value("castile_load_requests_total "), value("castile_load_errors_total "));
+            if requests > 20.0 && errors > 1.0 {
+                // A scrape is of one moment.
+                assert_eq!(value("castile_load_latency_seconds_count "), requests, "{metrics}");
+                let users = value("castile_load_users ");
+                assert!(more.contains(&"--rate") || more.contains(&format!("{users}").as_str()), "{metrics}");
+                break metrics;
+            }
+            assert!(Instant::now() < deadline, "{metrics}");
+            std::thread::sleep(Duration::from_millis(100));
+        };
+        assert!(metrics.contains("castile_load_latency_seconds_bucket{le=\"+Inf\"}"), "{metrics}");
+        assert!(metrics.contains("process_cpu_seconds_total ") && metrics.trim_end().ends_with("# EOF"), "{metrics}");
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+}
+
+/// Returns the body of an answer to GET.
+fn get(address: &str, path: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    write!(stream, "GET {path} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    answer.split_once("\r\n\r\n").unwrap().1.to_owned()
 }
 
 /// A process of a load.

@@ -93,6 +93,6 @@ pub use script::{Begin, HttpResponse, NoRequest, Request, Script};
 pub use search::{Axis, Goal, Search};
 pub use secure::{Connecting, Secured, Stream, Tls};
 pub use server::Server;
-pub use timeline::Timeline;
+pub use timeline::{Timeline, Totals};
 pub use typed::{Answer, BoxError, Call, Connect, TypedClient, User};
 pub use usage::{allow_descriptors, own_usage};

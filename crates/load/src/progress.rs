@@ -1,13 +1,14 @@
 //! Shows how a bench progresses: one live line on a terminal, plain lines when piped.
 
 use std::convert::Infallible;
+use std::fmt;
 use std::io::{IsTerminal, Write};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use crate::run::{Counter, Outcome, Run};
-use crate::{Error, Interrupt};
+use crate::{Error, Interrupt, Recorder};
 use castile_report::format::{count, figure, microseconds};
 use castile_report::{Interval, Method, Row};
 
@@ -24,6 +25,18 @@ pub struct Progress {
     total: Duration,
     done: Duration,
     label: String,
+    /// The errors of the [seconds](Progress::second) so far.
+    errors: u64,
+    on_run: Option<OnRun>,
+}
+
+/// What is called with the counter of each run.
+struct OnRun(Box<dyn Fn(&Counter) + Send>);
+
+impl fmt::Debug for OnRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OnRun").finish_non_exhaustive()
+    }
 }
 
 #[derive(Debug)]
@@ -61,13 +74,52 @@ impl Progress {
         } else {
             Display::Lines
         };
-        Progress { display, total, done: Duration::ZERO, label: String::new() }
+        Progress::with(display, total)
     }
 
     /// Creates a display that prints nothing.
     pub fn silent() -> Self {
-        let (total, done) = (Duration::ZERO, Duration::ZERO);
-        Progress { display: Display::Silent, total, done, label: String::new() }
+        Progress::with(Display::Silent, Duration::ZERO)
+    }
+
+    fn with(display: Display, total: Duration) -> Self {
+        Progress { display, total, done: Duration::ZERO, label: String::new(), errors: 0, on_run: None }
+    }
+
+    /// Calls a function with the counter of each run when the run begins.
+    #[must_use]
+    pub fn on_run(mut self, function: impl Fn(&Counter) + Send + 'static) -> Self {
+        self.on_run = Some(OnRun(Box::new(function)));
+        self
+    }
+
+    /// Shows a second of a run that takes place elsewhere: what was recorded in it, and how many users there were.
+    pub fn second(&mut self, label: &str, record: &Recorder, users: usize) {
+        self.done += Duration::from_secs(1);
+        self.errors += record.errors;
+        label.clone_into(&mut self.label);
+        let quantile =
+            |share: f64| (!record.latency.is_empty()).then(|| record.latency.value_at_quantile(share) as f64 / 1e3);
+        let last = Interval {
+            requests_per_second: record.requests as f64,
+            p50_us: quantile(0.5),
+            p99_us: quantile(0.99),
+            ..Interval::default()
+        };
+        let moment = Moment { per_second: None, errors: self.errors, users, last: Some(last) };
+        self.show(&moment, self.done, self.done.as_secs().is_multiple_of(LINE.as_secs()));
+    }
+
+    /// Updates the live line, or prints a line if one is due.
+    fn show(&self, moment: &Moment, done: Duration, is_due: bool) {
+        match &self.display {
+            Display::Live(bar) => {
+                bar.set_position(milliseconds(done));
+                bar.set_message(format!("{} · {}", self.figures(moment, done), self.label));
+            }
+            Display::Lines if is_due => note(format_args!("{}: {}", self.label, self.figures(moment, done))),
+            Display::Lines | Display::Silent => {}
+        }
     }
 
     pub(crate) fn begin(&mut self, suite: &str, case: &str, target: &str, run: usize) {
@@ -120,6 +172,9 @@ impl Progress {
     pub(crate) async fn watch(&mut self, run: Run, planned: Duration, interrupt: &Interrupt) -> Result<Outcome, Error> {
         let start = Instant::now();
         let counter = run.counter();
+        if let Some(OnRun(function)) = &self.on_run {
+            function(&counter);
+        }
         let mut finish = std::pin::pin!(run.finish());
         let mut interrupted = std::pin::pin!(async {
             interrupt.wait().await;
@@ -133,19 +188,11 @@ impl Progress {
                 never = &mut interrupted => match never {},
                 () = tokio::time::sleep(TICK) => {
                     let elapsed = start.elapsed();
-                    let done = self.done + elapsed.min(planned);
-                    match &self.display {
-                        Display::Live(bar) => {
-                            bar.set_position(milliseconds(done));
-                            let figures = self.figures(&Moment::of(&counter), done);
-                            bar.set_message(format!("{figures} · {}", self.label));
-                        }
-                        Display::Lines if elapsed >= last_line + LINE => {
-                            last_line = elapsed;
-                            note(format_args!("{}: {}", self.label, self.figures(&Moment::of(&counter), done)));
-                        }
-                        Display::Lines | Display::Silent => {}
+                    let is_due = elapsed >= last_line + LINE;
+                    if is_due {
+                        last_line = elapsed;
                     }
+                    self.show(&Moment::of(&counter), self.done + elapsed.min(planned), is_due);
                 }
             }
         };

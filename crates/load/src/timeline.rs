@@ -30,6 +30,19 @@ struct Intervals {
     end: Option<Duration>,
 }
 
+/// What happened in a run so far.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Totals {
+    /// Right answers.
+    pub requests: u64,
+    /// Wrong or missing answers.
+    pub errors: u64,
+    /// The sum of the latencies of all right answers, in seconds.
+    pub latency_s: f64,
+    /// How many right answers had which latency, in nanoseconds with two significant digits.
+    pub latencies: BTreeMap<u64, u64>,
+}
+
 /// One interval.
 #[derive(Clone, Debug, Default)]
 struct Slot {
@@ -104,6 +117,20 @@ impl Timeline {
     pub fn last(&self) -> Option<Interval> {
         let intervals = self.lock();
         intervals.series().nth_back(1)
+    }
+
+    /// Returns what happened so far, up to about the last second.
+    pub fn totals(&self) -> Totals {
+        let mut totals = Totals::default();
+        for slot in &self.lock().slots {
+            totals.requests += slot.requests;
+            totals.errors += slot.errors;
+            totals.latency_s += slot.total as f64 / 1e9;
+            for (latency, count) in &slot.latencies {
+                *totals.latencies.entry(*latency).or_default() += count;
+            }
+        }
+        totals
     }
 
     /// Returns the intervals so far.

@@ -6,6 +6,7 @@ mod feed_values;
 mod judge;
 pub(super) mod locust;
 pub(super) mod merge;
+mod metrics;
 mod mix;
 mod pace;
 mod reports;
@@ -33,6 +34,7 @@ use crate::signatures::messages;
 use crate::{errors, login, measurement, outcome, tls};
 use feed::{Feed, FeedCursor};
 use judge::{Extract, Judge};
+use metrics::Live;
 use mix::{Mix, Sources};
 use reports::Reports;
 use script::UserScript;
@@ -130,6 +132,8 @@ pub(crate) struct Arguments {
     tls: tls::ClientArguments,
     #[command(flatten)]
     reports: Reports,
+    #[command(flatten)]
+    metrics: metrics::Arguments,
 }
 
 /// When to take a row of a feed.
@@ -144,15 +148,16 @@ enum FeedPer {
 /// Runs the load, reports the results, and returns the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     outcome::run(prepare(arguments), |(bench, warnings)| {
-        if let Some(address) = arguments.locust.address() {
-            return locust::work(bench, address, &arguments.locust);
-        }
         if let Some(part) = arguments.workers.part() {
             return workers::take_part(&bench, part);
         }
+        let live = arguments.metrics.serve()?;
+        if let Some(address) = arguments.locust.address() {
+            return locust::work(bench, address, &arguments.locust, live);
+        }
         let mut results = match arguments.workers.count() {
-            Some(workers) => workers::lead(&bench, workers, &arguments.reports.outcome)?,
-            None => measure(bench, &arguments.reports.outcome)?,
+            Some(workers) => workers::lead(&bench, workers, &arguments.reports.outcome, &live)?,
+            None => measure(bench, &arguments.reports.outcome, live)?,
         };
         // The report must also contain the warnings that were printed at the start.
         results.warnings.splice(..0, warnings);
@@ -386,7 +391,7 @@ fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Results> {
+fn measure(mut bench: Bench, outcome: &outcome::Arguments, live: Live) -> anyhow::Result<Results> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let interrupt = bench.interrupt.clone();
     runtime.block_on(async {
@@ -394,7 +399,7 @@ fn measure(mut bench: Bench, outcome: &outcome::Arguments) -> anyhow::Result<Res
         for target in &bench.targets {
             target.reach(&bench.loads[0].plan).await.map_err(outcome::not_started)?;
         }
-        let mut progress = Progress::new(bench.planned());
+        let mut progress = Progress::new(bench.planned()).on_run(move |counter| live.watch(counter));
         tokio::select! {
             results = bench.run(&mut progress) => {
                 let results = results.map_err(|error| match error.kind() {

@@ -11,6 +11,7 @@ use anyhow::bail;
 use castile_load::{Bench, Crew, Error, ErrorKind, Plan, Requests, Start, Stop, own_usage};
 use castile_locust::{Event, Master};
 
+use super::metrics::Live;
 use crate::driver::max_users;
 use crate::{outcome, output, process};
 use figures::Figures;
@@ -99,7 +100,7 @@ fn seed_of(seed: u64, name: &str) -> u64 {
 }
 
 /// Works for the master until it quits. Returns the exit code.
-pub(super) fn work(mut bench: Bench, address: &str, arguments: &Arguments) -> anyhow::Result<u8> {
+pub(super) fn work(mut bench: Bench, address: &str, arguments: &Arguments, live: Live) -> anyhow::Result<u8> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let description = serde_json::to_string(&bench.description()?)?;
     let name = arguments.worker_name.clone().unwrap_or_else(default_name);
@@ -113,6 +114,7 @@ pub(super) fn work(mut bench: Bench, address: &str, arguments: &Arguments) -> an
         test: None,
         crew: None,
         figures: Figures::new(names(&bench), description.clone()),
+        live,
         description,
         sought: Some(Instant::now()),
         seconds: 0,
@@ -144,6 +146,8 @@ struct Worker<'a> {
     crew: Option<Arc<Crew>>,
     /// What the master doesn't know yet.
     figures: Figures,
+    /// What is shown of all tests.
+    live: Live,
     /// Since when the worker has had no master.
     sought: Option<Instant>,
     seconds: u32,
@@ -263,6 +267,7 @@ impl Worker<'_> {
         let test = self.test.take_if(|test| test.is_over())?;
         let Rest { record, in_flight, ending, crew } = test.finish().await;
         self.crew = crew;
+        self.live.add(&record, 0);
         self.figures.add(record, users, Instant::now());
         if in_flight > 0 {
             note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
@@ -315,7 +320,9 @@ impl Worker<'_> {
         self.master.usage(share * 100.0, memory.unwrap_or_default());
         self.cpu = (now, cpu);
         if let Some(test) = &self.test {
-            self.figures.add(test.take().await, test.users(), Instant::now());
+            let (record, users) = (test.take().await, test.users());
+            self.live.add(&record, users);
+            self.figures.add(record, users, Instant::now());
             self.seconds += 1;
             if self.seconds.is_multiple_of(SECONDS_PER_REPORT) && self.master.is_up() {
                 self.report(false, 0);

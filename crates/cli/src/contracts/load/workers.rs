@@ -9,12 +9,16 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use castile_load::{
-    Arrivals, Bench, End, Merging, Outcome, Pace, Plan, Recorder, Second, Share, Spacing, Stage, Start, with_warnings,
+    Arrivals, Bench, End, Merging, Outcome, Pace, Plan, Progress, Recorder, Second, Share, Spacing, Stage, Start,
+    with_warnings,
 };
 use castile_report::Results;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::sync::oneshot;
 
 use super::calendar::Calendar;
+use super::metrics::Live;
 use crate::quantity::count;
 use crate::{outcome, process};
 
@@ -164,7 +168,11 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
     let outcome = loop {
         tokio::select! {
             outcome = &mut finish => break outcome?,
-            _ = second.tick() => measured.add(counter.take().await.0, users(), Instant::now()),
+            _ = second.tick() => {
+                let told = Told { record: counter.take().await.0, users: users() };
+                out!("{}", told.line()?);
+                measured.add(told.record, told.users, Instant::now());
+            }
             by_leader = &mut interrupted, if !is_interrupted => {
                 (is_interrupted, is_whole) = (true, by_leader);
                 counter.interrupt();
@@ -192,6 +200,21 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
         is_lost: false,
     };
     Ok((share, is_whole))
+}
+
+/// What a process tells the leader each second.
+#[derive(Serialize, Deserialize)]
+struct Told {
+    /// What was recorded since the last time, without the operations.
+    record: Recorder,
+    users: u64,
+}
+
+impl Told {
+    fn line(&self) -> anyhow::Result<String> {
+        let record = Recorder { parts: Vec::new(), ..self.record.clone() };
+        Ok(serde_json::to_string(&Told { record, users: self.users })?)
+    }
 }
 
 /// What a process has measured so far.
@@ -245,9 +268,14 @@ fn with_option(arguments: impl Iterator<Item = OsString>, option: OsString) -> V
     arguments
 }
 
+/// What a process told, with its number.
+type Heard = (usize, Told);
+
 /// The processes of a load. They end when this is dropped.
 struct Workers {
     children: Vec<Child>,
+    /// What they tell.
+    heard: (UnboundedSender<Heard>, UnboundedReceiver<Heard>),
     /// Closing it ends a process.
     inputs: Vec<ChildStdin>,
     folder: tempfile::TempDir,
@@ -256,7 +284,8 @@ struct Workers {
 impl Workers {
     fn start(workers: usize) -> anyhow::Result<Self> {
         let binary = std::env::current_exe().context("can't find this program to start it as a worker")?;
-        let mut all = Workers { children: Vec::new(), inputs: Vec::new(), folder: tempfile::tempdir()? };
+        let folder = tempfile::tempdir()?;
+        let mut all = Workers { children: Vec::new(), heard: unbounded_channel(), inputs: Vec::new(), folder };
         for number in 0..workers {
             let share = format!("--share={number}/{workers}:{}", all.file(number).display());
             let arguments = with_option(std::env::args_os().skip(1), share.into());
@@ -280,10 +309,14 @@ impl Workers {
             // A process that has ended is noticed below.
             let _ = writeln!(input, "{GO}");
         }
-        for child in &mut self.children[numbers] {
+        for number in numbers {
+            let child = &mut self.children[number];
             let mut line = String::new();
             if let Some(output) = child.stdout.take() {
-                BufReader::new(output).read_line(&mut line)?;
+                let mut output = BufReader::new(output);
+                output.read_line(&mut line)?;
+                let heard = self.heard.0.clone();
+                std::thread::spawn(move || listen(output, number, &heard));
             }
             if line.trim() != GO {
                 let code = child.wait()?.code().and_then(|code| u8::try_from(code).ok());
@@ -299,6 +332,15 @@ impl Workers {
     }
 }
 
+/// Reads what a process tells, to its end.
+fn listen(output: impl BufRead, number: usize, heard: &UnboundedSender<Heard>) {
+    for line in output.lines().map_while(Result::ok) {
+        if let Ok(told) = serde_json::from_str(&line) {
+            let _ = heard.send((number, told));
+        }
+    }
+}
+
 impl Drop for Workers {
     fn drop(&mut self) {
         for child in &mut self.children {
@@ -310,13 +352,18 @@ impl Drop for Workers {
 }
 
 /// Starts the processes, merges what they measure, and returns the results.
-pub(super) fn lead(bench: &Bench, workers: usize, outcome: &outcome::Arguments) -> anyhow::Result<Results> {
+pub(super) fn lead(
+    bench: &Bench,
+    workers: usize,
+    outcome: &outcome::Arguments,
+    live: &Live,
+) -> anyhow::Result<Results> {
     let mut all = Workers::start(workers)?;
     // If the first request is refused, no other is sent.
     all.go(0..1)?;
     all.go(1..workers)?;
     note!("{workers} workers have begun");
-    let is_interrupted = wait(&mut all)?;
+    let is_interrupted = wait(&mut all, bench.planned(), live)?;
     let description = bench.description()?;
     let (mut merging, mut lost) = (Merging::default(), Vec::new());
     for number in 0..workers {
@@ -337,11 +384,15 @@ pub(super) fn lead(bench: &Bench, workers: usize, outcome: &outcome::Arguments) 
     Ok(results)
 }
 
-/// Waits until all processes have ended. Returns whether they were asked to.
-fn wait(all: &mut Workers) -> anyhow::Result<bool> {
+/// Waits until all processes have ended, and shows what they do. Returns whether they were asked to end.
+fn wait(all: &mut Workers, planned: Duration, live: &Live) -> anyhow::Result<bool> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut is_interrupted = false;
+        let mut progress = Progress::new(planned);
+        let label = format!("{} workers", all.children.len());
+        let (mut record, mut users) = (Recorder::default(), vec![0; all.children.len()]);
+        let mut second = tokio::time::interval(Duration::from_secs(1));
         let mut signal = std::pin::pin!(process::end_signal());
         loop {
             let mut running = false;
@@ -353,6 +404,15 @@ fn wait(all: &mut Workers) -> anyhow::Result<bool> {
             }
             tokio::select! {
                 () = tokio::time::sleep(Duration::from_millis(20)) => {}
+                Some((number, told)) = all.heard.1.recv() => {
+                    users[number] = told.users;
+                    live.add(&told.record, users.iter().sum());
+                    record.merge(told.record);
+                }
+                _ = second.tick() => {
+                    let record = std::mem::take(&mut record);
+                    progress.second(&label, &record, users.iter().sum::<u64>() as usize);
+                }
                 result = &mut signal => {
                     result?;
                     if is_interrupted {

@@ -874,14 +874,19 @@ fn workers_divide_a_load_and_report_it_as_one() {
 /// Whoever makes the load, the driver's figures can be read while it runs.
 #[test]
 fn the_driver_has_metrics() {
-    for more in [&["--users", "2"][..], &["--users", "4", "--workers", "2"], &["--rate", "200/s"]] {
+    let thinking = ["--think", "5ms", "--users"];
+    for more in [
+        &[&thinking[..], &["2"]].concat()[..],
+        &[&thinking[..], &["4", "--workers", "2"]].concat(),
+        &["--rate", "200/s"],
+    ] {
         let server = Server::start(|_, number| match number % 10 {
             3 => (500, FAULT.to_owned()),
             _ => (200, void()),
         });
         let mut child = Command::new(env!("CARGO_BIN_EXE_castile"))
             .args(["load", &contract("wstest.wsdl"), "--url", &server.url(), "--operation", "EchoVoid"])
-            .args(["--think", "5ms", "--duration", "30s", "--metrics", "127.0.0.1:0"])
+            .args(["--duration", "30s", "--metrics", "127.0.0.1:0"])
             .args(more)
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())

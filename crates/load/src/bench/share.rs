@@ -367,6 +367,29 @@ mod tests {
         bench.description().unwrap()
     }
 
+    /// Whatever stands in the file of a worker, it is refused or merged.
+    #[test]
+    fn changed_shares_do_no_harm() {
+        let shares = [share("a", 10, 100..200), share("b", 11, [5_000_000].into_iter())];
+        let texts = shares.map(|share| serde_json::to_vec(&share).unwrap());
+        let numbers = r#"[1,-1,1e308,18446744073709551615,null,"",[]]"#.as_bytes();
+        let mut merged = 0;
+        crate::mutations::check_mutations(&[&texts[0], &texts[1], numbers], |text, _| {
+            let Ok(changed) = serde_json::from_slice::<Share>(text) else { return };
+            let mut merging = Merging::default();
+            merging.add(share("c", 12, 100..110)).unwrap();
+            if merging.add(changed).is_ok()
+                && let Ok(results) = merging.results()
+            {
+                let row = &results.suites[0].cases[0];
+                assert!(row.latency_us.p50.is_finite() && row.requests_per_second.mean.is_finite());
+                let _ = results.table();
+                merged += 1;
+            }
+        });
+        assert!(merged > 0);
+    }
+
     /// Returns the share of a worker that began at a second, and had answers of these latencies in microseconds.
     fn share(name: &str, begun: u64, latencies: impl Iterator<Item = u64>) -> Share {
         let mut record = Recorder::default();

@@ -247,3 +247,65 @@ fn a_hostile_master_can_not_ask_for_more_than_a_limit() {
     test.hear(&frame);
     assert_eq!(test.hear(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::ZERO }]);
 }
+
+/// Whatever a master sends, in pieces of any length, it is refused or obeyed: nothing panics, no loop goes on without bytes, and little
+/// waits to be sent.
+#[test]
+fn changed_messages_do_no_harm() {
+    let frame = |message: &[u8]| {
+        let mut frame = Vec::new();
+        frames::message(message, &mut frame);
+        frame
+    };
+    let (stop, quit) = (b"\x93\xa4stop\xc0\xa1w", b"\x93\xa4quit\xc0\xa1w");
+    let messages = [&ACK.to_vec()[..], HEARTBEAT, &spawn(1.0, 3), &spawn(2.0, 100), stop, quit].map(frame);
+    let whole = [&frames::greeting()[..], READY, &messages.concat()].concat();
+    let signs: [&[u8]; 8] = [
+        b"\xff\xff\xff\xff\xff\xff\xff\xff",
+        b"\x02\0\0\0\0\xff\xff\xff\xff",
+        b"\xdd\xff\xff\xff\xff",
+        b"\x91",
+        b"\x81\xa1a",
+        b"\xcb\x7f\xf0\0\0\0\0\0\0",
+        b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff",
+        b"\xc1",
+    ];
+    let mut obeyed = 0;
+    for seed in 0..3_000 {
+        let mut random = fastrand::Rng::with_seed(seed);
+        let mut bytes = whole.clone();
+        for _ in 0..random.usize(0..4) {
+            let (from, sign) = (random.usize(..bytes.len()), signs[random.usize(..signs.len())]);
+            let to = (from + random.usize(..12)).min(bytes.len());
+            match random.u8(..5) {
+                0 => bytes[from] ^= 1 << random.u32(..8),
+                1 => drop(bytes.drain(from..to)),
+                2 => drop(bytes.splice(from..to, sign.iter().copied())),
+                3 => drop(bytes.splice(from..from, sign.repeat(random.usize(1..2_000)))),
+                _ => drop(bytes.splice(to..to, messages[random.usize(..messages.len())].clone())),
+            }
+        }
+        let mut test = Test::new();
+        test.link.connected(test.now);
+        let mut events = 0;
+        'master: while !bytes.is_empty() {
+            let rest = bytes.split_off(random.usize(1..=bytes.len()));
+            test.link.push(&bytes);
+            bytes = rest;
+            test.link.tick(test.now);
+            loop {
+                match test.link.event(test.now) {
+                    Ok(Some(Event::Users(users))) => test.link.running(users.at_most(10)),
+                    Ok(Some(_)) => {}
+                    Ok(None) => break,
+                    Err(_) => break 'master,
+                }
+                events += 1;
+                assert!(events < 10_000, "seed {seed}");
+            }
+            assert!(test.link.output().len() <= 64 << 10, "seed {seed}");
+        }
+        obeyed += usize::from(events > 3);
+    }
+    assert!(obeyed > 300, "{obeyed}");
+}

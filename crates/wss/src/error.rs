@@ -79,6 +79,12 @@ impl Error {
         self
     }
 
+    /// Returns this error with what it is about before its text.
+    pub(crate) fn within(mut self, what: &str) -> Self {
+        self.0.message = format!("{what}: {}", self.0.message).into();
+        self
+    }
+
     /// Returns the kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use castile_xml::c14n::Method;
+use castile_xml::excerpt;
 
 pub(crate) use read::Elements;
 pub(crate) use write::{SentReference, Template, TransformText, escaped, uri_of};
@@ -80,6 +81,38 @@ pub(crate) enum KeyHint {
     },
     /// The name of an element that is not supported.
     Unsupported(String),
+}
+
+impl KeyHint {
+    /// Returns what it says about the key, for errors.
+    pub(crate) fn shown(&self) -> Option<String> {
+        use CertificateReference::{Digest, IssuerSerial, KeyIdentifier, Subject};
+        let hexadecimal = |bytes: &[u8]| bytes.iter().take(32).map(|byte| format!("{byte:02x}")).collect::<String>();
+        Some(match self {
+            KeyHint::Name(name) => format!("the key \"{}\"", excerpt(name, 60)),
+            KeyHint::Key(_) => "a public key by its value".to_owned(),
+            KeyHint::Certificates(certificates) => {
+                let subject = crate::certificate::leaf(certificates).ok()?.subject();
+                format!("the certificate of {}", excerpt(&subject, 200))
+            }
+            KeyHint::Reference(IssuerSerial { issuer, serial }) => {
+                let issuer = issuer.to_string();
+                format!("the certificate with the serial number {} by {}", excerpt(serial, 60), excerpt(&issuer, 200))
+            }
+            KeyHint::Reference(Subject(subject)) => {
+                format!("a certificate of {}", excerpt(&subject.to_string(), 200))
+            }
+            KeyHint::Reference(KeyIdentifier(identifier)) => {
+                format!("the certificate with the SubjectKeyIdentifier {}", hexadecimal(identifier))
+            }
+            KeyHint::Reference(Digest(algorithm, digest)) => {
+                format!("the certificate with the {algorithm} digest {}", hexadecimal(digest))
+            }
+            KeyHint::Subject { .. } => "the key of an assertion's subject".to_owned(),
+            KeyHint::Token { target, .. } => format!("the token \"{}\"", excerpt(target, 60)),
+            KeyHint::Unsupported(_) => return None,
+        })
+    }
 }
 
 /// Tokens that are inside references to them.

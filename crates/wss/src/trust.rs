@@ -2,6 +2,7 @@
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use castile_datatypes::DateTime;
 use castile_xml::excerpt;
 use rustls_pki_types::{SignatureVerificationAlgorithm, UnixTime};
 use subtle::ConstantTimeEq;
@@ -117,7 +118,8 @@ impl Trust {
         self
     }
 
-    /// Trusts the owner of a public key. A signature refers to it by its `KeyName` or its value, or not at all if nothing else is trusted.
+    /// Trusts the owner of a public key. A signature refers to it by its `KeyName` or its value, brings a certificate with it, whoever issued
+    /// that, or doesn't refer to it at all if nothing else is trusted.
     #[must_use]
     pub fn with_key(mut self, name: impl Into<String>, key: PublicKey) -> Self {
         self.keys.push((name.into(), key));
@@ -217,7 +219,14 @@ impl Trust {
             Some(element) => {
                 Error::new(ErrorKind::Unsupported, format!("the key is described by {element}, which is not supported"))
             }
-            None => Error::new(ErrorKind::UnknownKey, "no key of the signature is known"),
+            None => {
+                let named: Vec<String> = hints.iter().filter_map(KeyHint::shown).take(2).collect();
+                let named = match named.as_slice() {
+                    [] => "it says nothing about its key, and not exactly one is trusted".to_owned(),
+                    named => format!("it names {}", named.join(" and ")),
+                };
+                Error::new(ErrorKind::UnknownKey, format!("no key of the signature is known: {named}"))
+            }
         })
     }
 
@@ -232,12 +241,17 @@ impl Trust {
         match hint {
             KeyHint::Certificates(certificates) => {
                 let certificate = leaf(certificates)?;
+                let key = certificate.public_key();
                 let signer = match self.check(certificate, certificates, now) {
                     Ok(()) => Signer::Certificate(certificate.clone()),
-                    Err(_) if self.is_anyone => Signer::Anyone,
-                    Err(error) => return Err(error),
+                    Err(error) => match self.keys.iter().find(|(_, known)| known == key) {
+                        // Whoever issued a certificate for it, the key is trusted.
+                        Some((name, _)) => Signer::Key(name.clone()),
+                        None if self.is_anyone => Signer::Anyone,
+                        None => return Err(error),
+                    },
                 };
-                Ok(Some((certificate.public_key().clone(), signer)))
+                Ok(Some((key.clone(), signer)))
             }
             KeyHint::Reference(reference) => self.by_reference(reference, known, refused_before, now),
             KeyHint::Key(key) => {
@@ -306,24 +320,32 @@ impl Trust {
             self.check_alone(certificate, now)?;
             return check_usage(certificate);
         }
-        let untrusted = |problem| untrusted(certificate, &problem);
         if self.authorities.is_empty() {
-            return Err(untrusted(webpki::Error::UnknownIssuer));
+            let (subject, serial) = (shown(certificate), certificate.serial_number());
+            let issuer = excerpt(&certificate.issuer(), 200);
+            let message = format!(
+                "the certificate of {subject}, serial number {serial} by {issuer}, is not one of those that are trusted, and no authority is"
+            );
+            return Err(Error::new(ErrorKind::Untrusted, message));
         }
         let others = few_of_each(others)?;
+        let known: Vec<&Certificate> =
+            others.into_iter().chain(&self.intermediates).filter(|other| *other != certificate).collect();
+        let now = self.time.unwrap_or(now);
+        let untrusted = |problem| {
+            let problem = self.described(certificate, &known, &problem, now);
+            let message = format!("the certificate of {} is not trusted: {problem}", shown(certificate));
+            Error::new(ErrorKind::Untrusted, message)
+        };
+        // One that was issued by another may be revoked by it.
         let anchors: Vec<_> = self
             .authorities
             .iter()
+            .filter(|authority| self.is_in_a_list(authority).is_ok_and(|is_revoked| !is_revoked))
             .filter_map(|authority| webpki::anchor_from_trusted_cert(authority.encoded()).ok())
             .collect();
-        let between: Vec<_> = others
-            .into_iter()
-            .chain(&self.intermediates)
-            .filter(|other| *other != certificate)
-            .map(|other| other.encoded().clone())
-            .collect();
+        let between: Vec<_> = known.iter().map(|other| other.encoded().clone()).collect();
         let end = EndEntityCert::try_from(certificate.encoded()).map_err(untrusted)?;
-        let now = self.time.unwrap_or(now);
         let time = UnixTime::since_unix_epoch(now.duration_since(UNIX_EPOCH).unwrap_or_default());
         let verdicts = PathVerdicts::default();
         let algorithms = verdicts.algorithms();
@@ -361,20 +383,89 @@ impl Trust {
     /// Checks a certificate that is trusted by itself. It needs no list of revoked certificates, but must not be in one.
     fn check_alone(&self, certificate: &Certificate, now: SystemTime) -> Result<(), Error> {
         self.check_validity(certificate, now)?;
+        match self.is_in_a_list(certificate) {
+            Ok(false) => Ok(()),
+            Ok(true) => {
+                let message = format!("the certificate of {} is revoked", shown(certificate));
+                Err(Error::new(ErrorKind::Untrusted, message))
+            }
+            Err(problem) => {
+                let problem = self.described(certificate, &[], &problem, now);
+                let message = format!("the certificate of {} is not trusted: {problem}", shown(certificate));
+                Err(Error::new(ErrorKind::Untrusted, message))
+            }
+        }
+    }
+
+    /// Returns whether a certificate is in a list of revoked ones.
+    ///
+    /// # Errors
+    /// There are lists, and the certificate has a form that can't be looked for.
+    fn is_in_a_list(&self, certificate: &Certificate) -> Result<bool, webpki::Error> {
         if self.revoked.is_empty() {
-            return Ok(());
+            return Ok(false);
         }
-        let read =
-            EndEntityCert::try_from(certificate.encoded()).map_err(|problem| untrusted(certificate, &problem))?;
-        match self.is_revoked(read.issuer(), read.serial()) {
-            true => Err(untrusted(certificate, &webpki::Error::CertRevoked)),
-            false => Ok(()),
-        }
+        let read = EndEntityCert::try_from(certificate.encoded())?;
+        Ok(self.is_revoked(read.issuer(), read.serial()))
     }
 
     fn is_revoked(&self, issuer: &[u8], serial: &[u8]) -> bool {
         let mut of_issuer = self.revoked.iter().map(RevocationList::list).filter(|list| list.issuer() == issuer);
         of_issuer.any(|list| list.find_serial(serial).is_ok_and(|found| found.is_some()))
+    }
+
+    /// Returns why there is no valid path from a certificate to an authority. `known` may be between.
+    fn described(
+        &self,
+        certificate: &Certificate,
+        known: &[&Certificate],
+        problem: &webpki::Error,
+        now: SystemTime,
+    ) -> String {
+        use webpki::Error::{
+            CaUsedAsEndEntity, CertExpired, CertNotValidYet, CertRevoked, CrlExpired, InvalidCrlSignatureForPublicKey,
+            InvalidSignatureForPublicKey, MaximumPathDepthExceeded, UnknownIssuer, UnknownRevocationStatus,
+            UnsupportedCertVersion, UnsupportedSignatureAlgorithmContext,
+        };
+        // The library doesn't say which one it is.
+        let which = |is_it: bool| if is_it { "it" } else { "one of its issuers" };
+        let is_revoked = |one: &Certificate| self.is_in_a_list(one).unwrap_or_default();
+        match problem {
+            CertExpired { .. } if certificate.not_after() < now => {
+                format!("it expired at {}", DateTime::from(certificate.not_after()))
+            }
+            CertExpired { .. } => "one of its issuers is expired".to_owned(),
+            CertNotValidYet { .. } if certificate.not_before() > now => {
+                format!("it is not valid before {}", DateTime::from(certificate.not_before()))
+            }
+            CertNotValidYet { .. } => "one of its issuers is not valid yet".to_owned(),
+            CertRevoked => format!("{} is revoked", which(is_revoked(certificate))),
+            CrlExpired { .. } => "a list of revoked certificates is out of date".to_owned(),
+            UnknownRevocationStatus => {
+                "there is no list of revoked certificates by its issuer, or by one of its issuers".to_owned()
+            }
+            InvalidCrlSignatureForPublicKey => {
+                "the authority that a list of revoked certificates names did not sign it".to_owned()
+            }
+            MaximumPathDepthExceeded => "too many certificates are between it and an authority".to_owned(),
+            UnknownIssuer if self.authorities.iter().any(is_revoked) => {
+                "no authority is known that issued it and is not revoked".to_owned()
+            }
+            UnknownIssuer => {
+                let issuer = excerpt(&last_known(certificate, known).issuer(), 200);
+                format!("no certificate of {issuer} is known, up to which its issuers lead")
+            }
+            InvalidSignatureForPublicKey => "the authority that it names did not issue it".to_owned(),
+            CaUsedAsEndEntity => "it is for issuing certificates, and it is not trusted itself".to_owned(),
+            UnsupportedCertVersion => "it, or one of its issuers, is not of version 3".to_owned(),
+            UnsupportedSignatureAlgorithmContext(_) => {
+                "it, or one of its issuers, has a signature by an algorithm that is not supported".to_owned()
+            }
+            other => {
+                let text = format!("{other:?}");
+                text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
+            }
+        }
     }
 
     fn check_validity(&self, certificate: &Certificate, now: SystemTime) -> Result<(), Error> {
@@ -385,6 +476,17 @@ impl Trust {
         };
         Err(Error::new(ErrorKind::Untrusted, format!("the certificate of {} is {problem}", shown(certificate))))
     }
+}
+
+/// Returns the last certificate on the way from this one to its authority.
+fn last_known<'c>(certificate: &'c Certificate, known: &[&'c Certificate]) -> &'c Certificate {
+    let mut last = certificate;
+    let mut left = known.to_vec();
+    // Each is passed once, also where they name one another.
+    while let Some(at) = left.iter().position(|other| last.is_issued_by(other)) {
+        last = left.swap_remove(at);
+    }
+    last
 }
 
 /// Returns certificates that a message brought, each once, unless an owner has many of them.
@@ -405,12 +507,6 @@ fn few_of_each(certificates: &[Certificate]) -> Result<Vec<&Certificate>, Error>
     Ok(distinct)
 }
 
-fn untrusted(certificate: &Certificate, problem: &webpki::Error) -> Error {
-    let problem = described(problem);
-    let message = format!("the certificate of {} is not trusted: {problem}", shown(certificate));
-    Error::new(ErrorKind::Untrusted, message)
-}
-
 /// Checks that a certificate is for signatures of content.
 fn check_usage(certificate: &Certificate) -> Result<(), Error> {
     match certificate.may_sign() {
@@ -425,36 +521,6 @@ fn check_usage(certificate: &Certificate) -> Result<(), Error> {
 /// Returns the owner of a certificate, for errors.
 fn shown(certificate: &Certificate) -> String {
     excerpt(&certificate.subject(), 200)
-}
-
-/// Returns why there is no valid path to an authority.
-fn described(problem: &webpki::Error) -> String {
-    use webpki::Error::{
-        CaUsedAsEndEntity, CertExpired, CertNotValidYet, CertRevoked, CrlExpired, InvalidSignatureForPublicKey,
-        MaximumPathDepthExceeded, UnknownIssuer, UnknownRevocationStatus, UnsupportedCertVersion,
-        UnsupportedSignatureAlgorithmContext,
-    };
-    match problem {
-        CertExpired { .. } => "it, or one of its issuers, is expired".to_owned(),
-        CertNotValidYet { .. } => "it, or one of its issuers, is not valid yet".to_owned(),
-        CertRevoked => "it, or one of its issuers, is revoked".to_owned(),
-        CrlExpired { .. } => "a list of revoked certificates is out of date".to_owned(),
-        UnknownRevocationStatus => {
-            "there is no list of revoked certificates by its issuer, or by one of its issuers".to_owned()
-        }
-        MaximumPathDepthExceeded => "too many certificates are between it and an authority".to_owned(),
-        UnknownIssuer => "no authority is known that issued it".to_owned(),
-        InvalidSignatureForPublicKey => "the authority that it names did not issue it".to_owned(),
-        CaUsedAsEndEntity => "it is for issuing certificates, and it is not trusted itself".to_owned(),
-        UnsupportedCertVersion => "it, or one of its issuers, is not of version 3".to_owned(),
-        UnsupportedSignatureAlgorithmContext(_) => {
-            "it, or one of its issuers, has a signature by an algorithm that is not supported".to_owned()
-        }
-        other => {
-            let text = format!("{other:?}");
-            text.split([' ', '(', '{']).next().unwrap_or_default().to_owned()
-        }
-    }
 }
 
 /// Certificates for signing messages seldom say so: key usages are for TLS, time stamps and mail.

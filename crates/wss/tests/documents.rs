@@ -232,6 +232,27 @@ fn meanings_of_values_are_signed() {
     }
 }
 
+/// What was signed can be read alone.
+#[test]
+fn signed_content_is_extracted() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    let document =
+        "<d xmlns='urn:d' xmlns:p='urn:p' xmlns:q='urn:q'><i Id='i' t='q:x' b='1' a='2'><p:x/>&#65;</i><i/></d>";
+    let part = signed(owner.signer().sign_element(document.as_bytes(), "i"));
+    let verified = DocumentVerifier::new(owner.trust()).verify(part.as_bytes()).unwrap();
+    let content = &verified.signatures()[0].references[0].content;
+    let expected =
+        "<i xmlns=\"urn:d\" xmlns:p=\"urn:p\" xmlns:q=\"urn:q\" Id=\"i\" a=\"2\" b=\"1\" t=\"q:x\"><p:x></p:x>A</i>";
+    let extracted = verified.extract(content).unwrap().unwrap();
+    assert_eq!(extracted.replace(" xmlns:ds=\"http://www.w3.org/2000/09/xmldsig#\"", ""), expected);
+    assert_eq!(verified.extract(&VerifiedContent::External).unwrap(), None);
+    // The signature in it is left out.
+    let whole = signed(owner.signer().sign(b"<a> <b/></a>"));
+    let verified = DocumentVerifier::new(owner.trust()).verify(whole.as_bytes()).unwrap();
+    let content = &verified.signatures()[0].references[0].content;
+    assert_eq!(verified.extract(content).unwrap().unwrap(), "<a> <b></b></a>");
+}
+
 /// The id of the `Object` is a new one.
 #[test]
 fn what_is_enveloped_may_have_the_id_of_an_object() {
@@ -346,7 +367,7 @@ fn strangers_are_not_trusted() {
     // Before and after the certificate is valid.
     let document = signed(owner.signer().sign(INVOICE.as_bytes()));
     for trust in [owner.trust(), Trust::new().with_certificate(owner.certificate.clone())] {
-        for (seconds, expected) in [(0, "not valid yet"), (253_370_764_801, "expired")] {
+        for (seconds, expected) in [(0, "not valid"), (253_370_764_801, "expired")] {
             let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
             let (kind, message) = refused(trust.clone().with_time(time), &document);
             assert!(kind == ErrorKind::Untrusted && message.contains(expected), "{message}");

@@ -130,7 +130,7 @@ fn trust_decides_about_every_form() {
     let value = STANDARD.encode(key.subject_public_key_info());
 
     // A certificate that is there itself may be one of an authority.
-    let whole = Found { certificate: Ok(()), authority: Ok(()), key: Err(Untrusted), stranger: Untrusted };
+    let whole = Found { certificate: Ok(()), authority: Ok(()), key: Ok(()), stranger: Untrusted };
     // One that is only described must be known. The stranger has the same subject, but another issuer and another key.
     let described =
         Found { certificate: Ok(()), authority: Err(UnknownKey), key: Err(UnknownKey), stranger: UnknownKey };

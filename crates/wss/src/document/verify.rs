@@ -1,11 +1,14 @@
 use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::time::SystemTime;
 
+use castile_xml::c14n::{Method, Subset};
 use castile_xml::{DocumentEntity, decode};
 
 use crate::algorithm::Algorithms;
+use crate::canonical::EXCLUSIVE_10;
 use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
 use crate::signature::Signature;
@@ -31,6 +34,8 @@ pub struct VerifiedDocument {
     text: String,
     root: Range<usize>,
     signatures: Vec<VerifiedSignature>,
+    /// Those of the verifier.
+    limits: castile_xml::Limits,
 }
 
 impl DocumentVerifier {
@@ -122,7 +127,12 @@ impl DocumentVerifier {
             verification.signature(range, &signature, &self.trust)
         });
         let signatures = signatures.collect::<Result<_, _>>()?;
-        Ok(VerifiedDocument { root: index.root.clone(), signatures, text: text.into_owned() })
+        Ok(VerifiedDocument {
+            root: index.root.clone(),
+            signatures,
+            text: text.into_owned(),
+            limits: self.limits.document,
+        })
     }
 }
 
@@ -140,6 +150,30 @@ impl VerifiedDocument {
     /// Returns the byte range of the root element.
     pub fn root(&self) -> Range<usize> {
         self.root.clone()
+    }
+
+    /// Returns signed content as a document of its own: what was signed and nothing else, in canonical form, without the signature in it.
+    /// It has all declarations that it needs, also those of prefixes that values may use, so that it can be read alone. `None` if
+    /// the content is not in this document.
+    ///
+    /// # Errors
+    /// A limit is exceeded.
+    pub fn extract(&self, content: &VerifiedContent) -> Result<Option<String>, Error> {
+        let (apex, without) = match content {
+            VerifiedContent::Document { without } => (None, without),
+            VerifiedContent::Element { range, without } => (Some(range.start), without),
+            VerifiedContent::External | VerifiedContent::Attachment { .. } => return Ok(None),
+        };
+        let declared =
+            self.text.split("xmlns:").skip(1).filter_map(|rest| rest.split(['=', ' ', '\t', '\r', '\n']).next());
+        let prefixes: BTreeSet<&str> = declared.chain(["#default"]).collect();
+        let prefixes: Vec<&str> = prefixes.into_iter().collect();
+        let method = Method::new(EXCLUSIVE_10).with_inclusive_namespaces(&prefixes.join(" "));
+        let document = DocumentEntity::new(&self.text, self.limits)?;
+        let mut content = String::new();
+        let subset = Subset { apex, without: without.as_ref().map(|signature| signature.start) };
+        method.write(&mut document.reader(), subset, |piece| content.push_str(piece))?;
+        Ok(Some(content))
     }
 
     /// Returns whether a signature covers the root element, with the exception of the signature itself.

@@ -202,7 +202,8 @@ impl AssertionPolicy {
             let message = "the signature of an assertion is not an enveloped one that refers to its id";
             return Err(Error::new(ErrorKind::Reference, message).at(range.start));
         }
-        let verified = verification.signature(range, signature, trust)?;
+        let verified = verification.signature(range, signature, trust);
+        let verified = verified.map_err(|error| error.within("the signature of an assertion"))?;
         let expected = VerifiedContent::Element { range: assertion.range.clone(), without: Some(range.clone()) };
         match verified.references.as_slice() {
             [reference] if reference.content == expected => Ok(()),

@@ -28,6 +28,8 @@ pub(crate) struct Envelope<'t> {
     pub(crate) header: Option<Range<usize>>,
     pub(crate) blocks: Vec<Block>,
     pub(crate) body: Range<usize>,
+    /// Where other elements begin that are called `Body`, as the body is, and have attributes.
+    pub(crate) other_bodies: Vec<usize>,
     /// The prefixes that begin with `wsu`, each with whether it always stands for the namespace of ids.
     pub(crate) id_prefixes: BTreeMap<String, bool>,
     /// Whether the first element of the body is a fault.
@@ -55,6 +57,7 @@ struct EnvelopeVisitor<'t> {
     header: Option<Range<usize>>,
     blocks: Vec<Block>,
     body: Option<Range<usize>>,
+    other_bodies: Vec<usize>,
     /// Whether the first element of the body is a fault, if it has one.
     is_fault: Option<bool>,
     /// What the element at depth 2 is.
@@ -86,14 +89,34 @@ impl<'t> Envelope<'t> {
             return Err(Error::new(ErrorKind::Limit, message).at(header.start));
         }
         let EnvelopeVisitor {
-            version, prefix, id_prefixes, header, blocks, body, is_fault, includes, canonical, ..
+            version,
+            prefix,
+            id_prefixes,
+            header,
+            blocks,
+            body,
+            other_bodies,
+            is_fault,
+            includes,
+            canonical,
+            ..
         } = visitor;
         let canonical = canonical.finish(&reader);
         match (version, body) {
             (Some(version), Some(body)) => {
                 let is_fault = is_fault.unwrap_or_default();
-                let envelope =
-                    Envelope { version, prefix, header, blocks, body, id_prefixes, is_fault, includes, canonical };
+                let envelope = Envelope {
+                    version,
+                    prefix,
+                    header,
+                    blocks,
+                    body,
+                    other_bodies,
+                    id_prefixes,
+                    is_fault,
+                    includes,
+                    canonical,
+                };
                 Ok((envelope, index))
             }
             _ => Err(Error::new(ErrorKind::Malformed, "an envelope without a body")),
@@ -147,6 +170,7 @@ impl EnvelopeVisitor<'_> {
             header: None,
             blocks: Vec::new(),
             body: None,
+            other_bodies: Vec::new(),
             is_fault: None,
             current: Current::Other,
             includes,
@@ -233,6 +257,10 @@ impl<'t> Visitor<'t> for EnvelopeVisitor<'t> {
                 self.is_fault.get_or_insert(is_fault);
             }
             _ => {}
+        }
+        if local == "Body" && reader.depth() > 2 && self.version.is_some_and(|version| version.namespace() == namespace)
+        {
+            self.other_bodies.push(tag.offset);
         }
         let is_in_body = self.current == Current::Body && reader.depth() > 2;
         let limits = self.limits;

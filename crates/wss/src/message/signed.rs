@@ -183,6 +183,8 @@ pub(super) fn attachment_parts<'s>(signatures: &'s [MessageSignature<'_>]) -> im
 /// Where those who read a message look.
 pub(crate) struct Places {
     body: Range<usize>,
+    /// Where elements begin that somebody may take for the body.
+    other_bodies: Vec<usize>,
     /// The header, its blocks, and what is in the block of WS-Security.
     elements: Vec<Range<usize>>,
 }
@@ -191,14 +193,15 @@ impl Places {
     pub(crate) fn of(envelope: &Envelope<'_>, header: &SecurityHeader) -> Self {
         let blocks = envelope.blocks.iter().map(|block| &block.range);
         let elements = envelope.header.iter().chain(blocks).chain(header.ranges());
-        Places { body: envelope.body.clone(), elements: elements.cloned().collect() }
+        let (body, other_bodies) = (envelope.body.clone(), envelope.other_bodies.clone());
+        Places { body, other_bodies, elements: elements.cloned().collect() }
     }
 
     /// Returns whether an element is the body or inside it, the header, one of its blocks, or a child of the block of WS-Security or a token
-    /// in it.
+    /// in it. A body elsewhere is none of them: somebody may have moved it, and put another one in its place.
     pub(crate) fn has(&self, range: &Range<usize>) -> bool {
         let is_inside = self.body.start <= range.start && range.end <= self.body.end;
-        is_inside || self.elements.contains(range)
+        (is_inside || self.elements.contains(range)) && !self.other_bodies.contains(&range.start)
     }
 }
 

@@ -2,8 +2,8 @@
 
 use castile::datatypes::Decimal;
 use castile::document;
+use castile::wss::Trust;
 use castile::wss::document::{DocumentSigner, DocumentVerifier, VerifiedDocument};
-use castile::wss::{Trust, VerifiedContent};
 use castile::{Document, Xml};
 use castile_recipes::certificates;
 
@@ -46,18 +46,12 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// Reads the invoice that is signed: the bytes that were verified, without the signature among them.
+/// Reads the invoice that is signed, and nothing else: what was signed is a document of its own, without the signature in it.
 fn read(verified: &VerifiedDocument) -> Result<Invoice, Box<dyn std::error::Error>> {
     let references = verified.signatures().iter().flat_map(|signature| &signature.references);
-    let mut signed = references.filter_map(|reference| match &reference.content {
-        VerifiedContent::Document { without } => Some((verified.root(), without)),
-        VerifiedContent::Element { range, without } => Some((range.clone(), without)),
-        _ => None,
-    });
-    let (Some((range, Some(without))), None) = (signed.next(), signed.next()) else {
-        return Err("expected one invoice with its signature in it".into());
-    };
-    let text = verified.text();
-    let invoice = [&text[range.start..without.start], &text[without.end..range.end]].concat();
-    Ok(document::from_str(&invoice)?)
+    let signed = references.filter_map(|reference| verified.extract(&reference.content).transpose());
+    match &signed.collect::<Result<Vec<_>, _>>()?[..] {
+        [invoice] => Ok(document::from_str(invoice)?),
+        _ => Err("expected one invoice".into()),
+    }
 }

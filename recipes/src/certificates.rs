@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use castile::wss::{Certificate, PrivateKey};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
@@ -40,8 +41,10 @@ pub fn own(name: &str) -> Result<(PrivateKey, Certificate), Box<dyn Error>> {
 /// # Errors
 /// The system has no random numbers.
 pub fn own_pem(name: &str) -> Result<(String, String), Box<dyn Error>> {
+    static SERIAL_NUMBER: AtomicU64 = AtomicU64::new(1);
     let mut params = CertificateParams::new([])?;
     params.distinguished_name.push(DnType::CommonName, name);
+    params.serial_number = Some(SERIAL_NUMBER.fetch_add(1, Ordering::Relaxed).into());
     let key = KeyPair::generate()?;
     let certificate = params.self_signed(&key)?.pem();
     Ok((key.serialize_pem(), certificate))

@@ -111,7 +111,7 @@ impl Trust {
 
     /// Adds a list of revoked certificates. Once there is one, the certificate of a signature and each one between it and an
     /// authority need a list of their issuer, which must be up to date. Certificates that are trusted by themselves need none, and are
-    /// refused if they are in one. If issuers have several lists, up to 8 orders of them are tried.
+    /// refused if they are in one; neither the date nor the signature of that list is checked. If issuers have several lists, up to 8 orders of them are tried.
     #[must_use]
     pub fn with_revocation_list(mut self, list: RevocationList) -> Self {
         self.revoked.push(list);

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 use anyhow::{Context, bail};
 use castile_load::{Bench, Interrupt, Load, Network, Placement, Progress, ab, with_warnings};
+#[cfg(feature = "contracts")]
+use castile_load::{Pace, Target};
 use castile_report::{FLOOR, Results, Row, Term};
 use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::{SUITES, Suite};
@@ -18,6 +20,8 @@ use castile_suites::{SUITES, Suite};
 use self::participants::{Answers, Participants, StartedTargets};
 use self::profile::Profile;
 use crate::cases::{self, selects};
+#[cfg(feature = "contracts")]
+use crate::contracts::load::{locust, metrics::Live};
 use crate::peers::Peer;
 use crate::{errors, login, measurement, outcome, output, tls};
 
@@ -54,6 +58,11 @@ pub(crate) struct Arguments {
     /// A header field for each HTTP request to the server at --url
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
     headers: Vec<String>,
+    /// Be a worker of the Locust master at this address: its users send the requests of one case to the server at --url, and it gets the
+    /// report [default port: 5557]
+    #[cfg(feature = "contracts")]
+    #[arg(long, value_name = "HOST[:PORT]", value_parser = locust::address, requires = "url", conflicts_with_all = ["peers", "dry_run"])]
+    locust: Option<String>,
     /// Also measure these peers, or `all` of them, in turn with Castile. A peer is measured only if all its answers are correct. `castile
     /// peers` lists the peers
     #[arg(long = "peer", value_name = "NAME", value_delimiter = ',')]
@@ -92,6 +101,10 @@ struct Measurement {
 
 /// Runs the bench and returns the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    #[cfg(feature = "contracts")]
+    if let Some(address) = &arguments.locust {
+        return outcome::run(worker(arguments).map(Some), |bench| locust::work(bench, address, None, Live::default()));
+    }
     outcome::run(prepare(arguments), |measurement| {
         // Only a single-threaded process can move to another namespace as a whole.
         if arguments.network.is_some() {
@@ -109,6 +122,34 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
                 error = measurement::interrupted(&interrupt) => Err(error),
             }
         })
+    })
+}
+
+/// Returns what a worker of a Locust master drives: one case, with users that send their next request after an answer.
+#[cfg(feature = "contracts")]
+fn worker(arguments: &Arguments) -> anyhow::Result<Bench> {
+    let (Some(url), chosen) = (&arguments.url, suites(arguments)?) else { bail!("expected --url") };
+    if let Some(suite) = chosen.iter().find(|suite| suite.sends_once) {
+        bail!("the requests of {} are accepted once, and users of --locust repeat theirs", suite.name);
+    }
+    let loads = loads(arguments, &chosen, 1)?;
+    let closed: Vec<&Load> =
+        loads.iter().filter(|load| load.plan.pace == Pace::Closed && load.search.is_none()).collect();
+    let mut names: Vec<&str> = closed.iter().map(|load| load.case.name.as_str()).collect();
+    names.dedup();
+    let ([_], Some(load)) = (names.as_slice(), closed.first()) else {
+        bail!("found {} cases, expected one: choose it with --op", names.len());
+    };
+    let headers = login::headers(&arguments.headers)?;
+    arguments.login.expect_no_other(&headers)?;
+    let endpoint = arguments.login.endpoint(url, &arguments.tls, &headers)?;
+    Ok(Bench {
+        loads: vec![Load::new(load.case.clone(), locust::plan(load.plan.clone()))],
+        targets: vec![Target::external(url, endpoint)],
+        placement: Placement::external(),
+        repeats: 0,
+        command: measurement::own_command(),
+        interrupt: Interrupt::default(),
     })
 }
 

@@ -11,7 +11,7 @@ mod expression;
 mod fetch;
 mod generate;
 mod lint;
-mod load;
+pub(crate) mod load;
 mod mock;
 mod path;
 mod problems;

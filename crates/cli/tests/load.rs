@@ -1061,6 +1061,33 @@ fn a_master_gets_no_more_users_than_the_machine_can_have() {
     assert!((1..64).contains(&most), "{told}");
 }
 
+/// `castile bench` joins a master with one of its cases.
+#[test]
+fn a_case_of_a_bench_has_the_users_of_a_master() {
+    let server = Server::start(|_, _| (200, void()));
+    let master = Master::start();
+    let bench = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+        command.args(["bench", "wstest", "--url", &server.url(), "--locust", &master.address()]);
+        command.args(more).stderr(Stdio::piped()).spawn().unwrap()
+    };
+    let output = bench(&[]).wait_with_output().unwrap();
+    assert!(told(&output).contains("expected one: choose it with --op"), "{}", told(&output));
+    assert_eq!((output.status.code(), server.seen().len()), (Some(2), 0));
+    let worker = bench(&["--op", "EchoVoid"]);
+    let mut its = master.begin(2);
+    its.read_until("spawning_complete");
+    while server.seen().len() < 5 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    its.read_until("EchoVoid");
+    let killed = Command::new("kill").arg(worker.id().to_string()).status().unwrap();
+    assert!(killed.success());
+    its.read_until("quit");
+    drop(its);
+    assert_eq!(worker.wait_with_output().unwrap().status.code(), Some(3));
+}
+
 /// The last report once was lost without a word.
 #[test]
 fn a_worker_says_what_its_master_did_not_get() {

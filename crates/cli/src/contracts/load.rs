@@ -4,9 +4,9 @@ mod calendar;
 mod feed;
 mod feed_values;
 mod judge;
-pub(super) mod locust;
+pub(crate) mod locust;
 pub(super) mod merge;
-mod metrics;
+pub(crate) mod metrics;
 mod mix;
 mod pace;
 mod reports;
@@ -153,7 +153,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         }
         let live = arguments.metrics.serve()?;
         if let Some(address) = arguments.locust.address() {
-            return locust::work(bench, address, &arguments.locust, live);
+            return locust::work(bench, address, arguments.locust.worker_name(), live);
         }
         let mut results = match arguments.workers.count() {
             Some(workers) => workers::lead(&bench, workers, &arguments.reports.outcome, &live)?,

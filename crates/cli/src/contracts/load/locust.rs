@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
-use castile_load::{Bench, Crew, Error, ErrorKind, Plan, Requests, Start, Stop, own_usage};
+use castile_load::{Bench, Crew, Error, ErrorKind, Load, Plan, Requests, Start, Stop, own_usage};
 use castile_locust::{Event, Master};
 
 use super::metrics::Live;
@@ -60,9 +60,14 @@ impl Arguments {
     pub(super) fn address(&self) -> Option<&str> {
         self.locust.as_deref()
     }
+
+    pub(super) fn worker_name(&self) -> Option<String> {
+        self.worker_name.clone()
+    }
 }
 
-fn address(text: &str) -> Result<String, String> {
+/// Parses the address of a master.
+pub(crate) fn address(text: &str) -> Result<String, String> {
     let expected = || "expected HOST or HOST:PORT".to_owned();
     let (host, port) = match text.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, port.parse().map_err(|_| expected())?),
@@ -88,7 +93,7 @@ fn default_name() -> String {
 }
 
 /// Returns the plan of a worker: its master says how many users there are, and when a test ends.
-pub(super) fn plan(plan: Plan) -> Plan {
+pub(crate) fn plan(plan: Plan) -> Plan {
     let connections = max_users(castile_load::allow_descriptors());
     Plan { connections, start: Start::OnDemand, stop: Stop::default(), ..plan }
 }
@@ -100,10 +105,10 @@ fn seed_of(seed: u64, name: &str) -> u64 {
 }
 
 /// Works for the master until it quits. Returns the exit code.
-pub(super) fn work(mut bench: Bench, address: &str, arguments: &Arguments, live: Live) -> anyhow::Result<u8> {
+pub(crate) fn work(mut bench: Bench, address: &str, name: Option<String>, live: Live) -> anyhow::Result<u8> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let description = serde_json::to_string(&bench.description()?)?;
-    let name = arguments.worker_name.clone().unwrap_or_else(default_name);
+    let name = name.unwrap_or_else(default_name);
     note!("worker {name}: looking for the master at {address}");
     for load in &mut bench.loads {
         load.plan.seed = seed_of(load.plan.seed, &name);
@@ -128,10 +133,10 @@ pub(super) fn work(mut bench: Bench, address: &str, arguments: &Arguments, live:
 
 /// Returns the names of the operations.
 fn names(bench: &Bench) -> Vec<String> {
-    let parts = bench.loads.first().map(|load| &load.case.requests);
-    match parts {
-        Some(Requests::Scripted { parts, .. }) => parts.to_vec(),
-        _ => Vec::new(),
+    let Some(Load { case, .. }) = bench.loads.first() else { return Vec::new() };
+    match &case.requests {
+        Requests::Scripted { parts, .. } => parts.to_vec(),
+        _ => vec![case.name.clone()],
     }
 }
 

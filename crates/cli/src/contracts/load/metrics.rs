@@ -66,7 +66,7 @@ fn serve(listener: TcpListener, page: Page) -> anyhow::Result<()> {
 
 /// The figures of the load so far. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Live(Arc<Mutex<Figures>>);
+pub(crate) struct Live(Arc<Mutex<Figures>>);
 
 #[derive(Debug, Default)]
 struct Figures {

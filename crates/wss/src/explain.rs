@@ -394,6 +394,19 @@ impl ExplainedSecurity {
 }
 
 impl ExplainedContent {
+    /// Content about which only this is known.
+    pub(crate) fn new(place: VerifiedContent, computed: Vec<u8>) -> Self {
+        ExplainedContent {
+            place,
+            computed,
+            canonical: None,
+            is_hidden: false,
+            is_indented: false,
+            unsigned_prefix: None,
+            included: Vec::new(),
+        }
+    }
+
     fn covers_attachment(&self, id: &ContentId) -> bool {
         matches!(&self.place, VerifiedContent::Attachment { id: signed, .. } if signed == id)
             || self.included.contains(id)

@@ -55,15 +55,7 @@ impl<'a> StoredParts<'a> {
                 let digest = digest_stored(self.attachments, (&id, head.content_type()), algorithm, rules, left);
                 let StoredDigest { computed, is_exact, canonical, unsigned_prefix } = digest.await?;
                 let place = VerifiedContent::Attachment { id, is_exact };
-                Ok(ExplainedContent {
-                    place,
-                    canonical,
-                    computed,
-                    is_hidden: false,
-                    is_indented: false,
-                    unsigned_prefix,
-                    included: Vec::new(),
-                })
+                Ok(ExplainedContent { canonical, unsigned_prefix, ..ExplainedContent::new(place, computed) })
             }
             OpenContent::Included { place, start, parts, unsigned_prefix } => {
                 let mut text = start;
@@ -94,15 +86,7 @@ impl<'a> StoredParts<'a> {
                 included.dedup();
                 let computed = digest.finish();
                 let canonical = Some(text.into());
-                Ok(ExplainedContent {
-                    place,
-                    canonical,
-                    computed,
-                    is_hidden: false,
-                    is_indented: false,
-                    unsigned_prefix,
-                    included,
-                })
+                Ok(ExplainedContent { canonical, unsigned_prefix, included, ..ExplainedContent::new(place, computed) })
             }
         }
     }

@@ -145,16 +145,9 @@ impl Verification<'_> {
             let start = String::from_utf8_lossy(text).into_owned();
             return Ok(Content::Open(OpenContent::Included { place, start, parts, unsigned_prefix }));
         }
-        let computed = digest.finish();
-        Ok(Content::Complete(ExplainedContent {
-            place,
-            canonical: canonical.map(Bytes::from),
-            computed,
-            is_hidden: false,
-            is_indented: false,
-            unsigned_prefix,
-            included: Vec::new(),
-        }))
+        let canonical = canonical.map(Bytes::from);
+        let known = ExplainedContent::new(place, digest.finish());
+        Ok(Content::Complete(ExplainedContent { canonical, unsigned_prefix, ..known }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Signatures: `castile sign`, `castile verify` and `castile sec explain`.
 
+pub(crate) mod advice;
 pub(crate) mod explain;
 pub(crate) mod messages;
 pub(crate) mod sign;
@@ -9,7 +10,10 @@ use std::io::Read;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
-use castile_wss::{Certificate, Limits, Signer};
+use castile_wss::{Certificate, Error, Limits, Signer};
+use castile_xml::Charset;
+
+use crate::errors;
 
 /// A document is held in memory.
 const MAX_SIZE: u64 = 256 << 20;
@@ -40,6 +44,31 @@ fn expect_xml(bytes: &[u8], path: &Path) -> anyhow::Result<()> {
         "{shown} is a PEM file with {}, expected a message or a document: certificates and keys are given with options such as --cert",
         castile_xml::excerpt(&label, 60)
     )
+}
+
+/// Returns the line and the column of an error in a document.
+fn place(document: &[u8], charset: Option<Charset>, error: &Error) -> Option<(usize, usize)> {
+    let offset = error.offset()?;
+    let text = castile_xml::decode(document, charset).ok()?;
+    let castile_xml::Location { line, column, .. } =
+        castile_xml::Location::of(text.as_bytes(), offset.min(text.len()), castile_xml::Limits::default(), None);
+    Some((line, column))
+}
+
+/// Returns an error about a file with its place in it, and what to do.
+fn of_file(path: &Path, place: Option<(usize, usize)>, what: &str, error: &Error) -> anyhow::Error {
+    let place = place.map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
+    let problem = anyhow!("{}{place} {what}: {}", path.display(), error.message());
+    with_advice(problem, advice::Options::Documents)
+}
+
+/// Adds what to do about an error.
+pub(crate) fn with_advice(error: anyhow::Error, options: advice::Options) -> anyhow::Error {
+    let text = errors::in_full(&error);
+    match advice::advice(&text, options) {
+        Some(advice) => anyhow!("{text}\nnote: {advice}"),
+        None => error,
+    }
 }
 
 /// Returns the limits of documents, which are files of the caller.

@@ -9,7 +9,7 @@ use castile_xml::c14n::{self, Version};
 use clap::ValueEnum;
 use futures_util::FutureExt;
 
-use super::{certificates, limits, read};
+use super::{certificates, limits, of_file, place, read};
 use crate::{outcome, output};
 
 /// Sign an XML document (XML Signature)
@@ -110,7 +110,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     };
     let signed = signed.now_or_never().unwrap_or_else(|| unreachable!("keys in files are always ready"));
-    let signed = signed.map_err(|error| anyhow!("{} can't be signed: {error}", arguments.document.display()))?;
+    let signed = signed
+        .map_err(|error| of_file(&arguments.document, place(&document, None, &error), "can't be signed", &error))?;
     let signed = String::from_utf8(signed)?;
     match out {
         None => output::bytes(signed.as_bytes()),
@@ -160,7 +161,7 @@ fn signer(arguments: &Arguments) -> anyhow::Result<DocumentSigner> {
         .with_canonicalization(c14n::Algorithm { version, with_comments: false })
         .with_prefix(arguments.prefix.clone())
         .with_limits(limits())
-        .with_place(place(arguments));
+        .with_place(place_of_signature(arguments));
     if let Some(path) = &arguments.cert {
         signer = signer.with_certificates(certificates(path)?);
     }
@@ -170,7 +171,7 @@ fn signer(arguments: &Arguments) -> anyhow::Result<DocumentSigner> {
     Ok(arguments.id_attribute.iter().cloned().fold(signer, DocumentSigner::with_id_attribute))
 }
 
-fn place(arguments: &Arguments) -> Place {
+fn place_of_signature(arguments: &Arguments) -> Place {
     match (&arguments.inside, &arguments.after) {
         (Some(name), _) => {
             let (namespace, local) = parsed(name);

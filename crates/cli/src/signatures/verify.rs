@@ -10,10 +10,11 @@ use anstyle::{AnsiColor, Style};
 use anyhow::{anyhow, bail};
 use castile_wss::document::{DocumentVerifier, VerifiedDocument};
 use castile_wss::{Algorithms, Error, PublicKey, RevocationList, Secret, Trust, VerifiedContent};
-use castile_xml::{Limits, Location, visible};
+use castile_xml::visible;
 use serde::Serialize;
 
-use super::{certificates, expect_xml, limits, read, shown_signer};
+use super::advice::{self, advice};
+use super::{certificates, expect_xml, limits, place, read, shown_signer};
 use crate::{errors, outcome, output};
 use extract::Extract;
 
@@ -249,12 +250,7 @@ fn verdict(file: String, document: &[u8], result: Result<VerifiedDocument, Error
             Verdict { file, valid: true, covers_document, is_signature, signatures, problem: None }
         }
         Err(error) => {
-            let text = castile_xml::decode(document, None).ok();
-            let location = text.zip(error.offset()).map(|(text, offset)| {
-                let offset = offset.min(text.len());
-                Location::of(text.as_bytes(), offset, Limits::default(), None)
-            });
-            let (line, column) = location.map(|location| (location.line, location.column)).unzip();
+            let (line, column) = place(document, None, &error).unzip();
             let problem = ReportedProblem {
                 kind: format!("{:?}", error.kind()),
                 message: error.message().to_owned(),
@@ -280,6 +276,9 @@ fn print(verdict: &Verdict) {
         let style = errors::ERROR;
         let place = line.zip(*column).map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
         out!("{file}{place}: {style}not valid{style:#}: {}", visible(message));
+        if let Some(advice) = advice(message, advice::Options::Documents) {
+            note!("note: {advice}");
+        }
         return;
     }
     let count = errors::counted(verdict.signatures.len(), "signature");

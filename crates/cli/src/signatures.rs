@@ -7,10 +7,10 @@ pub(crate) mod sign;
 pub(crate) mod verify;
 
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
-use castile_wss::{Certificate, Error, Limits, Signer};
+use castile_wss::{Certificate, Error, Limits, RevocationList, Signer, Trust};
 use castile_xml::Charset;
 
 use crate::errors;
@@ -89,6 +89,24 @@ fn certificates(path: &Path) -> anyhow::Result<Vec<Certificate>> {
         false => Certificate::from_pem_bundle(&bytes),
     };
     certificates.map_err(|error| anyhow!("{}: {error}", path.display()))
+}
+
+/// Adds the certificates in files to a trust.
+fn with_certificates(trust: Trust, files: &[PathBuf], add: fn(Trust, Certificate) -> Trust) -> anyhow::Result<Trust> {
+    files.iter().try_fold(trust, |trust, path| Ok(certificates(path)?.into_iter().fold(trust, add)))
+}
+
+/// Adds the lists of revoked certificates in files to a trust.
+fn with_revocation_lists(trust: Trust, files: &[PathBuf]) -> anyhow::Result<Trust> {
+    files.iter().try_fold(trust, |trust, path| {
+        let bytes = read(path)?;
+        let lists = match bytes.starts_with(&[0x30]) {
+            true => RevocationList::from_der(&bytes).map(|list| vec![list]),
+            false => RevocationList::from_pem_bundle(&bytes),
+        };
+        let lists = lists.map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        Ok(lists.into_iter().fold(trust, Trust::with_revocation_list))
+    })
 }
 
 /// Returns who made a signature, as a text.

@@ -8,6 +8,7 @@ use rustls_pki_types::CertificateRevocationListDer;
 use rustls_pki_types::pem::PemObject;
 use webpki::{CertRevocationList, OwnedCertRevocationList};
 
+use crate::pem::{Expected, absent};
 use crate::{Error, ErrorKind};
 
 /// Maximum number of orders in which lists are tried, if issuers have several.
@@ -30,6 +31,18 @@ impl RevocationList {
         Ok(RevocationList(Arc::new(list?.into())))
     }
 
+    /// Reads the first list in a text with PEM sections.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Key`] if there is none, or it can't be read. If the file has another form, the error names the command that converts
+    /// it.
+    pub fn from_pem(pem: &[u8]) -> Result<Self, Error> {
+        match CertificateRevocationListDer::from_pem_slice(pem) {
+            Ok(der) => RevocationList::from_der(&der),
+            Err(_) => Err(absent(pem, Expected::RevocationList)),
+        }
+    }
+
     /// Reads all lists in a text with PEM sections.
     ///
     /// # Errors
@@ -42,7 +55,7 @@ impl RevocationList {
             lists.push(RevocationList::from_der(&der?)?);
         }
         match lists.is_empty() {
-            true => Err(Error::new(ErrorKind::Key, "no list of revoked certificates in PEM was found")),
+            true => Err(absent(pem, Expected::RevocationList)),
             false => Ok(lists),
         }
     }

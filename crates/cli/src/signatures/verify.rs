@@ -9,12 +9,12 @@ use std::time::SystemTime;
 use anstyle::{AnsiColor, Style};
 use anyhow::{anyhow, bail};
 use castile_wss::document::{DocumentVerifier, VerifiedDocument};
-use castile_wss::{Algorithms, Error, PublicKey, RevocationList, Secret, Trust, VerifiedContent};
+use castile_wss::{Algorithms, Error, PublicKey, Secret, Trust, VerifiedContent};
 use castile_xml::visible;
 use serde::Serialize;
 
 use super::advice::{self, advice};
-use super::{certificates, expect_xml, limits, place, read, shown_signer};
+use super::{expect_xml, limits, place, read, shown_signer, with_certificates, with_revocation_lists};
 use crate::{errors, outcome, output};
 use extract::Extract;
 
@@ -73,7 +73,7 @@ pub(crate) struct TrustArguments {
     /// Certificates that may be needed between that of a signature and a trusted one, or that it only describes; may be repeated
     #[arg(long, value_name = "FILE")]
     intermediate: Vec<PathBuf>,
-    /// Refuse the certificates in these lists of their authorities (CRL), as PEM. Each authority then needs a list; may be repeated
+    /// Refuse the certificates in these lists of their authorities (CRL), as PEM or DER. Each authority then needs a list; may be repeated
     #[arg(long, value_name = "FILE")]
     crl: Vec<PathBuf>,
 }
@@ -87,21 +87,10 @@ impl TrustArguments {
 
     /// Reads the keys and certificates.
     pub(super) fn read(&self) -> anyhow::Result<Trust> {
-        let mut trust = Trust::new();
-        for path in &self.ca {
-            trust = certificates(path)?.into_iter().fold(trust, Trust::with_authority);
-        }
-        for path in &self.cert {
-            trust = certificates(path)?.into_iter().fold(trust, Trust::with_certificate);
-        }
-        for path in &self.intermediate {
-            trust = certificates(path)?.into_iter().fold(trust, Trust::with_intermediate);
-        }
-        for path in &self.crl {
-            let lists = RevocationList::from_pem_bundle(&read(path)?);
-            let lists = lists.map_err(|error| anyhow!("{}: {error}", path.display()))?;
-            trust = lists.into_iter().fold(trust, Trust::with_revocation_list);
-        }
+        let trust = with_certificates(Trust::new(), &self.ca, Trust::with_authority)?;
+        let trust = with_certificates(trust, &self.cert, Trust::with_certificate)?;
+        let trust = with_certificates(trust, &self.intermediate, Trust::with_intermediate)?;
+        let mut trust = with_revocation_lists(trust, &self.crl)?;
         for key in &self.key {
             let (name, path) = named(key);
             let key = PublicKey::from_pem(&read(&path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;

@@ -17,9 +17,10 @@ use futures_util::future::{BoxFuture, ready};
 
 use super::{certificates, read, with_certificates, with_revocation_lists};
 use crate::errors::WARNING;
+use crate::login;
 use crate::package::at_once;
-use crate::{login, quantity};
-use values::{Offset, algorithm, offset, part};
+use crate::quantity::{self, Offset, offset};
+use values::{algorithm, part};
 
 /// What is added to messages that are sent. Secrets are in files or typed at a prompt, because other users of the machine can see command
 /// lines.

@@ -27,6 +27,14 @@ pub(crate) fn advice(problem: &str, options: Options) -> Option<&'static str> {
             Options::Messages => "--wss-legacy accepts it, for partners that have nothing better",
         });
     }
+    if has(&["the message was made at", " was valid until ", ", which has not come"]) {
+        return Some(
+            "--wss-clock says how far the clock of the other side is ahead of ours, and --wss-skew how far times may differ",
+        );
+    }
+    if has(&["the message expired at"]) {
+        return Some("--wss-clock says how far the clock of the other side is ahead of ours, if one of them is wrong");
+    }
     if has(&["needs the feature `openssl`"]) {
         return Some("this castile was built without OpenSSL: castile-cli has it with its feature openssl");
     }

@@ -8,12 +8,13 @@ pub(crate) mod verify;
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
-use castile_wss::{Certificate, Error, Limits, RevocationList, Signer, Trust};
-use castile_xml::Charset;
+use castile_wss::{Certificate, Error, Limits, PrivateKey, RevocationList, Signer, Trust};
+use castile_xml::{Charset, excerpt};
 
-use crate::errors;
+use crate::errors::{self, WARNING};
 
 /// A document is held in memory.
 const MAX_SIZE: u64 = 256 << 20;
@@ -42,7 +43,7 @@ fn expect_xml(bytes: &[u8], path: &Path) -> anyhow::Result<()> {
     let label: String = label.iter().take_while(|byte| **byte != b'-').map(|byte| char::from(*byte)).collect();
     bail!(
         "{shown} is a PEM file with {}, expected a message or a document: certificates and keys are given with options such as --cert",
-        castile_xml::excerpt(&label, 60)
+        excerpt(&label, 60)
     )
 }
 
@@ -88,7 +89,40 @@ fn certificates(path: &Path) -> anyhow::Result<Vec<Certificate>> {
         true => Certificate::from_der(&bytes).map(|certificate| vec![certificate]),
         false => Certificate::from_pem_bundle(&bytes),
     };
-    certificates.map_err(|error| anyhow!("{}: {error}", path.display()))
+    certificates.map_err(|error| unusable(path, &error))
+}
+
+/// Returns an error about a file with a key or with certificates.
+fn unusable(path: &Path, error: &Error) -> anyhow::Error {
+    with_advice(anyhow!("{}: {error}", path.display()), advice::Options::Documents)
+}
+
+/// Returns the certificate of a key, each from a file. Warns if receivers will refuse it.
+fn certificate_of(
+    (key, of_key): (&PrivateKey, &Path),
+    (certificates, of_certificate): (&[Certificate], &Path),
+) -> anyhow::Result<Certificate> {
+    let of_certificate = of_certificate.display();
+    let certificate = Certificate::of_key(key, certificates).map_err(|error| {
+        anyhow!(
+            "the key in {} and the certificate in {of_certificate} don't belong together: {error}",
+            of_key.display()
+        )
+    })?;
+    let (now, date) = (SystemTime::now(), humantime::format_rfc3339_seconds);
+    let problem = match certificate {
+        certificate if now > certificate.not_after() => format!("expired at {}", date(certificate.not_after())),
+        certificate if now < certificate.not_before() => {
+            format!("is not valid before {}", date(certificate.not_before()))
+        }
+        _ => return Ok(certificate.clone()),
+    };
+    let subject = certificate.subject();
+    note!(
+        "{WARNING}warning{WARNING:#}: the certificate of {} in {of_certificate} {problem}: receivers refuse it",
+        excerpt(&subject, 200)
+    );
+    Ok(certificate.clone())
 }
 
 /// Adds the certificates in files to a trust.
@@ -104,7 +138,7 @@ fn with_revocation_lists(trust: Trust, files: &[PathBuf]) -> anyhow::Result<Trus
             true => RevocationList::from_der(&bytes).map(|list| vec![list]),
             false => RevocationList::from_pem_bundle(&bytes),
         };
-        let lists = lists.map_err(|error| anyhow!("{}: {error}", path.display()))?;
+        let lists = lists.map_err(|error| unusable(path, &error))?;
         Ok(lists.into_iter().fold(trust, Trust::with_revocation_list))
     })
 }

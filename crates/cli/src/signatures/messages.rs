@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use castile_soap::{MessageSecurity, Received, SecuredRequest, Written};
 use castile_wss::message::{
     AssertionPolicy, CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, Remembered,
     ReplayCache, UsernameToken,
 };
-use castile_wss::{Algorithms, Certificate, PrivateKey, Secret, SignatureAlgorithm, Trust};
+use castile_wss::{Algorithms, PrivateKey, Secret, SignatureAlgorithm, Trust};
 use futures_util::future::{BoxFuture, ready};
 
-use super::{certificates, read, with_certificates, with_revocation_lists};
+use super::{certificate_of, certificates, read, unusable, with_certificates, with_revocation_lists};
 use crate::errors::WARNING;
 use crate::login;
 use crate::package::at_once;
@@ -215,12 +215,11 @@ impl Outgoing {
             let form = if self.wss_digest { PasswordForm::Digest } else { PasswordForm::Text };
             security = security.with_username(UsernameToken::new(name, password).with_form(form));
         }
-        if let Some(path) = &self.wss_key {
-            let key = self.key(path, peer)?;
+        if let Some(of_key) = &self.wss_key {
+            let key = self.key(of_key, peer)?;
             if let Some(path) = &self.wss_cert {
                 let certificates = certificates(path)?;
-                let certificate = Certificate::of_key(&key, &certificates);
-                let certificate = certificate.map_err(|error| anyhow!("{}: {error}", path.display()))?.clone();
+                let certificate = certificate_of((&key, of_key), (&certificates, path))?;
                 security = security.with_certificate(certificate).with_certificate_form(match self.wss_cert_form {
                     Form::Token => CertificateForm::Token,
                     Form::IssuerSerial => CertificateForm::IssuerSerial,
@@ -267,7 +266,7 @@ impl Outgoing {
 
     /// Reads the private key.
     fn key(&self, path: &Path, peer: &Peer) -> anyhow::Result<PrivateKey> {
-        let of_key = |error| anyhow!("{}: {error}", path.display());
+        let of_key = |error| unusable(path, &error);
         let key = PrivateKey::from_pem(&read(path)?).map_err(of_key)?;
         let Some(algorithm) = self.wss_algorithm else { return Ok(key) };
         match (Algorithms::default().allows_signature(algorithm), peer.wss_legacy) {

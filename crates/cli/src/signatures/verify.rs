@@ -7,14 +7,14 @@ use std::process::ExitCode;
 use std::time::SystemTime;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use castile_wss::document::{DocumentVerifier, VerifiedDocument};
 use castile_wss::{Algorithms, Error, PublicKey, Secret, Trust, VerifiedContent};
 use castile_xml::visible;
 use serde::Serialize;
 
 use super::advice::{self, advice};
-use super::{expect_xml, limits, place, read, shown_signer, with_certificates, with_revocation_lists};
+use super::{expect_xml, limits, place, read, shown_signer, unusable, with_certificates, with_revocation_lists};
 use crate::{errors, outcome, output};
 use extract::Extract;
 
@@ -93,7 +93,7 @@ impl TrustArguments {
         let mut trust = with_revocation_lists(trust, &self.crl)?;
         for key in &self.key {
             let (name, path) = named(key);
-            let key = PublicKey::from_pem(&read(&path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            let key = PublicKey::from_pem(&read(&path)?).map_err(|error| unusable(&path, &error))?;
             trust = trust.with_key(name, key);
         }
         for secret in &self.secret {

@@ -38,12 +38,18 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
 
 /// Checks that a file is a message or a document, and no certificate or key.
 fn expect_xml(bytes: &[u8], path: &Path) -> anyhow::Result<()> {
-    let shown = path.display();
-    let Some(label) = bytes.trim_ascii_start().strip_prefix(b"-----BEGIN ") else { return Ok(()) };
-    let label: String = label.iter().take_while(|byte| **byte != b'-').map(|byte| char::from(*byte)).collect();
+    let found = match (bytes.trim_ascii_start().strip_prefix(b"-----BEGIN "), bytes) {
+        (Some(label), _) => {
+            let label: String = label.iter().take_while(|byte| **byte != b'-').map(|byte| char::from(*byte)).collect();
+            format!("a PEM file with {}", excerpt(&label, 60))
+        }
+        // A long sequence, which no text begins with.
+        (None, [0x30, 0x80..=0xff, ..]) => "a certificate, a key or PKCS#12 in DER".to_owned(),
+        (None, _) => return Ok(()),
+    };
     bail!(
-        "{shown} is a PEM file with {}, expected a message or a document: certificates and keys are given with options such as --cert",
-        excerpt(&label, 60)
+        "{} is {found}, expected a message or a document: certificates and keys are given with options such as --cert",
+        path.display()
     )
 }
 

@@ -188,6 +188,13 @@ impl Outgoing {
         of_input.map(|(option, _)| option).or(prompts.then_some("--wss-user without --wss-password-file"))
     }
 
+    /// Warns if a password is sent to this URL without encryption.
+    pub(crate) fn warn_in_clear(&self, url: &str) {
+        if self.wss_user.is_some() && !self.wss_digest {
+            login::warn_in_clear(url);
+        }
+    }
+
     /// Returns whether anything is added.
     pub(crate) fn is_given(&self) -> bool {
         self.first().is_some()

@@ -2,12 +2,12 @@
 
 mod extract;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::bail;
+use anyhow::{Context, bail};
 use castile_wss::document::{DocumentVerifier, VerifiedDocument};
 use castile_wss::{Algorithms, Error, PublicKey, Secret, Trust, VerifiedContent};
 use castile_xml::visible;
@@ -157,6 +157,9 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 fn prepare(arguments: &Arguments) -> anyhow::Result<(DocumentVerifier, Vec<Extract>)> {
     if arguments.documents.len() > 1 && !arguments.extract.is_empty() {
         bail!("found --extract and several documents, expected one document");
+    }
+    for document in arguments.documents.iter().filter(|document| *document != Path::new("-")) {
+        std::fs::metadata(document).with_context(|| format!("{} can't be read", document.display()))?;
     }
     let extracts = arguments.extract.iter().map(|given| Extract::parse(given)).collect::<Result<_, _>>()?;
     Ok((verifier(arguments)?, extracts))

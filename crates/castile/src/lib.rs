@@ -313,9 +313,9 @@ pub mod wss {
     pub use castile_wss::{
         Algorithms, Certificate, Curve, DigestAlgorithm, Error, ErrorKind, ExplainedAssertion, ExplainedAttachment,
         ExplainedConfirmation, ExplainedContent, ExplainedKey, ExplainedPart, ExplainedReference, ExplainedSecurity,
-        ExplainedSignature, ExplainedUsername, Explanation, Limits, PrivateKey, PublicKey, RevocationList, Secret,
-        SignatureAlgorithm, Signer, SigningKey, Trust, VerifiedContent, VerifiedReference, VerifiedSignature, explain,
-        explain_message,
+        ExplainedSignature, ExplainedUsername, Explainer, Explanation, Limits, PrivateKey, PublicKey, RevocationList,
+        Secret, SignatureAlgorithm, Signer, SigningKey, Trust, VerifiedContent, VerifiedReference, VerifiedSignature,
+        explain, explain_message,
     };
 
     /// Signatures of documents, without SOAP: enveloped, enveloping and detached.

@@ -173,7 +173,7 @@ impl Arguments {
 }
 
 /// Warns that a login is sent to this URL without encryption.
-fn warn_in_clear(url: &str) {
+pub(crate) fn warn_in_clear(url: &str) {
     let Some(host) = host_in_clear(url) else { return };
     let style = errors::WARNING;
     note!("{style}warning{style:#}: the login goes to {} in clear text, expected a URL of https", visible(&host));

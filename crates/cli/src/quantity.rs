@@ -2,7 +2,7 @@
 
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::str::FromStr;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 /// Parses a whole number from 0.
 pub(crate) fn whole<N: FromStr>(text: &str) -> Result<N, String> {
@@ -39,18 +39,19 @@ const MAX_DAYS: u64 = 365;
 
 /// Parses a time; a bare number is seconds.
 pub(crate) fn time(text: &str) -> Result<Duration, String> {
+    match any_time(text)? {
+        time if time > Duration::from_secs(MAX_DAYS * 24 * 3_600) => Err(format!("expected at most {MAX_DAYS} days")),
+        time => Ok(time),
+    }
+}
+
+fn any_time(text: &str) -> Result<Duration, String> {
     const EXPECTED: &str = "expected a time such as 500ms, 10s, 2min or 1h; a bare number is seconds";
     let time = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).ok(),
         Err(_) => humantime::parse_duration(text).ok(),
     };
-    match time {
-        None => Err(EXPECTED.to_owned()),
-        Some(time) if time > Duration::from_secs(MAX_DAYS * 24 * 3_600) => {
-            Err(format!("expected at most {MAX_DAYS} days"))
-        }
-        Some(time) => Ok(time),
-    }
+    time.ok_or_else(|| EXPECTED.to_owned())
 }
 
 /// Parses a time above 0.
@@ -59,6 +60,33 @@ pub(crate) fn positive_time(text: &str) -> Result<Duration, String> {
         Duration::ZERO => Err("expected a time above 0".to_owned()),
         time => Ok(time),
     }
+}
+
+/// How far another clock is ahead of ours, or behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Offset {
+    time: Duration,
+    is_behind: bool,
+}
+
+impl Offset {
+    /// Returns the time of the other clock when ours has this time.
+    pub(crate) fn of(self, ours: SystemTime) -> SystemTime {
+        let there = match self.is_behind {
+            true => ours.checked_sub(self.time),
+            false => ours.checked_add(self.time),
+        };
+        there.unwrap_or(ours)
+    }
+}
+
+/// Parses an offset such as `90s`, or `-2h` for a clock that is behind. It may be decades: a clock without power begins anew.
+pub(crate) fn offset(text: &str) -> Result<Offset, String> {
+    let (text, is_behind) = match text.strip_prefix('-') {
+        Some(text) => (text, true),
+        None => (text, false),
+    };
+    Ok(Offset { time: any_time(text)?, is_behind })
 }
 
 /// Parses a rate above 0, and converts it to a rate per second. A bare number is per second.
@@ -113,6 +141,17 @@ pub(crate) fn ip_address(text: &str) -> Result<IpAddr, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_clock_is_ahead_or_behind() {
+        assert_eq!(offset("90s"), Ok(Offset { time: Duration::from_secs(90), is_behind: false }));
+        assert_eq!(offset("-2h"), Ok(Offset { time: Duration::from_secs(7_200), is_behind: true }));
+        assert!(offset("-26years").is_ok());
+        assert!(offset("--2h").is_err());
+        let now = SystemTime::now();
+        assert_eq!(offset("1h").unwrap().of(now), now + Duration::from_secs(3_600));
+        assert_eq!(offset("-1h").unwrap().of(now), now - Duration::from_secs(3_600));
+    }
 
     #[test]
     fn times_are_seconds_or_have_a_unit() {

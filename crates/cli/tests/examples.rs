@@ -3,7 +3,7 @@
 //! An example is a file with commands, each in a line after `$ `, and their output: standard output, then standard error, then the exit
 //! code if that isn't 0. Commands run in the folder of the file. `< FILE` at the end of a command is its standard input. `URL` is the
 //! address of the server: the mock that the first command starts, or else `castile serve`. A mock ends after the last command, and then
-//! prints the rest of its output, in which `TIME` is when a message was made. `DIR` is a folder that is initially empty.
+//! prints the rest of its output, in which `TIME` is a time, and `N` how far it is from another one. `DIR` is a folder that is initially empty.
 #![cfg(feature = "contracts")]
 #![cfg(unix)]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
@@ -199,11 +199,24 @@ fn run(example: &str, folder: &Path, url: Option<&str>) -> String {
     found.replace(scratch, "DIR")
 }
 
-/// Replaces the times when messages were made, which differ between runs.
+/// Replaces times, and how far they are from each other, which differ between runs.
 fn without_times(text: &str) -> String {
-    let mut pieces = text.split("the message was made at ");
-    let first = pieces.next().unwrap_or_default().to_owned();
-    pieces.fold(first, |text, piece| text + "the message was made at TIME" + &piece[piece.find(',').unwrap_or(0)..])
+    let is_time = |text: &str| {
+        let is_like = |(found, pattern): (u8, u8)| found == pattern || pattern == b'0' && found.is_ascii_digit();
+        text.len() > 19 && text.bytes().zip(*b"0000-00-00T00:00:00").all(is_like)
+    };
+    let (mut found, mut rest) = (String::new(), text);
+    while let Some(at) = rest.char_indices().map(|(at, _)| at).find(|at| is_time(&rest[*at..])) {
+        found += &format!("{}TIME", &rest[..at]);
+        rest = rest[at..].split_once('Z').map_or("", |(_, rest)| rest);
+        if let Some((away, after)) = rest.split_once(" s later")
+            && away.trim_start_matches(", ").parse::<u64>().is_ok()
+        {
+            found += ", N s later";
+            rest = after;
+        }
+    }
+    found + rest
 }
 
 /// Splits a command line into words. Quoted words may contain spaces.

@@ -8,7 +8,8 @@ use castile_xml::excerpt;
 use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use x509_cert::Certificate as Parsed;
-use x509_cert::der::{Decode, Reader, SliceReader};
+use x509_cert::der::asn1::AnyRef;
+use x509_cert::der::{Decode, Encode, Reader, SliceReader};
 use x509_cert::ext::pkix::{KeyUsage, SubjectKeyIdentifier};
 
 use crate::crypto::{self, SigningKey};
@@ -106,6 +107,24 @@ impl Certificate {
             return Err(Error::new(ErrorKind::Limit, message));
         }
         path.into_iter().map(Certificate::from_der).collect()
+    }
+
+    /// Returns the `PkiPath` of this certificate and those of its issuers, as far as they are among others.
+    ///
+    /// # Errors
+    /// There are too many to be written.
+    pub(crate) fn path(&self, others: &[Certificate]) -> Result<Vec<u8>, Error> {
+        let mut path = vec![self];
+        let issuer_of = |one: &Certificate, path: &[&Certificate]| {
+            let mut others = others.iter().filter(|other| one.is_issued_by(other) && !path.contains(other));
+            others.next().filter(|_| !one.is_issued_by(one))
+        };
+        while let Some(issuer) = path.last().and_then(|last| issuer_of(last, &path)) {
+            path.push(issuer);
+        }
+        let encoded: Result<Vec<AnyRef<'_>>, _> = path.iter().rev().map(|one| AnyRef::from_der(one.der())).collect();
+        let path = encoded.and_then(|encoded| encoded.to_der());
+        path.map_err(|error| Error::new(ErrorKind::Key, format!("a certificate path that can't be written: {error}")))
     }
 
     /// Returns which of these certificates is that of a key, in whichever order they are: the one that is valid longest, if it was

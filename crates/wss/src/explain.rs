@@ -152,27 +152,67 @@ pub struct ExplainedContent {
 /// Maximum length of all canonical forms that are explained, in bytes. They are kept.
 const MAX_CANONICAL: usize = 64 << 20;
 
-/// Explains the signatures of a message without attachments, or of a document, as far as they can be read. Certificates are checked
-/// at `time`.
-///
-/// # Errors
-/// The text is not well-formed, or a limit is exceeded.
-pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Explanation, Error> {
-    let draft = Draft::of(document, None, None, trust, time)?;
-    Ok(draft.finish(Vec::new()))
+/// Explains the signatures of messages and documents, as far as they can be read. [`explain`] and [`explain_message`] are shorter.
+#[derive(Clone, Debug)]
+pub struct Explainer {
+    trust: Trust,
+    time: SystemTime,
+    ids: IdAttributes,
 }
 
-/// Explains the signatures of a message with its attachments, as [`explain`] does. All attachments are [stored](castile_mime::Attachments::spool),
-/// whoever signed them, and can be read afterwards.
+impl Explainer {
+    /// Creates an explainer that says who is trusted, and checks certificates at `time`. An attribute `Id` without a namespace is an id in
+    /// documents.
+    #[must_use]
+    pub fn new(trust: Trust, time: SystemTime) -> Self {
+        Explainer { trust, time, ids: IdAttributes::of_documents() }
+    }
+
+    /// Adds an attribute without a namespace that is an id on every element of a document, such as `ID`, as
+    /// [`DocumentVerifier::with_id_attribute`](crate::document::DocumentVerifier::with_id_attribute) does. It is none in a message.
+    #[must_use]
+    pub fn with_id_attribute(mut self, local: impl Into<String>) -> Self {
+        self.ids.everywhere.push(local.into());
+        self
+    }
+
+    /// Explains the signatures of a message without attachments, or of a document.
+    ///
+    /// # Errors
+    /// The text is not well-formed, or a limit is exceeded.
+    pub fn explain(&self, document: &[u8]) -> Result<Explanation, Error> {
+        let draft = Draft::of(document, None, None, self)?;
+        Ok(draft.finish(Vec::new()))
+    }
+
+    /// Explains the signatures of a message with its attachments, as [`explain`](Self::explain) does. All attachments are
+    /// [stored](castile_mime::Attachments::spool), whoever signed them, and can be read afterwards.
+    ///
+    /// # Errors
+    /// The message is not well-formed, its attachments can't be read or stored, or a limit is exceeded.
+    pub async fn explain_message(&self, message: &mut Received) -> Result<Explanation, Error> {
+        let Received { message, charset, packaging, attachments, .. } = message;
+        let mut draft = Draft::of(message, *charset, *packaging, self)?;
+        let parts = StoredParts::of(attachments).await?;
+        draft.complete(&parts).await;
+        Ok(draft.finish(parts.ids()))
+    }
+}
+
+/// Explains the signatures of a message without attachments, or of a document, as [`Explainer::explain`] does.
 ///
 /// # Errors
-/// The message is not well-formed, its attachments can't be read or stored, or a limit is exceeded.
+/// Those of [`Explainer::explain`].
+pub fn explain(document: &[u8], trust: &Trust, time: SystemTime) -> Result<Explanation, Error> {
+    Explainer::new(trust.clone(), time).explain(document)
+}
+
+/// Explains the signatures of a message with its attachments, as [`Explainer::explain_message`] does.
+///
+/// # Errors
+/// Those of [`Explainer::explain_message`].
 pub async fn explain_message(message: &mut Received, trust: &Trust, time: SystemTime) -> Result<Explanation, Error> {
-    let Received { message, charset, packaging, attachments, .. } = message;
-    let mut draft = Draft::of(message, *charset, *packaging, trust, time)?;
-    let parts = StoredParts::of(attachments).await?;
-    draft.complete(&parts).await;
-    Ok(draft.finish(parts.ids()))
+    Explainer::new(trust.clone(), time).explain_message(message).await
 }
 
 /// An explanation of which the content of attachments may be missing.
@@ -192,9 +232,9 @@ impl Draft {
         document: &[u8],
         charset: Option<Charset>,
         packaging: Option<Packaging>,
-        trust: &Trust,
-        time: SystemTime,
+        explainer: &Explainer,
     ) -> Result<Self, Error> {
+        let Explainer { trust, time, ids } = explainer;
         let limits = Limits { content: MAX_CANONICAL, ..Limits::default() };
         let text = decode(document, charset)?;
         let entity = DocumentEntity::new(&text, limits.document)?;
@@ -204,7 +244,7 @@ impl Draft {
             // Everything that can be computed is, whatever an endpoint would accept.
             algorithms: Algorithms::default().with_legacy(),
             limits,
-            now: time,
+            now: *time,
             source: Source::Document(&entity),
             index,
             scope,
@@ -230,8 +270,7 @@ impl Draft {
             (security, places) = outline.security.into_iter().map(|block| (block.explained, block.places)).unzip();
             parts = outline.parts;
         } else {
-            let rules = IdAttributes::with(&["Id", "ID"]);
-            let index = Index::of(&mut entity.reader(), &rules, limits)?;
+            let index = Index::of(&mut entity.reader(), ids, limits)?;
             let verification = verification(&index, Scope::Document(&[]), None, None);
             signatures.extend(index.signatures.iter().map(|range| {
                 let signature = Signature::find(&mut entity.reader(), range.start, limits)?;

@@ -25,8 +25,9 @@ impl IdAttributes {
     /// Those of messages.
     pub(crate) const OF_MESSAGES: IdAttributes = IdAttributes { everywhere: Vec::new() };
 
-    pub(crate) fn with(everywhere: &[&str]) -> Self {
-        IdAttributes { everywhere: everywhere.iter().map(|&name| name.to_owned()).collect() }
+    /// Those of documents.
+    pub(crate) fn of_documents() -> Self {
+        IdAttributes { everywhere: vec!["Id".to_owned()] }
     }
 
     /// Returns whether an attribute may be the id of an element.

@@ -5,7 +5,7 @@ use std::fmt;
 use futures_util::future::{BoxFuture, ready};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{PrivateKeyDer, SubjectPublicKeyInfoDer};
-use x509_cert::der::asn1::{AnyRef, ContextSpecific, UintRef};
+use x509_cert::der::asn1::{AnyRef, ContextSpecific, OctetStringRef, UintRef};
 use x509_cert::der::oid::ObjectIdentifier;
 use x509_cert::der::{self, Decode, Encode, Reader, SliceReader, Tag, TagNumber, Tagged};
 use x509_cert::spki::{AlgorithmIdentifierRef, SubjectPublicKeyInfoRef};
@@ -249,8 +249,10 @@ impl PublicKey {
     /// # Errors
     /// [`ErrorKind::Key`] if there is none, or not one for RSA, Ed25519, Ed448, DSA, or ECDSA on one of the curves.
     pub fn from_pem(pem: &[u8]) -> Result<Self, Error> {
-        let der = SubjectPublicKeyInfoDer::from_pem_slice(pem);
-        Self::from_der(&der.map_err(|_| Error::new(ErrorKind::Key, "no public key in PEM was found"))?)
+        match SubjectPublicKeyInfoDer::from_pem_slice(pem) {
+            Ok(der) => Self::from_der(&der),
+            Err(_) => Err(absent(pem, Expected::PublicKey)),
+        }
     }
 
     /// Returns the length in bits of the modulus of an RSA or DSA key, with the name of the algorithm.
@@ -307,6 +309,28 @@ fn algorithm_of_private_key(der: &[u8]) -> Result<AlgorithmIdentifierRef<'_>, de
         }
         Ok(algorithm)
     })
+}
+
+/// Returns the length in bits of the modulus of a private key for RSA in PKCS#8 or PKCS#1.
+fn bits_of_rsa(der: &[u8]) -> Option<usize> {
+    let of_pkcs1 = |der: &[u8]| {
+        let mut modulus = 0;
+        // What follows the modulus is not read, which is an error.
+        let _ = SliceReader::new(der).ok()?.sequence(|reader| {
+            u8::decode(reader)?;
+            modulus = bits(UintRef::decode(reader)?.as_bytes());
+            Ok::<_, der::Error>(())
+        });
+        (modulus > 0).then_some(modulus)
+    };
+    let mut inside = None;
+    let _ = SliceReader::new(der).ok()?.sequence(|reader| {
+        u8::decode(reader)?;
+        AlgorithmIdentifierRef::decode(reader)?;
+        inside = of_pkcs1(<&OctetStringRef>::decode(reader)?.as_bytes());
+        Ok::<_, der::Error>(())
+    });
+    inside.or_else(|| of_pkcs1(der))
 }
 
 /// A shared secret. It is overwritten when it is dropped, and never shown.
@@ -368,7 +392,14 @@ impl PrivateKey {
                 if let Ok(algorithm) = algorithm_of_private_key(der) {
                     KeyKind::of(algorithm)?;
                 }
-                let message = "the private key can't be read, or can't be used to sign: RSA needs 2048 bits, and DSA is only verified";
+                let message = match bits_of_rsa(der) {
+                    Some(bits) if bits < 2048 => {
+                        format!(
+                            "a private key for RSA of {bits} bits, where 2048 are the least to sign with: `openssl genpkey -algorithm RSA -out key.pem` makes one, for which a new certificate is needed"
+                        )
+                    }
+                    _ => "the private key can't be read, or can't be used to sign: DSA is only verified".to_owned(),
+                };
                 Err(Error::new(ErrorKind::Key, message))
             }
         }

@@ -35,7 +35,7 @@ pub use crypto::SigningKey;
 pub use error::{Error, ErrorKind};
 pub use explain::{
     ExplainedAssertion, ExplainedAttachment, ExplainedConfirmation, ExplainedContent, ExplainedKey, ExplainedPart,
-    ExplainedReference, ExplainedSecurity, ExplainedSignature, ExplainedUsername, Explanation, explain,
+    ExplainedReference, ExplainedSecurity, ExplainedSignature, ExplainedUsername, Explainer, Explanation, explain,
     explain_message,
 };
 pub use key::{Curve, PrivateKey, PublicKey, Secret};

@@ -7,7 +7,10 @@ use std::sync::Arc;
 use rustls_pki_types::CertificateRevocationListDer;
 use rustls_pki_types::pem::PemObject;
 use webpki::{CertRevocationList, OwnedCertRevocationList};
+use x509_cert::der::asn1::AnyRef;
+use x509_cert::der::{self, Decode, Tag, Tagged};
 
+use crate::pem::{Expected, absent};
 use crate::{Error, ErrorKind};
 
 /// Maximum number of orders in which lists are tried, if issuers have several.
@@ -21,13 +24,31 @@ impl RevocationList {
     /// Reads a list in DER.
     ///
     /// # Errors
-    /// [`ErrorKind::Key`] if it is not one, or has a critical extension that is not supported.
+    /// [`ErrorKind::Key`] if it is not one, is of version 1, or has a critical extension that is not supported.
     pub fn from_der(der: &[u8]) -> Result<Self, Error> {
         let list = OwnedCertRevocationList::from_der(der);
         let list = list.map_err(|error| {
-            Error::new(ErrorKind::Key, format!("a list of revoked certificates that can't be read: {error:?}"))
+            let message = match has_version(der) {
+                Ok(false) => {
+                    "a list of revoked certificates of version 1, where version 2 was expected, which has a number and extensions: the settings `crlnumber` and `crl_extensions` of `openssl ca`".to_owned()
+                }
+                _ => format!("a list of revoked certificates that can't be read: {error:?}"),
+            };
+            Error::new(ErrorKind::Key, message)
         });
         Ok(RevocationList(Arc::new(list?.into())))
+    }
+
+    /// Reads the first list in a text with PEM sections.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Key`] if there is none, or it can't be read. If the file has another form, the error names the command that converts
+    /// it.
+    pub fn from_pem(pem: &[u8]) -> Result<Self, Error> {
+        match CertificateRevocationListDer::from_pem_slice(pem) {
+            Ok(der) => RevocationList::from_der(&der),
+            Err(_) => Err(absent(pem, Expected::RevocationList)),
+        }
     }
 
     /// Reads all lists in a text with PEM sections.
@@ -42,7 +63,7 @@ impl RevocationList {
             lists.push(RevocationList::from_der(&der?)?);
         }
         match lists.is_empty() {
-            true => Err(Error::new(ErrorKind::Key, "no list of revoked certificates in PEM was found")),
+            true => Err(absent(pem, Expected::RevocationList)),
             false => Ok(lists),
         }
     }
@@ -50,6 +71,13 @@ impl RevocationList {
     pub(crate) fn list(&self) -> &CertRevocationList<'static> {
         &self.0
     }
+}
+
+/// Returns whether a list says which version it has. One of version 1 begins with an algorithm instead (RFC 5280 §5.1).
+fn has_version(list: &[u8]) -> Result<bool, der::Error> {
+    let (content, _) = AnyRef::from_der_partial(list)?;
+    let (content, _) = AnyRef::from_der_partial(content.value())?;
+    Ok(AnyRef::from_der_partial(content.value())?.0.tag() == Tag::Integer)
 }
 
 /// Returns the lists in each order that may make a difference: only the first list of an issuer that fits is used for a certificate. An

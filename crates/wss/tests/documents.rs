@@ -178,7 +178,7 @@ fn signatures_are_where_they_are_wanted() {
         assert!(DocumentVerifier::new(owner.trust()).verify(document.as_bytes()).unwrap().covers_document());
     }
     for (place, kind, message) in [
-        (place("nothing", false), ErrorKind::Reference, "no element of the name"),
+        (place("nothing", false), ErrorKind::Reference, "no element <nothing>"),
         (place("invoice", true), ErrorKind::Reference, "after the root element"),
     ] {
         let error = owner.signer().with_place(place).sign(INVOICE.as_bytes()).now_or_never().unwrap().unwrap_err();

@@ -198,6 +198,11 @@ fn messages_are_neither_old_nor_early_nor_received_twice() {
         assert_eq!(result.is_ok(), is_accepted, "{seconds}: {result:?}");
         assert!(result.err().is_none_or(|error| error.kind() == ErrorKind::Time));
     }
+    // Which of the clocks is wrong is seen only beside our time.
+    let late = verify(&policy().with_clock(|| at(301)), &message).unwrap_err();
+    assert!(late.message().ends_with("more than 300 s ago: it is 2027-01-15T08:05:01Z, 301 s later"), "{late}");
+    let early = verify(&policy().with_clock(|| at(-61)), &message).unwrap_err();
+    assert!(early.message().ends_with("s in the future: it is 2027-01-15T07:58:59Z, 61 s earlier"), "{early}");
     // A message that expires early.
     let brief = secured(&security().with_lifetime(Duration::from_secs(5)), &order(SOAP11, ""));
     assert!(verify(&policy().with_clock(|| at(5)), &brief).is_ok());

@@ -4,7 +4,9 @@
 use castile_soap::{MessageSecurity, Written};
 use castile_wss::document::{DocumentSigner, DocumentVerifier};
 use castile_wss::message::{ClientSecurity, OutgoingSecurity, Part, Policy};
-use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Secret, SignatureAlgorithm, SigningKey, Trust};
+use castile_wss::{
+    Certificate, Error, ErrorKind, PrivateKey, PublicKey, RevocationList, Secret, SignatureAlgorithm, SigningKey, Trust,
+};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
@@ -215,7 +217,7 @@ fn files_of_another_form_are_named() {
         (b"-----BEGIN PRIVATE KEY-----\n!\n-----END PRIVATE KEY-----\n".to_vec(), ", but one that can't be read"),
         (b"-----BEGIN ".to_vec(), ""),
         (b"tea".to_vec(), ""),
-        (Vec::new(), ""),
+        (b"\n".to_vec(), ", but nothing: the file is empty"),
     ] {
         assert_eq!(of_key(&file), Some(format!("no private key in PEM was found{found}")));
     }
@@ -226,9 +228,33 @@ fn files_of_another_form_are_named() {
             ", but PKCS#7 (.p7b): `openssl pkcs7 -print_certs -in FILE -out certificate.pem` converts it",
         ),
         (ann.key.clone().into_bytes(), ", but a private key"),
+        (section("CERTIFICATE REQUEST"), ", but a request (CSR), for which an authority issues the certificate"),
+        (section("X509 CRL"), ", but a list of revoked certificates"),
+        (section("SSH2 KEY"), ", but SSH2 KEY"),
         (vec![0x30], ", but DER: `openssl x509 -inform DER -in FILE -out certificate.pem` converts it"),
     ] {
         assert_eq!(of_certificate(&file), Some(format!("no certificate in PEM was found{found}")));
+    }
+    for (file, found) in [
+        (
+            ann.certificate.clone().into_bytes(),
+            ", but a certificate: `openssl x509 -in FILE -pubkey -noout -out public.pem` converts it",
+        ),
+        (
+            ann.key.clone().into_bytes(),
+            ", but a private key: `openssl pkey -in FILE -pubout -out public.pem` converts it",
+        ),
+    ] {
+        let error = PublicKey::from_pem(&file).unwrap_err().to_string();
+        assert_eq!(error, format!("no public key in PEM was found{found}"));
+    }
+    for (file, found) in [
+        (vec![0x30], ", but DER: `openssl crl -inform DER -in FILE -out list.pem` converts it"),
+        (ann.certificate.clone().into_bytes(), ", but a certificate"),
+    ] {
+        let expected = Some(format!("no list of revoked certificates in PEM was found{found}"));
+        assert_eq!(RevocationList::from_pem(&file).err().map(|error| error.to_string()), expected);
+        assert_eq!(RevocationList::from_pem_bundle(&file).err().map(|error| error.to_string()), expected);
     }
     assert!(PrivateKey::from_der(&der).is_ok());
 }

@@ -28,9 +28,10 @@ fn other_keys_are_refused_by_name() {
     assert_eq!((error.kind(), error.message()), (ErrorKind::Key, message));
     let error = PublicKey::from_pem(&file("explicit.pem")).unwrap_err();
     assert_eq!(error.message(), "a key on a curve without a name, which is not supported");
-    let unreadable =
-        "the private key can't be read, or can't be used to sign: RSA needs 2048 bits, and DSA is only verified";
+    let unreadable = "the private key can't be read, or can't be used to sign: DSA is only verified";
     assert_eq!(PrivateKey::from_der(&file("encrypted.der")).unwrap_err().message(), unreadable);
+    let short = PrivateKey::from_pem(&file("rsa1024.key")).unwrap_err();
+    assert!(short.message().starts_with("a private key for RSA of 1024 bits, where 2048 are the least"), "{short}");
     if cfg!(feature = "openssl") {
         assert_eq!(PrivateKey::from_pem(&file("dsa.key")).unwrap_err().message(), unreadable);
     }

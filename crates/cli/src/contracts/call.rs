@@ -210,6 +210,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Prepared> {
         bail!("{} exists already, and --save overwrites no file", first.display());
     }
     arguments.saved.expect_places()?;
+    arguments.security.warn_in_clear(&url);
     let security = arguments.security.of_client(&arguments.answer_security, &arguments.peer, arguments.dry_run)?;
     let version = arguments.soap.or(port.map(|port| port.version));
     let transport = transport(arguments, &url)?;

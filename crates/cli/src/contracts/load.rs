@@ -219,6 +219,9 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
         },
     };
     // Header fields from the command line may contain placeholders, so the mix writes them.
+    if arguments.workers.part().is_none() {
+        arguments.security.warn_in_clear(&url);
+    }
     let endpoint = arguments.login.endpoint(&url, &arguments.tls, "")?;
     arguments.load.expect_sources(endpoint.address.ip())?;
     let target = Target::external(&url, endpoint);

@@ -21,6 +21,7 @@ use serde::Serialize;
 
 use crate::contracts::{problems, source};
 use crate::package::StoredMessage;
+use crate::signatures::advice::{Options, advice};
 use crate::signatures::messages::{self, Incoming, Peer, Users};
 use crate::{errors, outcome, output};
 use contract::{Contract, Expectation};
@@ -109,6 +110,8 @@ struct Judged {
     problems: Vec<Problem>,
     /// Whether its security was wrong at the time of the check only.
     is_late: bool,
+    /// What to do about its security.
+    advice: Option<&'static str>,
 }
 
 /// What messages are checked against.
@@ -161,7 +164,7 @@ impl Judge {
         let mut validator =
             Validator::new(self.contract.schema()).with_limits(message::limits()).with_max_problems(asked.most);
         let mut verdicts = Vec::new();
-        let (mut invalid, mut unjudged, mut late) = (0, 0, false);
+        let (mut invalid, mut unjudged, mut late, mut help) = (0, 0, false, None);
         for file in &arguments.messages {
             let judged = match self.one(&mut validator, &asked, file, arguments.content_type.as_deref()) {
                 Ok(judged) => judged,
@@ -176,6 +179,7 @@ impl Judge {
             };
             invalid += usize::from(!judged.problems.is_empty());
             late |= judged.is_late;
+            help = help.or(judged.advice);
             match arguments.json {
                 true => verdicts.push(verdict(file, judged)),
                 false => print(file, &judged, asked.most),
@@ -186,6 +190,8 @@ impl Judge {
         }
         if late && arguments.at.is_none() {
             note!("note: times are checked now: --at TIME checks stored messages as of then");
+        } else if let Some(advice) = help {
+            note!("note: {advice}");
         }
         if arguments.messages.len() > 1 {
             match (invalid, arguments.messages.len()) {
@@ -224,8 +230,9 @@ impl Judge {
         let message::Found { kind, operation, version, mut problems } =
             message::judge(&self.contract, validator, asked, &text, &package)?;
         let is_late = insecure.as_ref().is_some_and(|insecure| insecure.is_late);
+        let advice = insecure.as_ref().and_then(|insecure| advice(&insecure.message, Options::Messages));
         problems.extend(insecure.map(|Insecure { message, offset, .. }| problem(&text, message, offset)));
-        Ok(Judged { text, kind, operation, version, problems, is_late })
+        Ok(Judged { text, kind, operation, version, problems, is_late, advice })
     }
 }
 
@@ -267,7 +274,15 @@ fn problem(text: &str, message: String, offset: usize) -> Problem {
 fn unreadable(rule: &'static str, error: &anyhow::Error) -> Judged {
     let message = errors::in_full(error);
     let problem = Problem { rule, path: String::new(), line: 1, column: 1, offset: 0, message };
-    Judged { text: String::new(), kind: None, operation: None, version: None, problems: vec![problem], is_late: false }
+    Judged {
+        text: String::new(),
+        kind: None,
+        operation: None,
+        version: None,
+        problems: vec![problem],
+        is_late: false,
+        advice: None,
+    }
 }
 
 fn bytes(file: &Path) -> anyhow::Result<Vec<u8>> {

@@ -11,11 +11,11 @@ use std::time::SystemTime;
 
 use anyhow::{Context, anyhow, bail};
 use bytes::Bytes;
-use castile_wss::Explanation;
+use castile_wss::{Algorithms, Explainer, Explanation};
 use castile_xml::{excerpt, visible};
 
 use super::verify::TrustArguments;
-use super::{expect_xml, read};
+use super::{expect_xml, of_file, place, read};
 use crate::package::{StoredMessage, at_once};
 use crate::{outcome, output};
 use report::Report;
@@ -48,6 +48,12 @@ pub(crate) struct Arguments {
     content_type: Option<String>,
     #[command(flatten)]
     trust: TrustArguments,
+    /// Also accept SHA-1, SHA-224 and DSA
+    #[arg(long)]
+    legacy: bool,
+    /// An attribute of a document that is an id, besides Id and xml:id; may be repeated
+    #[arg(long, value_name = "NAME")]
+    id_attribute: Vec<String>,
     /// Check times and certificates at this time, such as 2026-11-29T12:00:00Z, and not now
     #[arg(long, value_name = "TIME", value_parser = humantime::parse_rfc3339_weak)]
     at: Option<SystemTime>,
@@ -95,20 +101,30 @@ pub(crate) fn run(security: &Security) -> ExitCode {
 }
 
 fn answer(arguments: &Arguments, time: SystemTime) -> anyhow::Result<Answer> {
-    let Arguments { message, content_type, trust, canonical: wanted, expected, .. } = arguments;
+    let Arguments { message, content_type, trust, legacy, id_attribute, canonical: wanted, expected, .. } = arguments;
     let bytes = read(message)?;
     expect_xml(&bytes, message)?;
     let stored = StoredMessage::of(bytes, content_type.as_deref());
-    let unexplained = || format!("{} can't be explained", message.display());
-    let mut received = stored.and_then(|stored| Ok(stored.received()?)).with_context(unexplained)?;
-    let trust = trust.read()?;
-    let explanation = castile_wss::explain_message(&mut received, &trust, time);
-    let explanation = at_once(explanation).with_context(unexplained)?;
+    let mut received = stored
+        .and_then(|stored| Ok(stored.received()?))
+        .with_context(|| format!("{} can't be explained", message.display()))?;
+    let explainer = Explainer::new(trust.read()?, time);
+    let explainer = id_attribute.iter().cloned().fold(explainer, Explainer::with_id_attribute);
+    let explanation = at_once(explainer.explain_message(&mut received)).map_err(|error| {
+        let place = place(&received.message, received.charset, &error);
+        of_file(message, place, "can't be explained", &error)
+    })?;
+    if let (Some(name), false) = (id_attribute.first(), explanation.parts.is_empty()) {
+        bail!(
+            "found --id-attribute {name} and a message, expected a document: WS-Security says which ids a message has"
+        );
+    }
     if let Some(uri) = wanted {
         return Ok(Answer::Canonical(canonical(&explanation, uri)?));
     }
     let Some(expected) = expected else {
-        return Ok(Answer::Explanation(Box::new(Report::of(&explanation, time))));
+        let allowed = if *legacy { Algorithms::default().with_legacy() } else { Algorithms::default() };
+        return Ok(Answer::Explanation(Box::new(Report::of(&explanation, time, allowed))));
     };
     let Some((uri, file)) = expected.rsplit_once('=') else {
         bail!("found --expected {expected}, expected URI=FILE");

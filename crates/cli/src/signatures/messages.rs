@@ -6,20 +6,21 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use castile_soap::{MessageSecurity, Received, SecuredRequest, Written};
 use castile_wss::message::{
     AssertionPolicy, CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, Remembered,
     ReplayCache, UsernameToken,
 };
-use castile_wss::{Algorithms, Certificate, PrivateKey, Secret, SignatureAlgorithm, Trust};
+use castile_wss::{Algorithms, PrivateKey, Secret, SignatureAlgorithm, Trust};
 use futures_util::future::{BoxFuture, ready};
 
-use super::{certificates, read};
+use super::{certificate_of, certificates, read, unusable, with_certificates, with_revocation_lists};
 use crate::errors::WARNING;
+use crate::login;
 use crate::package::at_once;
-use crate::{login, quantity};
-use values::{Offset, algorithm, offset, part};
+use crate::quantity::{self, Offset, offset};
+use values::{algorithm, part};
 
 /// What is added to messages that are sent. Secrets are in files or typed at a prompt, because other users of the machine can see command
 /// lines.
@@ -42,7 +43,7 @@ pub(crate) struct Outgoing {
     /// Sign messages with the private key in this file, as PEM: RSA, ECDSA or Ed25519
     #[arg(long, value_name = "FILE")]
     wss_key: Option<PathBuf>,
-    /// The certificate of that key, as PEM; others may be in the file
+    /// The certificate of that key, as PEM. The file may have those of its issuers, too, which only --wss-cert-form path sends
     #[arg(long, value_name = "FILE", requires = "wss_key")]
     wss_cert: Option<PathBuf>,
     /// How the signature says which certificate it was made with
@@ -95,6 +96,12 @@ pub(crate) struct Incoming {
     /// Require messages that are received to be signed with a certificate that was issued with one of these, as PEM; may be repeated
     #[arg(long, value_name = "FILE")]
     wss_ca: Vec<PathBuf>,
+    /// Certificates that may be needed between that of a signature and one of --wss-ca, or that it only describes; may be repeated
+    #[arg(long, value_name = "FILE", requires = "wss_ca")]
+    wss_intermediate: Vec<PathBuf>,
+    /// Refuse the certificates in these lists of their authorities (CRL), as PEM or DER. Each authority then needs a list; may be repeated
+    #[arg(long, value_name = "FILE")]
+    wss_crl: Vec<PathBuf>,
     /// Require a SAML assertion by this issuer, with the certificate that it signs with, as PEM; may be repeated
     #[arg(long, value_name = "NAME=FILE")]
     wss_issuer: Vec<String>,
@@ -152,6 +159,8 @@ enum Form {
     KeyIdentifier,
     /// Its SHA-1 digest
     Thumbprint,
+    /// The message has the certificate and those of its issuers that are in the file
+    Path,
 }
 
 impl Outgoing {
@@ -177,6 +186,13 @@ impl Outgoing {
         let of_input = files.into_iter().find(|(_, file)| file.as_deref().is_some_and(login::is_input));
         let prompts = self.wss_user.is_some() && self.wss_password_file.is_none();
         of_input.map(|(option, _)| option).or(prompts.then_some("--wss-user without --wss-password-file"))
+    }
+
+    /// Warns if a password is sent to this URL without encryption.
+    pub(crate) fn warn_in_clear(&self, url: &str) {
+        if self.wss_user.is_some() && !self.wss_digest {
+            login::warn_in_clear(url);
+        }
     }
 
     /// Returns whether anything is added.
@@ -206,19 +222,27 @@ impl Outgoing {
             let form = if self.wss_digest { PasswordForm::Digest } else { PasswordForm::Text };
             security = security.with_username(UsernameToken::new(name, password).with_form(form));
         }
-        if let Some(path) = &self.wss_key {
-            let key = self.key(path, peer)?;
+        if let Some(of_key) = &self.wss_key {
+            let key = self.key(of_key, peer)?;
             if let Some(path) = &self.wss_cert {
                 let certificates = certificates(path)?;
-                let certificate = Certificate::of_key(&key, &certificates);
-                let certificate = certificate.map_err(|error| anyhow!("{}: {error}", path.display()))?;
-                security =
-                    security.with_certificate(certificate.clone()).with_certificate_form(match self.wss_cert_form {
-                        Form::Token => CertificateForm::Token,
-                        Form::IssuerSerial => CertificateForm::IssuerSerial,
-                        Form::KeyIdentifier => CertificateForm::KeyIdentifier,
-                        Form::Thumbprint => CertificateForm::Thumbprint,
-                    });
+                let certificate = certificate_of((&key, of_key), (&certificates, path))?;
+                security = security.with_certificate(certificate).with_certificate_form(match self.wss_cert_form {
+                    Form::Token => CertificateForm::Token,
+                    Form::IssuerSerial => CertificateForm::IssuerSerial,
+                    Form::KeyIdentifier => CertificateForm::KeyIdentifier,
+                    Form::Thumbprint => CertificateForm::Thumbprint,
+                    Form::Path => CertificateForm::Path,
+                });
+                if matches!(self.wss_cert_form, Form::Token) && certificates.len() > 1 {
+                    note!(
+                        "note: {} has {} certificates, of which messages have that of the key only; --wss-cert-form path \
+                         sends those of its issuers, too",
+                        path.display(),
+                        certificates.len()
+                    );
+                }
+                security = security.with_issuers(certificates);
             }
             security = security.with_signature(key);
             if let Some(digest) = self.wss_algorithm.and_then(SignatureAlgorithm::digest) {
@@ -249,7 +273,7 @@ impl Outgoing {
 
     /// Reads the private key.
     fn key(&self, path: &Path, peer: &Peer) -> anyhow::Result<PrivateKey> {
-        let of_key = |error| anyhow!("{}: {error}", path.display());
+        let of_key = |error| unusable(path, &error);
         let key = PrivateKey::from_pem(&read(path)?).map_err(of_key)?;
         let Some(algorithm) = self.wss_algorithm else { return Ok(key) };
         match (Algorithms::default().allows_signature(algorithm), peer.wss_legacy) {
@@ -398,8 +422,8 @@ impl Incoming {
             let Some((name, path)) = given.rsplit_once('=') else {
                 bail!("found --wss-issuer {given}, expected NAME=FILE");
             };
-            let trust = issuers.remove(name).unwrap_or_default();
-            issuers.insert(name, certificates(path.as_ref())?.into_iter().fold(trust, Trust::with_certificate));
+            let trust = issuers.remove(name).map_or_else(|| with_revocation_lists(Trust::new(), &self.wss_crl), Ok)?;
+            issuers.insert(name, with_certificates(trust, &[path.into()], Trust::with_certificate)?);
         }
         let policy = AssertionPolicy::new();
         let policy = issuers.into_iter().fold(policy, |policy, (name, trust)| policy.with_issuer(name, trust));
@@ -425,6 +449,9 @@ impl Incoming {
     }
 
     fn required(&self, users: Option<&Users>) -> anyhow::Result<Option<Policy>> {
+        if !self.wss_crl.is_empty() && !self.is_given() {
+            bail!("found --wss-crl, expected --wss-trust, --wss-ca or --wss-issuer, too");
+        }
         let signed = self.is_given().then(|| self.signed()).transpose()?;
         let Some(path) = users.and_then(|users| users.wss_users.as_ref()) else { return Ok(signed) };
         let passwords = passwords(path)?;
@@ -436,13 +463,10 @@ impl Incoming {
 
     /// Returns whose signatures and assertions received messages must have.
     fn signed(&self) -> anyhow::Result<Policy> {
-        let mut trust = Trust::new();
-        for path in &self.wss_trust {
-            trust = certificates(path)?.into_iter().fold(trust, Trust::with_certificate);
-        }
-        for path in &self.wss_ca {
-            trust = certificates(path)?.into_iter().fold(trust, Trust::with_authority);
-        }
+        let trust = with_certificates(Trust::new(), &self.wss_trust, Trust::with_certificate)?;
+        let trust = with_certificates(trust, &self.wss_ca, Trust::with_authority)?;
+        let trust = with_certificates(trust, &self.wss_intermediate, Trust::with_intermediate)?;
+        let trust = with_revocation_lists(trust, &self.wss_crl)?;
         Ok(match (self.has_trust(), self.wss_issuer.is_empty()) {
             (_, true) => Policy::signed_by(trust),
             (false, false) => Policy::asserted_by(self.assertions()?),

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::{anyhow, bail};
+use anyhow::bail;
 use castile_wss::document::{DocumentSigner, Place};
 use castile_wss::{DigestAlgorithm, PrivateKey, Secret, SignatureAlgorithm};
 use castile_xml::c14n::{self, Version};
 use clap::ValueEnum;
 use futures_util::FutureExt;
 
-use super::{certificates, limits, read};
+use super::{certificate_of, certificates, limits, of_file, place, read, unusable};
 use crate::{outcome, output};
 
 /// Sign an XML document (XML Signature)
@@ -27,7 +27,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", conflicts_with = "key")]
     secret: Option<PathBuf>,
     /// The certificate of the key, as PEM, and those of its issuers, to be sent with the signature
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "secret")]
     cert: Option<PathBuf>,
     /// A name for the key, to be sent with the signature
     #[arg(long, value_name = "NAME")]
@@ -110,7 +110,8 @@ pub(crate) fn run(arguments: &Arguments) -> anyhow::Result<()> {
         }
     };
     let signed = signed.now_or_never().unwrap_or_else(|| unreachable!("keys in files are always ready"));
-    let signed = signed.map_err(|error| anyhow!("{} can't be signed: {error}", arguments.document.display()))?;
+    let signed = signed
+        .map_err(|error| of_file(&arguments.document, place(&document, None, &error), "can't be signed", &error))?;
     let signed = String::from_utf8(signed)?;
     match out {
         None => output::bytes(signed.as_bytes()),
@@ -134,7 +135,7 @@ fn signer(arguments: &Arguments) -> anyhow::Result<DocumentSigner> {
     };
     let signer = match (&arguments.key, &arguments.secret) {
         (Some(path), _) => {
-            let of_key = |error| anyhow!("{}: {error}", path.display());
+            let of_key = |error| unusable(path, &error);
             let mut key = PrivateKey::from_pem(&read(path)?).map_err(of_key)?;
             let algorithm = match arguments.pss {
                 true => Some(SignatureAlgorithm::RsaPss(digest)),
@@ -145,7 +146,14 @@ fn signer(arguments: &Arguments) -> anyhow::Result<DocumentSigner> {
                     if arguments.legacy { PrivateKey::with_legacy_algorithm } else { PrivateKey::with_algorithm };
                 key = choose(key, algorithm).map_err(of_key)?;
             }
-            DocumentSigner::new(key)
+            match &arguments.cert {
+                Some(of_certificate) => {
+                    let certificates = certificates(of_certificate)?;
+                    certificate_of((&key, path), (&certificates, of_certificate))?;
+                    DocumentSigner::new(key).with_certificates(certificates)
+                }
+                None => DocumentSigner::new(key),
+            }
         }
         (None, Some(path)) => DocumentSigner::new(Secret::new(read(path)?)),
         (None, None) => bail!("found no key, expected --key or --secret"),
@@ -160,17 +168,14 @@ fn signer(arguments: &Arguments) -> anyhow::Result<DocumentSigner> {
         .with_canonicalization(c14n::Algorithm { version, with_comments: false })
         .with_prefix(arguments.prefix.clone())
         .with_limits(limits())
-        .with_place(place(arguments));
-    if let Some(path) = &arguments.cert {
-        signer = signer.with_certificates(certificates(path)?);
-    }
+        .with_place(place_of_signature(arguments));
     if let Some(name) = &arguments.key_name {
         signer = signer.with_key_name(name.clone());
     }
     Ok(arguments.id_attribute.iter().cloned().fold(signer, DocumentSigner::with_id_attribute))
 }
 
-fn place(arguments: &Arguments) -> Place {
+fn place_of_signature(arguments: &Arguments) -> Place {
     match (&arguments.inside, &arguments.after) {
         (Some(name), _) => {
             let (namespace, local) = parsed(name);

@@ -2,18 +2,19 @@
 
 mod extract;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::{anyhow, bail};
+use anyhow::{Context, bail};
 use castile_wss::document::{DocumentVerifier, VerifiedDocument};
-use castile_wss::{Algorithms, Error, PublicKey, RevocationList, Secret, Trust, VerifiedContent};
-use castile_xml::{Limits, Location, visible};
+use castile_wss::{Algorithms, Error, PublicKey, Secret, Trust, VerifiedContent};
+use castile_xml::visible;
 use serde::Serialize;
 
-use super::{certificates, expect_xml, limits, read, shown_signer};
+use super::advice::{self, advice};
+use super::{expect_xml, limits, place, read, shown_signer, unusable, with_certificates, with_revocation_lists};
 use crate::{errors, outcome, output};
 use extract::Extract;
 
@@ -72,7 +73,7 @@ pub(crate) struct TrustArguments {
     /// Certificates that may be needed between that of a signature and a trusted one, or that it only describes; may be repeated
     #[arg(long, value_name = "FILE")]
     intermediate: Vec<PathBuf>,
-    /// Refuse the certificates in these lists of their authorities (CRL), as PEM. Each authority then needs a list; may be repeated
+    /// Refuse the certificates in these lists of their authorities (CRL), as PEM or DER. Each authority then needs a list; may be repeated
     #[arg(long, value_name = "FILE")]
     crl: Vec<PathBuf>,
 }
@@ -86,24 +87,13 @@ impl TrustArguments {
 
     /// Reads the keys and certificates.
     pub(super) fn read(&self) -> anyhow::Result<Trust> {
-        let mut trust = Trust::new();
-        for path in &self.ca {
-            trust = certificates(path)?.into_iter().fold(trust, Trust::with_authority);
-        }
-        for path in &self.cert {
-            trust = certificates(path)?.into_iter().fold(trust, Trust::with_certificate);
-        }
-        for path in &self.intermediate {
-            trust = certificates(path)?.into_iter().fold(trust, Trust::with_intermediate);
-        }
-        for path in &self.crl {
-            let lists = RevocationList::from_pem_bundle(&read(path)?);
-            let lists = lists.map_err(|error| anyhow!("{}: {error}", path.display()))?;
-            trust = lists.into_iter().fold(trust, Trust::with_revocation_list);
-        }
+        let trust = with_certificates(Trust::new(), &self.ca, Trust::with_authority)?;
+        let trust = with_certificates(trust, &self.cert, Trust::with_certificate)?;
+        let trust = with_certificates(trust, &self.intermediate, Trust::with_intermediate)?;
+        let mut trust = with_revocation_lists(trust, &self.crl)?;
         for key in &self.key {
             let (name, path) = named(key);
-            let key = PublicKey::from_pem(&read(&path)?).map_err(|error| anyhow!("{}: {error}", path.display()))?;
+            let key = PublicKey::from_pem(&read(&path)?).map_err(|error| unusable(&path, &error))?;
             trust = trust.with_key(name, key);
         }
         for secret in &self.secret {
@@ -167,6 +157,9 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 fn prepare(arguments: &Arguments) -> anyhow::Result<(DocumentVerifier, Vec<Extract>)> {
     if arguments.documents.len() > 1 && !arguments.extract.is_empty() {
         bail!("found --extract and several documents, expected one document");
+    }
+    for document in arguments.documents.iter().filter(|document| *document != Path::new("-")) {
+        std::fs::metadata(document).with_context(|| format!("{} can't be read", document.display()))?;
     }
     let extracts = arguments.extract.iter().map(|given| Extract::parse(given)).collect::<Result<_, _>>()?;
     Ok((verifier(arguments)?, extracts))
@@ -249,12 +242,7 @@ fn verdict(file: String, document: &[u8], result: Result<VerifiedDocument, Error
             Verdict { file, valid: true, covers_document, is_signature, signatures, problem: None }
         }
         Err(error) => {
-            let text = castile_xml::decode(document, None).ok();
-            let location = text.zip(error.offset()).map(|(text, offset)| {
-                let offset = offset.min(text.len());
-                Location::of(text.as_bytes(), offset, Limits::default(), None)
-            });
-            let (line, column) = location.map(|location| (location.line, location.column)).unzip();
+            let (line, column) = place(document, None, &error).unzip();
             let problem = ReportedProblem {
                 kind: format!("{:?}", error.kind()),
                 message: error.message().to_owned(),
@@ -280,6 +268,9 @@ fn print(verdict: &Verdict) {
         let style = errors::ERROR;
         let place = line.zip(*column).map(|(line, column)| format!(":{line}:{column}")).unwrap_or_default();
         out!("{file}{place}: {style}not valid{style:#}: {}", visible(message));
+        if let Some(advice) = advice(message, advice::Options::Documents) {
+            note!("note: {advice}");
+        }
         return;
     }
     let count = errors::counted(verdict.signatures.len(), "signature");

@@ -63,7 +63,7 @@ impl DocumentSigner {
             canonicalization: EXCLUSIVE_10,
             prefix: "ds".to_owned(),
             place: Place::EndOfRoot,
-            ids: IdAttributes::with(&["Id"]),
+            ids: IdAttributes::of_documents(),
             limits: Limits::default(),
         }
     }
@@ -261,7 +261,13 @@ impl DocumentSigner {
         // The start tag of the element, and how many elements are open outside it.
         let mut found: Option<(usize, usize)> = None;
         let absent = || {
-            Error::new(ErrorKind::Reference, "the document has no element of the name that the signature's place has")
+            let name = match &self.place {
+                Place::EndOfRoot => "",
+                Place::EndOf { local, .. } | Place::After { local, .. } => local,
+            };
+            let message =
+                format!("the document has no element <{}>, which the signature's place names", excerpt(name, 60));
+            Error::new(ErrorKind::Reference, message)
         };
         loop {
             match reader.next()? {

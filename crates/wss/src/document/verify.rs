@@ -47,7 +47,7 @@ impl DocumentVerifier {
             trust,
             algorithms: Algorithms::default(),
             limits: Limits::default(),
-            ids: IdAttributes::with(&["Id"]),
+            ids: IdAttributes::of_documents(),
             contents: Vec::new(),
             allows_unsigned_prefixes: false,
             allows_doctype: false,

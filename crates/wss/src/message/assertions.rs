@@ -9,6 +9,7 @@ use castile_xml::excerpt;
 use super::signed::{MessageSignature, SignatureKey, first_that_covers};
 use crate::assertion::{ConfirmationMethod, ReceivedAssertion, SubjectConfirmation};
 use crate::key::PublicKey;
+use crate::moment::compared;
 use crate::signature::Transform;
 use crate::trust::Trust;
 use crate::verify::{Verification, VerifiedContent};
@@ -160,7 +161,8 @@ impl AssertionPolicy {
         }
         let now = verification.now;
         if now.checked_add(clock_skew).is_some_and(|latest| assertion.issued > DateTime::from(latest)) {
-            let message = format!("an assertion was issued at {}, which has not come", assertion.issued);
+            let ours = compared(assertion.issued, now);
+            let message = format!("an assertion was issued at {}, which has not come: {ours}", assertion.issued);
             return Err(Error::new(ErrorKind::Time, message));
         }
         check_period("an assertion", assertion.not_before, assertion.not_on_or_after, now, clock_skew)?;
@@ -312,11 +314,11 @@ fn check_period(
     let failed = |message: String| Err(Error::new(ErrorKind::Time, message));
     let latest = now.checked_add(clock_skew).map(DateTime::from);
     if let Some(begins) = begins.filter(|begins| latest.is_some_and(|latest| *begins > latest)) {
-        return failed(format!("{what} is valid from {begins} on, which has not come"));
+        return failed(format!("{what} is valid from {begins} on, which has not come: {}", compared(begins, now)));
     }
     let earliest = now.checked_sub(clock_skew).map(DateTime::from);
     if let Some(ends) = ends.filter(|ends| earliest.is_some_and(|earliest| *ends <= earliest)) {
-        return failed(format!("{what} was valid until {ends}"));
+        return failed(format!("{what} was valid until {ends}: {}", compared(ends, now)));
     }
     Ok(())
 }

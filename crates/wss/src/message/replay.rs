@@ -92,6 +92,7 @@ impl ReplayCache for ReplayMemory {
 /// Remembers what identifies a message, or an assertion.
 pub(super) async fn remember(
     replays: &dyn ReplayCache,
+    what: &str,
     identities: &[[u8; 32]],
     age: Duration,
     now: SystemTime,
@@ -106,7 +107,7 @@ pub(super) async fn remember(
         match replays.remember(*identity, until, now).await {
             Remembered::New => {}
             Remembered::Known => {
-                return Err(Error::new(ErrorKind::Replayed, "the message, or its assertion, was received before"));
+                return Err(Error::new(ErrorKind::Replayed, format!("{what} was received before")));
             }
             Remembered::Unavailable => {
                 let message = "the message can't be remembered: the replay cache is full or not available";

@@ -37,6 +37,7 @@ pub struct OutgoingSecurity {
     has_key_of_subject: bool,
     key: Option<Arc<dyn SigningKey>>,
     certificate: Option<Certificate>,
+    issuers: Vec<Certificate>,
     form: CertificateForm,
     signed: PartsToSign,
     digest: DigestAlgorithm,
@@ -59,6 +60,9 @@ pub enum CertificateForm {
     KeyIdentifier,
     /// By its SHA-1 digest.
     Thumbprint,
+    /// The certificate and those of [its issuers](OutgoingSecurity::with_issuers) are in the message, as one `BinarySecurityToken`
+    /// (`X509PKIPathv1`), for receivers that lack those between it and an authority.
+    Path,
 }
 
 impl OutgoingSecurity {
@@ -72,6 +76,7 @@ impl OutgoingSecurity {
             has_key_of_subject: false,
             key: None,
             certificate: None,
+            issuers: Vec::new(),
             form: CertificateForm::Token,
             signed: PartsToSign::default(),
             digest: DigestAlgorithm::Sha256,
@@ -83,14 +88,15 @@ impl OutgoingSecurity {
     }
 
     /// Adds a signature with the private key in a text with PEM sections, whose certificate is among those in another one, in whichever
-    /// order.
+    /// order. The others may be of its [issuers](Self::with_issuers).
     ///
     /// # Errors
     /// [`ErrorKind::Key`](crate::ErrorKind::Key) if there is no key, or no certificate of this key.
     pub fn from_pem(key: &[u8], certificates: &[u8]) -> Result<Self, Error> {
         let key = PrivateKey::from_pem(key)?;
-        let certificate = Certificate::of_key(&key, &Certificate::from_pem_bundle(certificates)?)?.clone();
-        Ok(OutgoingSecurity::new().with_signature(key).with_certificate(certificate))
+        let certificates = Certificate::from_pem_bundle(certificates)?;
+        let certificate = Certificate::of_key(&key, &certificates)?.clone();
+        Ok(OutgoingSecurity::new().with_signature(key).with_certificate(certificate).with_issuers(certificates))
     }
 
     /// Adds a time stamp. Messages expire after 300 s.
@@ -137,6 +143,13 @@ impl OutgoingSecurity {
     #[must_use]
     pub fn with_certificate(self, certificate: Certificate) -> Self {
         OutgoingSecurity { certificate: Some(certificate), ..self }
+    }
+
+    /// Sets certificates among which are those of the issuers of the [certificate](Self::with_certificate), in any order. They are sent in
+    /// the form [`CertificateForm::Path`]; others among them are not.
+    #[must_use]
+    pub fn with_issuers(self, issuers: Vec<Certificate>) -> Self {
+        OutgoingSecurity { issuers, ..self }
     }
 
     /// Sets how a signature says which certificate it was made with.
@@ -557,6 +570,7 @@ impl fmt::Debug for OutgoingSecurity {
             .field("assertion", &self.assertion.is_some())
             .field("key", &self.key)
             .field("certificate", &self.certificate)
+            .field("issuers", &self.issuers)
             .field("form", &self.form)
             .field("signed", &self.signed)
             .field("role", &self.role)

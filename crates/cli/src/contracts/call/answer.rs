@@ -23,7 +23,8 @@ use super::tap::Tap;
 use super::{Arguments, parts};
 use crate::contracts;
 use crate::indented::MAX_INDENTED;
-use crate::signatures::shown_signer;
+use crate::signatures::advice::Options;
+use crate::signatures::{shown_signer, with_advice};
 use crate::{errors, outcome, output};
 
 /// The exit code of a fault.
@@ -31,6 +32,10 @@ const FAULT: u8 = 1;
 
 /// The maximum size, in bytes, of a binary value that `--save` leaves in the printed answer, if the answer doesn't use MTOM.
 const INLINE_THRESHOLD: usize = 64 << 10;
+
+/// What to do about a request that is refused for its security.
+const UNEXPLAINED: &str =
+    "note: services don't say why they refuse a message; --save-request FILE writes it for `castile sec explain`";
 
 /// The names of the files that `--save` writes; a number is appended.
 const ATTACHMENT: &str = "attachment";
@@ -77,11 +82,8 @@ pub(super) async fn print(
             let attachments = fault.take_attachments();
             printed(&|| fault_shown(operation, &fault, is_for_people))?;
             show_signer(fault.extensions());
-            if arguments.security.is_given() && !arguments.saved.are_given() && is_of_security(&fault) {
-                note!(
-                    "note: services don't say why they refuse a message; --save-request FILE writes it for `castile sec \
-                     explain`"
-                );
+            if is_unexplained(arguments) && is_of_security(&fault) {
+                note!("{UNEXPLAINED}");
             }
             save(attachments, folder, left()).await?;
             Ok(FAULT)
@@ -91,12 +93,19 @@ pub(super) async fn print(
             if arguments.raw {
                 tap.print_response();
             }
-            let is_insecure = |error: &castile_soap::Error| {
-                matches!(error.kind(), castile_soap::ErrorKind::Security | castile_soap::ErrorKind::UnsecuredFault)
-            };
+            use castile_soap::ErrorKind::{Security, UnsecuredFault};
             match error {
                 CallError::Protocol { .. } if !tap.is_used() => Err(outcome::not_started(error)),
-                CallError::Protocol { error: ref problem, .. } if is_insecure(problem) => Err(error.into()),
+                CallError::Protocol { error: ref problem, .. } if problem.kind() == Security => {
+                    Err(with_advice(error.into(), Options::Messages))
+                }
+                CallError::Protocol { error: ref problem, .. } if problem.kind() == UnsecuredFault => {
+                    let error = anyhow::Error::new(error);
+                    Err(match is_unexplained(arguments) {
+                        true => anyhow::anyhow!("{}\n{UNEXPLAINED}", errors::in_full(&error)),
+                        false => error,
+                    })
+                }
                 CallError::Protocol { error: ref problem, .. } if must_understand_security(problem) => {
                     Err(anyhow::Error::new(error).context(
                         "the answer has a Security that must be understood: --wss-trust and --wss-ca check it, and \
@@ -117,6 +126,11 @@ fn show_signer(extensions: &http::Extensions) {
     if let Some(signer) = extensions.get::<VerifiedMessage>().and_then(VerifiedMessage::signer) {
         note!("signed by {}", visible(&shown_signer(signer)));
     }
+}
+
+/// Returns whether a request that a service refuses for its security is nowhere to be explained.
+fn is_unexplained(arguments: &Arguments) -> bool {
+    arguments.security.is_given() && !arguments.saved.are_given()
 }
 
 /// Returns whether a fault is one of WS-Security (§12).

@@ -10,6 +10,7 @@ use serde_json::{Number, Value as Json};
 use crate::contracts::expression::{Expression, Tree};
 use crate::contracts::path::{self, Step};
 use crate::contracts::template;
+use crate::quantity::{Offset, offset};
 
 /// The maximum size, in bytes of memory, of an answer made from a template. Requests determine how often a value occurs in it.
 const MAX_ANSWER_SIZE: usize = 16 << 20;
@@ -30,8 +31,8 @@ pub(super) enum Placeholder {
     XPath(Expression),
     /// The URL to which the request was sent, or another path there.
     Url(Option<String>),
-    /// The current time, as `xs:dateTime`.
-    Now,
+    /// The current time, as `xs:dateTime`, of a clock that is ahead of ours or behind it.
+    Now(Offset),
     /// The current date, as `xs:date`.
     Today,
     Uuid,
@@ -62,7 +63,11 @@ impl Names<'_> {
             }
             ("url", path) => Err(format!("found the path {path:?} after url, expected one that begins with a slash")),
             ("key", "") => Ok(Placeholder::Key),
-            ("now", "") => Ok(Placeholder::Now),
+            ("now", "") => Ok(Placeholder::Now(Offset::default())),
+            ("now", text) => {
+                let clock = offset(text).map_err(|error| format!("found {{{{{name}}}}}, and after now {error}"));
+                clock.map(Placeholder::Now)
+            }
             ("today", "") => Ok(Placeholder::Today),
             ("uuid", "") => Ok(Placeholder::Uuid),
             ("number", "") => Ok(Placeholder::Number),
@@ -235,7 +240,7 @@ impl<'f> Facts<'f> {
                 None => None,
             },
             Placeholder::Url(path) => self.address.and_then(|at| text(at.url(path.as_deref()))),
-            Placeholder::Now => text(humantime::format_rfc3339_millis(SystemTime::now()).to_string()),
+            Placeholder::Now(clock) => text(humantime::format_rfc3339_millis(clock.of(SystemTime::now())).to_string()),
             Placeholder::Today => {
                 let now = humantime::format_rfc3339_seconds(SystemTime::now()).to_string();
                 text(now.split('T').next().unwrap_or_default().to_owned())

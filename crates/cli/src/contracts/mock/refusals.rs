@@ -1,9 +1,12 @@
 //! Lines about requests that are refused for their security, and replies that can't be secured.
 
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use castile_xml::visible;
+use humantime::format_rfc3339_seconds;
+
+use crate::signatures::advice::{Options, advice};
 
 /// The maximum number of lines in each second, unless people want to see each request. Anybody can cause them.
 const MAX_LINES: u32 = 10;
@@ -33,7 +36,7 @@ impl Refusals {
 
     pub(super) fn say(&self, what: &str, reason: &castile_wss::Error) {
         let mut window = self.window.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = window.lines(self.most, what, reason, Instant::now());
+        let lines = window.lines(self.most, what, reason, (SystemTime::now(), Instant::now()));
         drop(window);
         lines.iter().for_each(|line| note!("{line}"));
     }
@@ -41,7 +44,13 @@ impl Refusals {
 
 impl Window {
     /// Returns the lines that are to be shown now.
-    fn lines(&mut self, most: u32, what: &str, reason: &castile_wss::Error, now: Instant) -> Vec<String> {
+    fn lines(
+        &mut self,
+        most: u32,
+        what: &str,
+        reason: &castile_wss::Error,
+        (time, now): (SystemTime, Instant),
+    ) -> Vec<String> {
         let mut lines = Vec::new();
         if self.begun.is_none_or(|begun| now.duration_since(begun) >= Duration::from_secs(1)) {
             if self.silent > 0 {
@@ -52,7 +61,9 @@ impl Window {
         match self.lines < most {
             true => {
                 self.lines += 1;
-                lines.push(format!("{what}: {}", visible(reason.message())));
+                let reason = reason.message();
+                let advice = advice(reason, Options::Messages).map(|advice| format!(" ({advice})")).unwrap_or_default();
+                lines.push(format!("{} {what}: {}{advice}", format_rfc3339_seconds(time), visible(reason)));
             }
             false => self.silent += 1,
         }
@@ -62,16 +73,19 @@ impl Window {
 
 #[cfg(test)]
 mod tests {
+    use std::time::UNIX_EPOCH;
+
     use super::*;
 
     #[test]
     fn many_refusals_are_counted() {
         let reason = castile_wss::Error::of_key("a\nb");
         let (mut window, begun) = (Window::default(), Instant::now());
-        let first: Vec<_> = (0..15).flat_map(|_| window.lines(MAX_LINES, "refused", &reason, begun)).collect();
-        assert_eq!(first, vec!["refused: a\\nb"; 10]);
-        let later = window.lines(MAX_LINES, "refused", &reason, begun + Duration::from_millis(1_100));
-        assert_eq!(later, ["and 5 more", "refused: a\\nb"]);
-        assert_eq!(window.lines(MAX_LINES, "refused", &reason, begun + Duration::from_secs(3)).len(), 1);
+        let first = (0..15).flat_map(|_| window.lines(MAX_LINES, "refused", &reason, (UNIX_EPOCH, begun)));
+        let (first, line): (Vec<_>, _) = (first.collect(), "1970-01-01T00:00:00Z refused: a\\nb");
+        assert_eq!(first, vec![line; 10]);
+        let mut after = |time| window.lines(MAX_LINES, "refused", &reason, (UNIX_EPOCH, begun + time));
+        assert_eq!(after(Duration::from_millis(1_100)), ["and 5 more", line]);
+        assert_eq!(after(Duration::from_secs(3)).len(), 1);
     }
 }

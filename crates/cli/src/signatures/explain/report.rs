@@ -7,8 +7,8 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use castile_wss::message::PasswordForm;
 use castile_wss::{
-    Algorithms, Certificate, ExplainedAssertion, ExplainedKey, ExplainedPart, ExplainedReference, ExplainedSecurity,
-    ExplainedSignature, ExplainedUsername, Explanation, Signer, VerifiedContent,
+    Algorithms, Certificate, Error, ExplainedAssertion, ExplainedKey, ExplainedPart, ExplainedReference,
+    ExplainedSecurity, ExplainedSignature, ExplainedUsername, Explanation, PublicKey, Signer, VerifiedContent,
 };
 use castile_xml::{Limits, Location};
 use serde::Serialize;
@@ -21,7 +21,7 @@ use crate::signatures::shown_signer;
 pub(super) struct Report {
     /// `message` or `document`.
     pub(super) kind: &'static str,
-    /// Whether all signatures are right and trusted, and there is one. Times are judged apart.
+    /// Whether all signatures are right, allowed and trusted, and there is one. Times are judged apart.
     pub(super) right: bool,
     /// The time at which it is judged.
     pub(super) at: String,
@@ -173,7 +173,11 @@ pub(super) struct Signature {
     #[serde(skip)]
     pub(super) receiver: Option<Option<String>>,
     pub(super) algorithm: String,
+    /// Whether the algorithm is one that is refused.
     pub(super) weak: bool,
+    /// The length in bits of an RSA key that is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) short_key: Option<usize>,
     pub(super) right: bool,
     pub(super) keys: Vec<Key>,
     pub(super) signer: Option<String>,
@@ -219,13 +223,13 @@ pub(super) struct Digest {
 }
 
 impl Report {
-    pub(super) fn of(explanation: &Explanation, time: SystemTime) -> Self {
+    pub(super) fn of(explanation: &Explanation, time: SystemTime, allowed: Algorithms) -> Self {
         let signatures: Vec<_> = explanation
             .signatures
             .iter()
             .map(|signature| match signature {
-                Ok(signature) => Found::Signature(Box::new(Signature::of(explanation, signature))),
-                Err(error) => Found::Unreadable { problem: error.to_string() },
+                Ok(signature) => Found::Signature(Box::new(Signature::of(explanation, signature, allowed))),
+                Err(error) => Found::Unreadable { problem: located(explanation, error) },
             })
             .collect();
         let security = &explanation.security;
@@ -258,6 +262,21 @@ impl Report {
     }
 }
 
+/// Returns a problem with its place.
+fn located(explanation: &Explanation, error: &Error) -> String {
+    match error.offset() {
+        Some(offset) => {
+            let Location { line, column, .. } = location(explanation, offset);
+            format!("{} (line {line}, column {column})", error.message())
+        }
+        None => error.message().to_owned(),
+    }
+}
+
+fn location(explanation: &Explanation, offset: usize) -> Location {
+    Location::of(explanation.text.as_bytes(), offset, Limits::default(), None)
+}
+
 /// Returns numbers that people count with.
 fn numbers(signatures: &[usize]) -> Vec<usize> {
     signatures.iter().map(|number| number + 1).collect()
@@ -282,7 +301,7 @@ impl Security {
             }),
             username: security.username.as_ref().map(|username| Username::of(username, time)),
             assertions: security.assertions.iter().map(|one| Assertion::of(explanation, one, time)).collect(),
-            problem: security.problem.as_ref().map(ToString::to_string),
+            problem: security.problem.as_ref().map(|error| located(explanation, error)),
         }
     }
 }
@@ -383,8 +402,13 @@ impl Owner {
 }
 
 impl Signature {
-    fn of(explanation: &Explanation, signature: &ExplainedSignature) -> Self {
-        let place = Location::of(explanation.text.as_bytes(), signature.range.start, Limits::default(), None);
+    fn of(explanation: &Explanation, signature: &ExplainedSignature, allowed: Algorithms) -> Self {
+        let place = location(explanation, signature.range.start);
+        let references = signature.references.iter().map(|one| Reference::of(explanation, one, allowed));
+        let references: Vec<Reference> = references.collect();
+        let weak = !allowed.allows_signature(signature.algorithm);
+        let short_key = short_key(signature, allowed);
+        let is_refused = weak || short_key.is_some() || references.iter().any(|reference| reference.weak);
         let is_one_of_several = explanation.security.len() > 1;
         let security = explanation.security.iter().find(|security| security.contains(&signature.range));
         Signature {
@@ -392,8 +416,9 @@ impl Signature {
             column: place.column,
             receiver: security.filter(|_| is_one_of_several).map(|security| security.role.clone()),
             algorithm: signature.algorithm.to_string(),
-            weak: !Algorithms::default().allows_signature(signature.algorithm),
-            right: signature.is_right() && signature.signer.is_ok(),
+            weak,
+            short_key,
+            right: signature.is_right() && signature.signer.is_ok() && !is_refused,
             keys: signature.keys.iter().map(Key::of).collect(),
             signer: signature.signer.as_ref().ok().map(shown_signer),
             trusted: signature.signer.as_ref().is_ok_and(|signer| *signer != Signer::Anyone),
@@ -401,13 +426,24 @@ impl Signature {
             value_right: signature.value.is_ok(),
             value_problem: signature.value.as_ref().err().map(|error| error.message().to_owned()),
             indented: signature.is_indented,
-            references: signature.references.iter().map(|one| Reference::of(explanation, one)).collect(),
+            references,
         }
     }
 }
 
+/// Returns the length in bits of an RSA key that is not allowed, if a certificate has the key.
+fn short_key(signature: &ExplainedSignature, allowed: Algorithms) -> Option<usize> {
+    let certificate = match &signature.signer {
+        Ok(Signer::Certificate(certificate)) => certificate,
+        _ => signature.claimed.as_ref()?,
+    };
+    let PublicKey::Rsa { modulus, .. } = certificate.public_key() else { return None };
+    let bits = (modulus.len() * 8).checked_sub(modulus.first()?.leading_zeros() as usize)?;
+    (bits < allowed.min_modulus_bits()).then_some(bits)
+}
+
 impl Reference {
-    fn of(explanation: &Explanation, reference: &ExplainedReference) -> Self {
+    fn of(explanation: &Explanation, reference: &ExplainedReference, allowed: Algorithms) -> Self {
         let content = reference.content.as_ref().ok();
         let right = reference.is_right();
         let element = content.and_then(|content| match &content.place {
@@ -426,7 +462,7 @@ impl Reference {
             length: canonical.map(<[u8]>::len),
             included: content.iter().flat_map(|content| &content.included).map(|id| id.as_str().to_owned()).collect(),
             algorithm: reference.algorithm.to_string(),
-            weak: !Algorithms::default().allows_digest(reference.algorithm),
+            weak: !allowed.allows_digest(reference.algorithm),
             right,
             hidden: content.is_some_and(|content| content.is_hidden),
             stated: Digest::of(&reference.stated),

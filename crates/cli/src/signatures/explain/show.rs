@@ -8,10 +8,14 @@ use super::report::{
 };
 use super::times::Verdict;
 use crate::errors;
+use crate::signatures::advice::{self, advice};
 
 const RIGHT: Style = AnsiColor::Green.on_default().bold();
 /// How many attributes of an assertion are shown.
 const MAX_ATTRIBUTES: usize = 20;
+
+/// What is said of an algorithm that is not allowed.
+const WEAK: &str = "weak: refused without --legacy";
 
 /// How to get a message as it was sent.
 const AS_SENT: &str = "Give it as it was sent: `castile call --save-request` and `--save-answer` write such files";
@@ -31,11 +35,15 @@ pub(super) fn show(report: &Report) {
         };
         out!("  {name:20} {}", signed_by(&attachment.signed_by));
     }
+    let options = if *kind == "message" { advice::Options::Messages } else { advice::Options::Documents };
     security.iter().for_each(|security| show_security(security, at));
     for (number, signature) in signatures.iter().enumerate() {
         match signature {
-            Found::Signature(signature) => show_signature(number + 1, signature),
-            Found::Unreadable { problem } => out!("\nsignature {}: {}", number + 1, wrong(problem)),
+            Found::Signature(signature) => show_signature(number + 1, signature, options),
+            Found::Unreadable { problem } => {
+                out!("\nsignature {}: {}", number + 1, wrong(problem));
+                show_advice("  ", problem, options);
+            }
         }
     }
 }
@@ -50,6 +58,13 @@ fn signed_by(signatures: &[usize]) -> String {
     match by.is_empty() {
         true => "not signed".to_owned(),
         false => format!("signed by signature {}", by.join(" and ")),
+    }
+}
+
+/// Shows what to do about a problem.
+fn show_advice(indent: &str, problem: &str, options: advice::Options) {
+    if let Some(advice) = advice(problem, options) {
+        out!("{indent}{advice}");
     }
 }
 
@@ -70,6 +85,7 @@ fn show_security(security: &Security, at: &str) {
     }
     if let Some(problem) = &security.problem {
         out!("    {}", wrong(problem));
+        show_advice("    ", problem, advice::Options::Messages);
     }
     for part in &security.parts {
         show_part("    ", part);
@@ -154,9 +170,12 @@ fn show_confirmation(confirmation: &Confirmation) {
     out!("      {line}");
 }
 
-fn show_signature(number: usize, signature: &Signature) {
+fn show_signature(number: usize, signature: &Signature, options: advice::Options) {
     let Signature { line, column, algorithm, .. } = signature;
-    let weak = if signature.weak { format!(", {}", wrong("weak")) } else { String::new() };
+    let mut weak = if signature.weak { format!(", {}", wrong(WEAK)) } else { String::new() };
+    if let Some(bits) = signature.short_key {
+        weak += &format!(", {}", wrong(&format!("a key of {bits} bits is {WEAK}")));
+    }
     let of = signature.receiver.as_ref().map(|role| format!(", for {}", receiver(role.as_deref())));
     out!("\nsignature {number} (line {line}, column {column}){}: {algorithm}{weak}", of.unwrap_or_default());
     for key in &signature.keys {
@@ -182,19 +201,20 @@ fn show_signature(number: usize, signature: &Signature) {
     if signature.indented {
         out!("    {}", indented("it"));
     }
-    signature.references.iter().for_each(show_reference);
+    signature.references.iter().for_each(|reference| show_reference(reference, options));
 }
 
-fn show_reference(reference: &Reference) {
+fn show_reference(reference: &Reference, options: advice::Options) {
     let uri = match reference.uri.as_str() {
         "" => "the document".to_owned(),
         uri => excerpt(uri, 60),
     };
     if let Some(problem) = &reference.problem {
         out!("  {uri}: {}", wrong(problem));
+        show_advice("    ", problem, options);
         return;
     }
-    let weak = if reference.weak { format!(" ({})", wrong("weak")) } else { String::new() };
+    let weak = if reference.weak { format!(" ({})", wrong(WEAK)) } else { String::new() };
     let element = reference.element.as_ref().map(|name| format!(", <{}>", excerpt(name, 60))).unwrap_or_default();
     let length = reference.length.map(|length| format!(", {length} bytes when canonical")).unwrap_or_default();
     let included = match reference.included.as_slice() {

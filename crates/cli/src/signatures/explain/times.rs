@@ -81,8 +81,12 @@ fn until(moment: DateTime, now: SystemTime) -> Option<Duration> {
     SystemTime::try_from(moment).ok()?.duration_since(now).ok()
 }
 
-/// Formats the largest two units, such as `2h 5m`.
+/// Formats the largest two units, such as `2h 5m`, or days.
 fn shown(time: Duration) -> String {
+    const DAY: u64 = 86_400;
+    if time.as_secs() >= 2 * DAY {
+        return format!("{} days", time.as_secs() / DAY);
+    }
     let text = humantime::format_duration(Duration::from_secs(time.as_secs())).to_string();
     text.split(' ').take(2).collect::<Vec<_>>().join(" ")
 }
@@ -109,6 +113,8 @@ mod tests {
             ),
             (Some(-301), Some(10), Err("it was made 5m 1s ago, where 300 s are the usual limit")),
             (Some(-301), Some(-1), Err("it expired 1s ago")),
+            // It was once "2years 11h".
+            (Some(-63_154_801), Some(-63_154_800), Err("it expired 730 days ago")),
             (None, Some(10), Err("it doesn't say when it was made")),
         ] {
             let found = of_message(created.map(moment), expires.map(moment), now);

@@ -1,37 +1,7 @@
 //! Values of the options.
 
-use std::time::{Duration, SystemTime};
-
 use castile_wss::message::Part;
 use castile_wss::{DigestAlgorithm, SignatureAlgorithm};
-
-use crate::quantity;
-
-/// How far another clock is ahead of ours, or behind it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Offset {
-    time: Duration,
-    is_behind: bool,
-}
-
-impl Offset {
-    /// Returns the time of the other clock when ours has this time.
-    pub(super) fn of(self, ours: SystemTime) -> SystemTime {
-        let there = match self.is_behind {
-            true => ours.checked_sub(self.time),
-            false => ours.checked_add(self.time),
-        };
-        there.unwrap_or(ours)
-    }
-}
-
-pub(super) fn offset(text: &str) -> Result<Offset, String> {
-    let (text, is_behind) = match text.strip_prefix('-') {
-        Some(text) => (text, true),
-        None => (text, false),
-    };
-    Ok(Offset { time: quantity::time(text)?, is_behind })
-}
 
 pub(super) fn part(text: &str) -> Result<Part, String> {
     match (text, text.strip_prefix('{').and_then(|rest| rest.split_once('}'))) {
@@ -73,16 +43,6 @@ pub(super) fn algorithm(text: &str) -> Result<SignatureAlgorithm, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn another_clock_is_ahead_or_behind() {
-        assert_eq!(offset("90s"), Ok(Offset { time: Duration::from_secs(90), is_behind: false }));
-        assert_eq!(offset("-2h"), Ok(Offset { time: Duration::from_secs(7_200), is_behind: true }));
-        assert!(offset("--2h").is_err());
-        let now = SystemTime::now();
-        assert_eq!(offset("1h").unwrap().of(now), now + Duration::from_secs(3_600));
-        assert_eq!(offset("-1h").unwrap().of(now), now - Duration::from_secs(3_600));
-    }
 
     #[test]
     fn a_header_block_is_named_with_its_namespace() {

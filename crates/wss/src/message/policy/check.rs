@@ -29,6 +29,7 @@ use crate::message::signed::{
 };
 use crate::message::username::ReceivedUsername;
 use crate::message::verified::VerifiedMessage;
+use crate::moment::compared;
 use crate::trust::Signer;
 use crate::uris::WSSE;
 use crate::verify::{Scope, Source, Tokens, Unverified, Verification, VerifiedSignature};
@@ -327,13 +328,20 @@ impl Policy {
         if let Some(replays) = &self.replays {
             // Afterwards the message is too old, and the assertion has expired.
             let age = self.max_age.saturating_add(self.clock_skew);
-            remember(&**replays, &identity, age, now).await?;
+            remember(&**replays, "the message", &identity, age, now).await?;
             let ends = assertion.as_ref().and_then(|(assertion, _)| assertion.not_on_or_after);
             let left = match ends.and_then(|ends| SystemTime::try_from(ends).ok()) {
                 Some(ends) => ends.duration_since(now).unwrap_or_default(),
                 None => MAX_ONE_TIME,
             };
-            remember(&**replays, one_time.as_slice(), left.saturating_add(self.clock_skew), now).await?;
+            remember(
+                &**replays,
+                "an assertion for one use",
+                one_time.as_slice(),
+                left.saturating_add(self.clock_skew),
+                now,
+            )
+            .await?;
         } else if one_time.is_some() {
             let message = "an assertion for one use, and a policy that remembers nothing";
             return Err(Error::new(ErrorKind::Assertion, message));
@@ -371,7 +379,8 @@ impl Policy {
         }
         match expires {
             Some(expires) if *expires < DateTime::from(now) => {
-                Err(Error::new(ErrorKind::Time, format!("the message expired at {expires}")).at(range.start))
+                let message = format!("the message expired at {expires}: {}", compared(*expires, now));
+                Err(Error::new(ErrorKind::Time, message).at(range.start))
             }
             _ => Ok(()),
         }
@@ -380,12 +389,13 @@ impl Policy {
     /// Checks that a moment is neither too old nor too far in the future.
     fn check_time(&self, created: &DateTime, now: SystemTime) -> Result<(), Error> {
         if now.checked_sub(self.max_age).is_some_and(|limit| *created < DateTime::from(limit)) {
-            let message = format!("the message was made at {created}, more than {} s ago", self.max_age.as_secs());
+            let (most, ours) = (self.max_age.as_secs(), compared(*created, now));
+            let message = format!("the message was made at {created}, more than {most} s ago: {ours}");
             return Err(Error::new(ErrorKind::Time, message));
         }
         if now.checked_add(self.clock_skew).is_some_and(|limit| *created > DateTime::from(limit)) {
-            let seconds = self.clock_skew.as_secs();
-            let message = format!("the message was made at {created}, more than {seconds} s in the future");
+            let (most, ours) = (self.clock_skew.as_secs(), compared(*created, now));
+            let message = format!("the message was made at {created}, more than {most} s in the future: {ours}");
             return Err(Error::new(ErrorKind::Time, message));
         }
         Ok(())

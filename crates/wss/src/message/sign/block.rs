@@ -16,7 +16,7 @@ use crate::message::confirmed::Confirmed;
 use crate::message::envelope::{Envelope, end_of_name};
 use crate::message::part::Part;
 use crate::signature::escaped;
-use crate::uris::{BASE64_BINARY, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_V3};
+use crate::uris::{BASE64_BINARY, THUMBPRINT_SHA1, WSSE, WSU, X509_KEY_IDENTIFIER, X509_PATH, X509_V3};
 use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// The header block that is added.
@@ -127,15 +127,8 @@ impl OutgoingSecurity {
         content: &mut String,
     ) -> Result<String, Error> {
         let reference = match self.form {
-            CertificateForm::Token => {
-                let id = ids.fresh("token");
-                let _ = write!(
-                    content,
-                    "<wsse:BinarySecurityToken EncodingType=\"{BASE64_BINARY}\" ValueType=\"{X509_V3}\" wsu:Id=\"{id}\">{}</wsse:BinarySecurityToken>",
-                    STANDARD.encode(certificate.der())
-                );
-                format!("<wsse:Reference URI=\"#{id}\" ValueType=\"{X509_V3}\"/>")
-            }
+            CertificateForm::Token => write_token(X509_V3, certificate.der(), ids, content),
+            CertificateForm::Path => write_token(X509_PATH, &certificate.path(&self.issuers)?, ids, content),
             CertificateForm::IssuerSerial => format!(
                 "<ds:X509Data><ds:X509IssuerSerial><ds:X509IssuerName>{}</ds:X509IssuerName><ds:X509SerialNumber>{}</ds:X509SerialNumber></ds:X509IssuerSerial></ds:X509Data>",
                 escaped(&certificate.issuer()),
@@ -164,6 +157,17 @@ impl OutgoingSecurity {
         };
         Ok(format!("<wsse:SecurityTokenReference>{reference}</wsse:SecurityTokenReference>"))
     }
+}
+
+/// Writes a token, and returns the reference to it.
+fn write_token(kind: &str, token: &[u8], ids: &mut Ids<'_>, content: &mut String) -> String {
+    let id = ids.fresh("token");
+    let _ = write!(
+        content,
+        "<wsse:BinarySecurityToken EncodingType=\"{BASE64_BINARY}\" ValueType=\"{kind}\" wsu:Id=\"{id}\">{}</wsse:BinarySecurityToken>",
+        STANDARD.encode(token)
+    );
+    format!("<wsse:Reference URI=\"#{id}\" ValueType=\"{kind}\"/>")
 }
 
 impl SecurityBlock {

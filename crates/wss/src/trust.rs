@@ -453,7 +453,7 @@ impl Trust {
             }
             UnknownIssuer => {
                 let issuer = excerpt(&last_known(certificate, known).issuer(), 200);
-                format!("no certificate of {issuer} is known, up to which its issuers lead")
+                format!("no trusted certificate of the issuer {issuer} is known")
             }
             InvalidSignatureForPublicKey => "the authority that it names did not issue it".to_owned(),
             CaUsedAsEndEntity => "it is for issuing certificates, and it is not trusted itself".to_owned(),

@@ -56,6 +56,7 @@ pub const UNCHARGED: usize = 4 << 10;
 #[derive(Clone, Debug)]
 pub struct Budget {
     /// The outer count of references is that of the clones of one [handle](Budget::handle).
+    #[expect(clippy::redundant_allocation, reason = "the inner count would be changed by all cores")]
     pool: Arc<Arc<Pool>>,
 }
 

@@ -38,7 +38,7 @@ impl Expected {
     }
 
     /// Returns the command that converts a file in DER.
-    fn from_der(self) -> &'static str {
+    fn of_der(self) -> &'static str {
         match self {
             Expected::PrivateKey => "openssl pkey -inform DER -in FILE -out key.pem",
             Expected::Certificate => "openssl x509 -inform DER -in FILE -out certificate.pem",
@@ -48,7 +48,7 @@ impl Expected {
     }
 
     /// Returns the command that takes it from a file that has something else in PEM.
-    fn from_other(self, found: Expected) -> Option<&'static str> {
+    fn of_other(self, found: Expected) -> Option<&'static str> {
         match (self, found) {
             (Expected::PublicKey, Expected::PrivateKey) => Some("openssl pkey -in FILE -pubout -out public.pem"),
             (Expected::PublicKey, Expected::Certificate) => {
@@ -59,7 +59,7 @@ impl Expected {
     }
 
     /// Returns the command that takes it from PKCS#12.
-    fn from_pkcs12(self) -> Option<&'static str> {
+    fn of_pkcs12(self) -> Option<&'static str> {
         match self {
             Expected::PrivateKey => Some("openssl pkcs12 -in FILE -nocerts -nodes -out key.pem"),
             Expected::Certificate => Some("openssl pkcs12 -in FILE -nokeys -out certificate.pem"),
@@ -73,8 +73,8 @@ pub(crate) fn absent(file: &[u8], expected: Expected) -> Error {
     let by = |command: Option<&str>| command.map(|command| format!(": `{command}` converts it")).unwrap_or_default();
     let found = match label(file) {
         _ if file.trim_ascii().is_empty() => ", but nothing: the file is empty".to_owned(),
-        _ if is_pkcs12(file) => format!(", but PKCS#12 (.p12, .pfx){}", by(expected.from_pkcs12())),
-        _ if file.first() == Some(&0x30) => format!(", but DER{}", by(Some(expected.from_der()))),
+        _ if is_pkcs12(file) => format!(", but PKCS#12 (.p12, .pfx){}", by(expected.of_pkcs12())),
+        _ if file.first() == Some(&0x30) => format!(", but DER{}", by(Some(expected.of_der()))),
         Some("PKCS7") => {
             let command = "openssl pkcs7 -print_certs -in FILE -out certificate.pem";
             format!(", but PKCS#7 (.p7b){}", by((expected == Expected::Certificate).then_some(command)))
@@ -84,7 +84,7 @@ pub(crate) fn absent(file: &[u8], expected: Expected) -> Error {
                 ", but one that is encrypted: `openssl pkey -in FILE -out key.pem` decrypts it".to_owned()
             }
             Ok(found) if found == expected => ", but one that can't be read".to_owned(),
-            Ok(found) => format!(", but a {}{}", found.name(), by(expected.from_other(found))),
+            Ok(found) => format!(", but a {}{}", found.name(), by(expected.of_other(found))),
             Err(Some(found)) => format!(", but {found}"),
             Err(None) => format!(", but {}", excerpt(label, 60)),
         },

@@ -771,7 +771,12 @@ fn an_assertion_for_one_use_is_used_once() {
         let policy = || policy(every());
         let one = policy();
         assert!(verify(&one, &secured(&sending(Bearer, &once))).is_ok());
-        refused(&one, &secured(&sending(Bearer, &once)), ErrorKind::Replayed, "an assertion for one use was received before");
+        refused(
+            &one,
+            &secured(&sending(Bearer, &once)),
+            ErrorKind::Replayed,
+            "an assertion for one use was received before",
+        );
         refused(
             &policy().without_replay_cache(),
             &secured(&sending(Bearer, &once)),

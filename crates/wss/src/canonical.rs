@@ -7,6 +7,7 @@ use castile_xml::{Reader, Token};
 
 use crate::crypto::{self, Digest, SigningKey};
 use crate::included::update_with;
+use crate::index::absent;
 use crate::known::KnownContent;
 use crate::message::SentIncludes;
 use crate::verify::Source;
@@ -14,11 +15,6 @@ use crate::{DigestAlgorithm, Error, ErrorKind};
 
 /// The canonicalization of what Castile signs, unless told otherwise.
 pub(crate) const EXCLUSIVE_10: Algorithm = Algorithm { version: Version::Exclusive10, with_comments: false };
-
-/// The error for an element that is to be signed and was not found.
-pub(crate) fn absent() -> Error {
-    Error::new(ErrorKind::Reference, "an element to be signed is not there")
-}
 
 /// What of a message is not in its text while it is signed.
 #[derive(Clone, Copy, Default)]

@@ -7,7 +7,6 @@ use std::ops::Range;
 use castile_soap::Version;
 use castile_xml::{Attribute, Reader, StartTag, Token, XML_NAMESPACE, excerpt};
 
-use crate::canonical::absent;
 use crate::limits::Limits;
 use crate::signature::{DSIG, DSIG11};
 use crate::uris::{SAML1, SAML2, SAML2_PROTOCOL, WSSE, WSU, XMLENC};
@@ -102,6 +101,11 @@ struct Open {
     depth: usize,
     ids: Vec<String>,
     signature: Option<usize>,
+}
+
+/// The error for an element that is to be signed and was not found.
+pub(crate) fn absent() -> Error {
+    Error::new(ErrorKind::Reference, "an element to be signed is not there")
 }
 
 impl Index {

@@ -6,10 +6,10 @@ use castile_xml::c14n::Algorithm;
 use castile_xml::tree::is_ncname;
 use castile_xml::{DocumentEntity, Token, decode, excerpt};
 
-use crate::canonical::{Canonical, EXCLUSIVE_10, Elsewhere, Wanted, absent, signature_value};
+use crate::canonical::{Canonical, EXCLUSIVE_10, Elsewhere, Wanted, signature_value};
 use crate::certificate::Certificate;
 use crate::crypto::{self, SigningKey};
-use crate::index::{IdAttributes, Index};
+use crate::index::{IdAttributes, Index, absent};
 use crate::limits::Limits;
 use crate::signature::{SentReference, Template, TransformText, uri_of};
 use crate::uris::ENVELOPED;

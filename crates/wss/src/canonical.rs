@@ -11,7 +11,7 @@ use crate::index::absent;
 use crate::known::KnownContent;
 use crate::message::SentIncludes;
 use crate::verify::Source;
-use crate::{DigestAlgorithm, Error, ErrorKind};
+use crate::{DigestAlgorithm, Error};
 
 /// The canonicalization of what Castile signs, unless told otherwise.
 pub(crate) const EXCLUSIVE_10: Algorithm = Algorithm { version: Version::Exclusive10, with_comments: false };

@@ -191,8 +191,11 @@ mod with {
                     {
                         assert_eq!(verify(trust, &document).unwrap(), expected);
                     }
-                    let trust = Trust::new().with_key("k", public(&owner));
-                    assert_eq!(refused(trust, &document), ErrorKind::Untrusted);
+                    // The key is trusted, whoever issued a certificate for it.
+                    let by_key = (Signer::Key("k".to_owned()), SignatureAlgorithm::Ecdsa(digest));
+                    assert_eq!(verify(Trust::new().with_key("k", public(&owner)), &document).unwrap(), by_key);
+                    let other = Trust::new().with_key("k", public(&authority));
+                    assert_eq!(refused(other, &document), ErrorKind::Untrusted);
                 }
             }
         }

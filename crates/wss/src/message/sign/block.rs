@@ -164,9 +164,10 @@ fn write_token(kind: &str, token: &[u8], ids: &mut Ids<'_>, content: &mut String
     let id = ids.fresh("token");
     let _ = write!(
         content,
-        "<wsse:BinarySecurityToken EncodingType=\"{BASE64_BINARY}\" ValueType=\"{kind}\" wsu:Id=\"{id}\">{}</wsse:BinarySecurityToken>",
-        STANDARD.encode(token)
+        "<wsse:BinarySecurityToken EncodingType=\"{BASE64_BINARY}\" ValueType=\"{kind}\" wsu:Id=\"{id}\">"
     );
+    STANDARD.encode_string(token, content);
+    content.push_str("</wsse:BinarySecurityToken>");
     format!("<wsse:Reference URI=\"#{id}\" ValueType=\"{kind}\"/>")
 }
 

@@ -183,7 +183,7 @@ pub(super) fn attachment_parts<'s>(signatures: &'s [MessageSignature<'_>]) -> im
 /// Where those who read a message look.
 pub(crate) struct Places {
     body: Range<usize>,
-    /// Where elements begin that somebody may take for the body.
+    /// Where elements begin that somebody may take for the body, in document order.
     other_bodies: Vec<usize>,
     /// The header, its blocks, and what is in the block of WS-Security.
     elements: Vec<Range<usize>>,
@@ -201,7 +201,7 @@ impl Places {
     /// in it. A body elsewhere is none of them: somebody may have moved it, and put another one in its place.
     pub(crate) fn has(&self, range: &Range<usize>) -> bool {
         let is_inside = self.body.start <= range.start && range.end <= self.body.end;
-        (is_inside || self.elements.contains(range)) && !self.other_bodies.contains(&range.start)
+        (is_inside || self.elements.contains(range)) && self.other_bodies.binary_search(&range.start).is_err()
     }
 }
 

@@ -38,7 +38,7 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Begins to serve the figures, if that is wanted. Nothing that is added to them costs the users' threads time.
+    /// Begins to serve the figures, if that is wanted, and returns them.
     pub(super) fn serve(&self) -> anyhow::Result<Live> {
         let live = Live::default();
         if let Some(address) = self.metrics {
@@ -188,7 +188,10 @@ impl tower_service::Service<Request<Body>> for Page {
                 }
                 response.headers_mut().insert(header::CONTENT_TYPE, CONTENT_TYPE);
             }
-            _ => *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED,
+            _ => {
+                *response.status_mut() = StatusCode::METHOD_NOT_ALLOWED;
+                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET, HEAD"));
+            }
         }
         ready(Ok(response))
     }

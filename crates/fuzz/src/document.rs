@@ -2,7 +2,9 @@
 
 use std::borrow::Cow;
 
-use castile_xml::c14n::{Algorithm, CanonicalRuns, FindRuns, Form, Method, Sink, Subset, Version, write_known};
+use castile_xml::c14n::{
+    Algorithm, CanonicalRuns, FindRuns, Form, Method, Sink, Subset, Version, is_canonical_content, write_known,
+};
 use castile_xml::{Charset, DocumentEntity, Error, ErrorKind, Limits, Memory, Reader, Token, decode, tree};
 
 use crate::events::{self, Event};
@@ -15,6 +17,7 @@ use crate::{limits_for, oracle, shown};
 /// - Entities and defaults add no more than the limit permits.
 /// - The tree has the content that the reader reported.
 /// - Its canonical forms are the same, whether text is copied from the document or made anew.
+/// - What is canonical at a glance is well-formed, and canonicalization doesn't change it.
 /// - An independent parser agrees, or the difference is known.
 pub fn document(input: &[u8]) {
     let mut checked: Vec<Cow<'_, str>> = Vec::new();
@@ -58,6 +61,7 @@ fn check(text: &str, limits: Limits) {
     }
     check_tree(text, limits, &ours, unread);
     check_canonical_forms(text, limits);
+    check_canonical_content(text, limits);
     // roxmltree doesn't process these in a document type declaration; "&#" is a character reference in the value of an
     // entity.
     let beyond = ["<!ATTLIST", "<!NOTATION", "SYSTEM", "PUBLIC", "%", "&#"].iter().any(|word| text.contains(word));
@@ -170,6 +174,52 @@ fn check_canonical_forms(text: &str, mut limits: Limits) {
             assert_eq!(known, made, "{version:?} {subset:?} of {}", shown(text.as_bytes()));
         }
     }
+}
+
+/// Compares the content of the root with its canonical form, if it seems to be in that form.
+fn check_canonical_content(text: &str, limits: Limits) {
+    let is_read = |text: &str| {
+        let mut memory = Memory::default();
+        Reader::decoded(text, limits, &mut memory).and_then(|mut reader| events::read(&mut reader)).map(|_| ())
+    };
+    let Some((begins, prefixes)) = root(text, limits) else { return };
+    let Some(ends) = text.rfind("</").filter(|ends| *ends >= begins) else { return };
+    let (before, content, after) = (&text[..begins], &text[begins..ends], &text[ends..]);
+    if !is_canonical_content(before.as_bytes(), content.as_bytes()) || is_read(&[before, after].concat()).is_err() {
+        return;
+    }
+    let method = Method::new(Algorithm { version: Version::Exclusive10, with_comments: true });
+    let method = method.with_inclusive_namespaces(&prefixes);
+    let mut form = String::new();
+    let mut memory = Memory::default();
+    let written = Reader::decoded(text, limits, &mut memory)
+        .and_then(|mut reader| method.write(&mut reader, Subset::default(), |piece| form.push_str(piece)));
+    match written {
+        Ok(()) => assert!(form.contains(&format!(">{content}</")), "{form} of {}", shown(text.as_bytes())),
+        // A declaration may be in the value of an attribute.
+        Err(error) => assert!(
+            matches!(error.kind(), ErrorKind::Limit | ErrorKind::Namespace),
+            "{error} in {}",
+            shown(text.as_bytes())
+        ),
+    }
+}
+
+/// Returns where the content of the root begins, and the prefixes that are declared there.
+fn root(text: &str, limits: Limits) -> Option<(usize, String)> {
+    let mut memory = Memory::default();
+    let mut reader = Reader::decoded(text, limits, &mut memory).ok()?;
+    loop {
+        match reader.next().ok()? {
+            Token::StartTag(_) => break,
+            Token::End => return None,
+            _ => {}
+        }
+    }
+    let prefixes: Vec<_> =
+        reader.namespaces().map(|(prefix, _)| if prefix.is_empty() { "#default" } else { prefix }).collect();
+    let begins = reader.offset();
+    (!text[..begins].ends_with("/>")).then(|| (begins, prefixes.join(" ")))
 }
 
 /// Returns what of a document is canonical as it is written; nothing, if it is not well-formed. Whether it is doesn't depend on what is

@@ -31,7 +31,7 @@ pub struct Written {
 }
 
 /// The content of the payload's element, written in the form that Exclusive XML Canonicalization has, if all prefixes that the element
-/// declares are treated as inclusive. Whoever signs the message need not read it.
+/// declares are treated as inclusive. No attribute has a name that ids of signed elements have. Whoever signs the message need not read it.
 #[derive(Clone, Debug)]
 pub struct CanonicalContent {
     /// The message. While it is held, no other has the same address.

@@ -15,13 +15,6 @@ pub(crate) struct KnownContent<'m> {
 }
 
 impl<'m> KnownContent<'m> {
-    /// Returns whether there may be an id in content. The ids that are written in a message must differ from it.
-    pub(crate) fn may_have_ids(content: &str) -> bool {
-        let content = content.as_bytes();
-        let mut values = memchr::memchr_iter(b'=', content);
-        values.any(|at| ["Id", "ID", ":id"].iter().any(|name| content[..at].ends_with(name.as_bytes())))
-    }
-
     /// Takes content out of a message, and returns the message with the marker.
     ///
     /// # Errors

@@ -159,9 +159,10 @@ fn attributes_are_signed_as_they_are_written() {
         (vec![("b", "1"), ("a", "")], false),
         (vec![("a", ">")], false),
         (vec![("xml:lang", "en"), ("a", "")], false),
-        // An id that the signature would give to the body.
-        (vec![("xml:id", "body-1")], true),
-        (vec![("Id", "body-1"), ("id", "1")], true),
+        // An id that the signature would give to the body. Such content is read.
+        (vec![("xml:id", "body-1")], false),
+        (vec![("Id", "body-1"), ("id", "1")], false),
+        (vec![("id", "body-1"), ("orderID", "1")], true),
     ] {
         let written = write(Version::Soap11, STARTS[0], &Scales(vec![Scale(attributes.clone())]));
         assert_eq!(written.canonical.is_some(), is_known, "{attributes:?}");

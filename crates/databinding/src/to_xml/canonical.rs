@@ -21,8 +21,8 @@ impl Encoder {
     }
 
     /// Returns where the canonical content of the element is that was begun at `begins`, and that has an end tag of `end` bytes. `None` if
-    /// something was written that may not be in that form, or if that isn't noted. The content is checked, also whether it is
-    /// well-formed, because programs write tags and values of their own.
+    /// something was written that may not be in that form or may have ids, or if that isn't noted. The content is checked, also whether it
+    /// is well-formed, because programs write tags and values of their own.
     #[doc(hidden)]
     pub fn canonical(&self, begins: usize, end: usize) -> Option<std::ops::Range<usize>> {
         if !self.is_canonical {

@@ -247,10 +247,7 @@ impl OutgoingSecurity {
         if self.adds_nothing() && confirmed.is_none() {
             return Ok(SecuredMessage { message: text.into_owned(), value: None });
         }
-        let is_known = |range: &Range<usize>| {
-            self.key.is_some() && text.len() == message.len() && !KnownContent::may_have_ids(&text[range.clone()])
-        };
-        let Some(range) = known.filter(is_known) else {
+        let Some(range) = known.filter(|_| self.key.is_some() && text.len() == message.len()) else {
             return self.marked(&text, None, parts, confirmed).await;
         };
         let limit = self.limits.document.message_size;

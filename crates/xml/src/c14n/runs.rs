@@ -170,9 +170,7 @@ impl<'a> FindRuns<'a> {
 
     fn text(&mut self, reader: &Reader<'a>, text: &str, begins: usize) {
         let written = &reader.input()[begins..reader.offset()];
-        // A CDATA section begins with `<`.
-        let is_canonical = !written.starts_with('<') && is_canonical_text(written.as_bytes());
-        if !is_canonical || uses_prefix(reader, text) {
+        if !is_canonical_text(written.as_bytes()) || uses_prefix(reader, text) {
             self.break_off();
         }
     }

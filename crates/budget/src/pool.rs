@@ -51,6 +51,11 @@ impl Pool {
         Pool::for_threads(limit, available_parallelism().map_or(1, usize::from))
     }
 
+    /// Creates a pool without stocks: all threads change its counter.
+    pub fn without_stocks(limit: usize) -> Self {
+        Pool::for_threads(limit, 1)
+    }
+
     fn for_threads(limit: usize, threads: usize) -> Self {
         let threads = threads.min(STOCKS);
         let batch = if threads > 1 { (limit / SHARE / threads).min(BATCH) } else { 0 };
@@ -145,7 +150,7 @@ mod tests {
     fn stocks_change_nothing_for_one_thread() {
         for limit in [0, 1, 31, 32, 1_000, usize::MAX] {
             for threads in [1, 2, 7] {
-                let (plain, pool) = (Pool::for_threads(limit, 1), Pool::for_threads(limit, threads));
+                let (plain, pool) = (Pool::without_stocks(limit), Pool::for_threads(limit, threads));
                 assert_eq!(pool.stocks.is_empty(), threads == 1 || limit / SHARE < threads);
                 let mut held = Vec::new();
                 for step in 0_usize..2_000 {

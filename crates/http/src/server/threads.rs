@@ -18,7 +18,7 @@ use hyper::body::Incoming;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{oneshot, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::listener::Listener;
 use super::shutdown::Shutdown;
@@ -151,6 +151,7 @@ impl Server {
             Either::Left(_) => None,
             Either::Right((early, _)) => early,
         };
+        let ordered = Instant::now();
         order.send_replace(Order::Finish);
         // Not only by the threads: one of them may be blocked by a handler.
         running.shared.stop.give(Order::Finish);
@@ -161,7 +162,7 @@ impl Server {
             }
         };
         let _ = timeout(running.grace, all_accepted).await;
-        let shutdown = running.finish().await;
+        let shutdown = running.finish(ordered).await;
         order.send_replace(Order::Close);
         // A handler that blocks its thread is waited for no longer.
         let _ = timeout(CLOSING, future::join_all(ended)).await;

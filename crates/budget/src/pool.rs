@@ -80,7 +80,7 @@ impl Pool {
         if stock.take(some) {
             return true;
         }
-        if some < self.batch && self.count(some + self.batch) {
+        if some <= self.batch && self.count(some + self.batch) {
             stock.0.0.fetch_add(self.batch, SeqCst);
             return true;
         }
@@ -89,7 +89,7 @@ impl Pool {
 
     /// Gives back some of what was taken.
     pub fn give(&self, some: usize) {
-        let Some(stock) = self.stock().filter(|_| some < self.batch) else {
+        let Some(stock) = self.stock().filter(|_| some <= self.batch) else {
             self.counted.0.fetch_sub(some, SeqCst);
             return;
         };
@@ -170,6 +170,24 @@ mod tests {
                     }
                     assert_eq!(pool.taken(), plain.taken());
                 }
+            }
+        }
+    }
+
+    /// Regression: with a batch of one, as the places of a server have on a machine with many cores, all went to the counter.
+    #[test]
+    fn the_counter_is_left_alone_by_what_a_stock_has() {
+        for (limit, threads) in [(1_024, 64), (1_024, 33), (1 << 20, 2)] {
+            let pool = Pool::for_threads(limit, threads);
+            assert!(pool.take(1));
+            pool.give(1);
+            let counted = pool.counted.0.load(SeqCst);
+            assert!(counted > 0);
+            for _ in 0..10 {
+                assert!(pool.take(1));
+                assert_eq!(pool.counted.0.load(SeqCst), counted, "{limit} for {threads}");
+                pool.give(1);
+                assert_eq!(pool.counted.0.load(SeqCst), counted, "{limit} for {threads}");
             }
         }
     }

@@ -197,7 +197,7 @@ fn encode(
     } else {
         value.element(root, out);
     }
-    let canonical = out.canonical(begins, root.end.len()).filter(|_| root.body.is_none());
+    let canonical = out.canonical(begins, root.end).filter(|_| root.body.is_none());
     let epilogue = version.epilogue();
     out.raw(match root.body {
         None => epilogue,

@@ -9,7 +9,7 @@ use rustls_pki_types::CertificateDer;
 use rustls_pki_types::pem::PemObject;
 use x509_cert::Certificate as Parsed;
 use x509_cert::der::asn1::AnyRef;
-use x509_cert::der::{Decode, Encode, Reader, SliceReader};
+use x509_cert::der::{Decode, Encode, Reader, SliceReader, Tagged};
 use x509_cert::ext::pkix::{KeyUsage, SubjectKeyIdentifier};
 
 use crate::crypto::{self, SigningKey};
@@ -171,6 +171,21 @@ impl Certificate {
     /// Returns the name of its issuer, as RFC 4514 writes it.
     pub fn issuer(&self) -> String {
         self.0.issuer.to_string()
+    }
+
+    /// Returns the content of the issuer's name and that of the serial number, as they are encoded (RFC 5280 §4.1.2).
+    pub(crate) fn issuer_and_serial(&self) -> Option<(&[u8], &[u8])> {
+        let certificate = AnyRef::from_der(self.encoded()).ok()?;
+        let signed = AnyRef::decode(&mut SliceReader::new(certificate.value()).ok()?).ok()?;
+        let mut fields = SliceReader::new(signed.value()).ok()?;
+        let mut next = || AnyRef::decode(&mut fields).ok();
+        let mut serial = next()?;
+        // Certificates of version 1 don't have a version.
+        if serial.tag().is_context_specific() {
+            serial = next()?;
+        }
+        let _algorithm = next()?;
+        Some((next()?.value(), serial.value()))
     }
 
     /// Returns its key.

@@ -152,6 +152,16 @@ pub(crate) fn fill(random: &mut [u8]) -> Result<(), Error> {
     aws_lc_rs::rand::fill(random).map_err(|_| Error::new(ErrorKind::Crypto, "the system has no random numbers"))
 }
 
+/// Returns 32 letters and digits that nobody can guess.
+///
+/// # Errors
+/// The system has no random numbers.
+pub(crate) fn random_name() -> Result<String, Error> {
+    let mut random = [0; 16];
+    fill(&mut random)?;
+    Ok(format!("{:032x}", u128::from_be_bytes(random)))
+}
+
 /// A digest that is being computed.
 pub(crate) trait Digest: Send + Sync {
     /// Adds data.

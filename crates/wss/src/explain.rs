@@ -3,7 +3,7 @@
 mod claims;
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::time::SystemTime;
 
@@ -24,7 +24,7 @@ use crate::message::{Outline, OutlinedSignature, Places, StoredParts, is_envelop
 use crate::signature::Signature;
 use crate::trust::{Signer, Trust};
 use crate::verify::explain::{Explained, OpenContent};
-use crate::verify::{Scope, Source, Verification, VerifiedContent};
+use crate::verify::{REPEATED, Scope, Source, Verification, VerifiedContent};
 use crate::{DigestAlgorithm, Error, ErrorKind, SignatureAlgorithm, crypto};
 
 /// What is known about the signatures of a message or a document. It is for people: nothing in it is accepted.
@@ -100,6 +100,8 @@ pub struct ExplainedSignature {
     pub subjects: Vec<String>,
     /// The certificate that it brings with it.
     pub claimed: Option<Certificate>,
+    /// The length of its key's modulus in bits, if it is a key for RSA or DSA and is known.
+    pub modulus_bits: Option<usize>,
     /// Whether its value was made for `SignedInfo` with the key that it names or brings with it.
     pub value: Result<(), Error>,
     /// Whether it is wrong, and would be right without the white space between the elements of `SignedInfo`: somebody has indented the
@@ -109,6 +111,8 @@ pub struct ExplainedSignature {
     pub signed_info: Result<String, Error>,
     /// What it refers to.
     pub references: Vec<ExplainedReference>,
+    /// What was signed, and with which key.
+    pub(crate) identity: Option<[u8; 32]>,
 }
 
 /// A reference of a signature.
@@ -263,9 +267,11 @@ impl Draft {
                     outline.includes.as_ref().map(|includes| PartsInside { includes, kept: Cell::new(Some(kept)) });
                 let scope = Scope::Message(&block.tokens);
                 let verification = verification(&outline.index, scope, outline.fault_prefix.clone(), included);
+                let before = signatures.len();
                 signatures.extend(block.signatures.iter().map(|OutlinedSignature { signature, range, subjects }| {
                     Ok(verification.explain(range, signature, subjects, trust))
                 }));
+                refuse_repeated(&mut signatures[before..]);
             }
             (security, places) = outline.security.into_iter().map(|block| (block.explained, block.places)).unzip();
             parts = outline.parts;
@@ -332,6 +338,16 @@ impl Draft {
         });
         let attachments = attachments.collect();
         Explanation { text, parts, attachments, security, signatures }
+    }
+}
+
+/// Finds the signatures of a `Security` that repeat another one, as messages are refused for.
+fn refuse_repeated(signatures: &mut [Result<Explained, Error>]) {
+    let mut known = HashSet::new();
+    for (signature, _) in signatures.iter_mut().flatten() {
+        if signature.identity.is_some_and(|identity| !known.insert(identity)) {
+            signature.value = Err(Error::new(ErrorKind::Malformed, REPEATED).at(signature.range.start));
+        }
     }
 }
 

@@ -20,9 +20,7 @@ impl<'m> KnownContent<'m> {
     /// # Errors
     /// The system has no random numbers.
     pub(crate) fn take(message: &'m str, range: Range<usize>) -> Result<(String, Self), Error> {
-        let mut random = [0; 16];
-        crypto::fill(&mut random)?;
-        let marker = format!("{:032x}", u128::from_be_bytes(random));
+        let marker = crypto::random_name()?;
         let marked = [&message[..range.start], &marker, &message[range.end..]].concat();
         Ok((marked, KnownContent { content: &message[range], marker: Finder::new(&marker).into_owned() }))
     }

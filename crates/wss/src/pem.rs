@@ -93,12 +93,14 @@ pub(crate) fn absent(file: &[u8], expected: Expected) -> Error {
     Error::new(ErrorKind::Key, format!("no {} in PEM was found{found}", expected.name()))
 }
 
-/// Returns the label of the first section.
+/// Returns the label of the first section (RFC 7468 §3). `None` if it has other characters than labels have: what follows may be a key.
 fn label(file: &[u8]) -> Option<&str> {
     const BEGIN: &[u8] = b"-----BEGIN ";
     let start = memchr::memmem::find(file, BEGIN)? + BEGIN.len();
     let end = start + memchr::memmem::find(&file[start..], b"-----")?;
-    std::str::from_utf8(&file[start..end]).ok()
+    let label = &file[start..end];
+    let is_label = label.iter().all(|byte| matches!(byte, b'A'..=b'Z' | b'0'..=b'9' | b' '));
+    std::str::from_utf8(label).ok().filter(|_| is_label)
 }
 
 /// Returns whether a file begins as PKCS#12 does (RFC 7292 §4): a sequence, whose length may be absent, of the version 3 and another

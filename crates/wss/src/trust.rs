@@ -341,7 +341,7 @@ impl Trust {
         let anchors: Vec<_> = self
             .authorities
             .iter()
-            .filter(|authority| self.is_in_a_list(authority).is_ok_and(|is_revoked| !is_revoked))
+            .filter(|authority| !self.is_in_a_list(authority))
             .filter_map(|authority| webpki::anchor_from_trusted_cert(authority.encoded()).ok())
             .collect();
         let between: Vec<_> = known.iter().map(|other| other.encoded().clone()).collect();
@@ -383,30 +383,17 @@ impl Trust {
     /// Checks a certificate that is trusted by itself. It needs no list of revoked certificates, but must not be in one.
     fn check_alone(&self, certificate: &Certificate, now: SystemTime) -> Result<(), Error> {
         self.check_validity(certificate, now)?;
-        match self.is_in_a_list(certificate) {
-            Ok(false) => Ok(()),
-            Ok(true) => {
-                let message = format!("the certificate of {} is revoked", shown(certificate));
-                Err(Error::new(ErrorKind::Untrusted, message))
-            }
-            Err(problem) => {
-                let problem = self.described(certificate, &[], &problem, now);
-                let message = format!("the certificate of {} is not trusted: {problem}", shown(certificate));
-                Err(Error::new(ErrorKind::Untrusted, message))
-            }
+        if self.is_in_a_list(certificate) {
+            let message = format!("the certificate of {} is revoked", shown(certificate));
+            return Err(Error::new(ErrorKind::Untrusted, message));
         }
+        Ok(())
     }
 
-    /// Returns whether a certificate is in a list of revoked ones.
-    ///
-    /// # Errors
-    /// There are lists, and the certificate has a form that can't be looked for.
-    fn is_in_a_list(&self, certificate: &Certificate) -> Result<bool, webpki::Error> {
-        if self.revoked.is_empty() {
-            return Ok(false);
-        }
-        let read = EndEntityCert::try_from(certificate.encoded())?;
-        Ok(self.is_revoked(read.issuer(), read.serial()))
+    /// Returns whether a certificate is in a list of revoked ones. It may have any form, as an authority may.
+    fn is_in_a_list(&self, certificate: &Certificate) -> bool {
+        !self.revoked.is_empty()
+            && certificate.issuer_and_serial().is_none_or(|(issuer, serial)| self.is_revoked(issuer, serial))
     }
 
     fn is_revoked(&self, issuer: &[u8], serial: &[u8]) -> bool {
@@ -429,7 +416,7 @@ impl Trust {
         };
         // The library doesn't say which one it is.
         let which = |is_it: bool| if is_it { "it" } else { "one of its issuers" };
-        let is_revoked = |one: &Certificate| self.is_in_a_list(one).unwrap_or_default();
+        let is_revoked = |one: &Certificate| self.is_in_a_list(one);
         match problem {
             CertExpired { .. } if certificate.not_after() < now => {
                 format!("it expired at {}", DateTime::from(certificate.not_after()))

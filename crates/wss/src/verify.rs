@@ -255,8 +255,7 @@ impl Verification<'_> {
         self.check_value(key, signature, &signed_info).map_err(|error| error.at(range.start))?;
         let identity = identity(&signed_info, key, &signature.value)?;
         if is_known(&identity) {
-            let message = "a second <Signature> of the same content with the same key";
-            return Err(Error::new(ErrorKind::Malformed, message).at(range.start));
+            return Err(Error::new(ErrorKind::Malformed, REPEATED).at(range.start));
         }
         let (references, unverified) = self.references(range, signature)?;
         let algorithm = signature.algorithm;
@@ -577,6 +576,9 @@ impl Verification<'_> {
         Ok(Resolved { method: Method::new(DEFAULT), subset: None, sink, content: VerifiedContent::External })
     }
 }
+
+/// Why a signature is refused that repeats another one.
+pub(crate) const REPEATED: &str = "a second <Signature> of the same content with the same key";
 
 /// Returns a digest of what was signed, and with which key. Whose key it is depends on what nobody signed, such as `KeyInfo`.
 fn identity(signed_info: &[u8], key: &VerifyingKey<'_>, value: &[u8]) -> Result<[u8; 32], Error> {

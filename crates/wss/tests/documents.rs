@@ -246,6 +246,13 @@ fn signed_content_is_extracted() {
     let extracted = verified.extract(content).unwrap().unwrap();
     assert_eq!(extracted.replace(" xmlns:ds=\"http://www.w3.org/2000/09/xmldsig#\"", ""), expected);
     assert_eq!(verified.extract(&VerifiedContent::External).unwrap(), None);
+    // Who adds a declaration around it changes nothing that is read.
+    let document = "<p:d xmlns:p='urn:p'><p:i Id='i' t='q'/></p:d>";
+    let part = signed(owner.signer().sign_element(document.as_bytes(), "i"));
+    let part = part.replacen("<p:d ", "<p:d xmlns='urn:evil' ", 1);
+    let verified = DocumentVerifier::new(owner.trust()).verify(part.as_bytes()).unwrap();
+    let extracted = verified.extract(&verified.signatures()[0].references[0].content).unwrap().unwrap();
+    assert!(!extracted.contains("urn:evil"), "{extracted}");
     // The signature in it is left out.
     let whole = signed(owner.signer().sign(b"<a> <b/></a>"));
     let verified = DocumentVerifier::new(owner.trust()).verify(whole.as_bytes()).unwrap();

@@ -319,12 +319,13 @@ fn confirmed(requests: OutgoingSecurity) -> ClientSecurity {
 
 /// What Mallory sends: his body and what is to authenticate him, and in it what Ann signed, with her signature.
 fn wrapping(read: &str, signed: &[&str], mallory: &OutgoingSecurity, more: &str) -> String {
+    let soap = between(read, "http://", "'");
     let signature = between(read, "<ds:Signature Id-of-ann=", "</ds:Signature>");
     // The lists of prefixes of Ann's signature name those around what is signed.
     let inner = |name: &&str| {
         let element = between(read, &format!("<{name}"), &format!("</{name}>"));
         format!(
-            "<x xmlns='' xmlns:wsse='{WSSE}' xmlns:wsu='{WSU}' xmlns:env='http://schemas.xmlsoap.org/soap/envelope/'>{element}</x>"
+            "<x xmlns='' xmlns:wsse='{WSSE}' xmlns:wsu='{WSU}' xmlns:env='http://schemas.xmlsoap.org/soap/envelope/' xmlns:s='{soap}>{element}</x>"
         )
     };
     let inner: String = signed.iter().map(inner).collect();
@@ -382,18 +383,21 @@ fn signatures_of_something_else_are_not_confirmed() {
 fn a_body_in_a_body_is_refused() {
     static MALLORY: LazyLock<Party> = LazyLock::new(Party::new);
     let ann = confirmed(ANN.signing().with_certificate(ANN.certificate.clone()));
-    let request = ann.secure(&Written::new(order("one cup of tea"))).now_or_never().unwrap().unwrap();
-    let read = marked(&request.message);
-    let token = between(&read, "<wsse:BinarySecurityToken ", "</wsse:BinarySecurityToken>").to_owned();
-    let by_value = format!(
-        "<ds:KeyInfo><ds:X509Data><ds:X509Certificate>{}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>",
-        STANDARD.encode(ANN.certificate.der())
-    );
-    let read = read.replace(&token, "").replace(between(&read, "<ds:KeyInfo>", "</ds:KeyInfo>"), &by_value);
-    let signed = ["wsu:Timestamp", "s:Body"];
-    let message = wrapping(&read, &signed, &MALLORY.signing().with_certificate(MALLORY.certificate.clone()), "");
-    let policy = Policy::signed_by(ANN.trust().with_certificate(MALLORY.certificate.clone())).with_clock(now);
-    assert_eq!(kind(&policy, &message), Some(ErrorKind::Reference));
+    for version in [Version::Soap11, Version::Soap12] {
+        let request = order("one cup of tea").replace(Version::Soap11.namespace(), version.namespace());
+        let request = ann.secure(&Written::new(request)).now_or_never().unwrap().unwrap();
+        let read = marked(&request.message);
+        let token = between(&read, "<wsse:BinarySecurityToken ", "</wsse:BinarySecurityToken>").to_owned();
+        let by_value = format!(
+            "<ds:KeyInfo><ds:X509Data><ds:X509Certificate>{}</ds:X509Certificate></ds:X509Data></ds:KeyInfo>",
+            STANDARD.encode(ANN.certificate.der())
+        );
+        let read = read.replace(&token, "").replace(between(&read, "<ds:KeyInfo>", "</ds:KeyInfo>"), &by_value);
+        let signed = ["wsu:Timestamp", "s:Body"];
+        let message = wrapping(&read, &signed, &MALLORY.signing().with_certificate(MALLORY.certificate.clone()), "");
+        let policy = Policy::signed_by(ANN.trust().with_certificate(MALLORY.certificate.clone())).with_clock(now);
+        assert_eq!(kind(&policy, &message), Some(ErrorKind::Reference), "{version:?}");
+    }
 }
 
 /// Nothing tells two requests without signatures apart, so such a request is not sent.
@@ -482,6 +486,25 @@ fn copies_of_a_signature_in_other_forms_are_refused() {
     let copied = signed.replace("</wsse:Security>", &format!("{}</wsse:Security>", signature.replace(value, &longer)));
     let refused = policy().verify(copied.as_bytes()).now_or_never().unwrap().unwrap_err();
     assert_eq!(refused.message(), "a second <Signature> of the same content with the same key");
+    let trust = Trust::new().with_certificate(certificate.clone());
+    let explained = castile_wss::explain(copied.as_bytes(), &trust, now()).unwrap();
+    let right: Vec<bool> = explained.signatures.iter().flatten().map(|signature| signature.value.is_ok()).collect();
+    assert_eq!(right, [true, false]);
+}
+
+/// The prefix of ids is another one than those of the message, however many of them there are.
+#[test]
+fn ids_have_prefixes_of_their_own() {
+    let block = |first: usize| {
+        let declared = (first..first + 100).map(|number| format!(" xmlns:wsu{number}='urn:{number}'"));
+        format!("<h:b xmlns:h='urn:h'{}/>", declared.collect::<String>())
+    };
+    let header = format!("<s:Header>{}{}{}</s:Header><s:Body xmlns:wsu='urn:x'>", block(0), block(100), block(200));
+    let message = order("tea").replace("<s:Body>", &header);
+    let ann = ANN.signing().with_certificate(ANN.certificate.clone());
+    let signed = ann.secure(message.as_bytes()).now_or_never().unwrap().unwrap();
+    let policy = Policy::signed_by(ANN.trust()).with_clock(now);
+    assert!(policy.verify(&signed).now_or_never().unwrap().is_ok());
 }
 
 /// Each combination of certificates was tried as a path, a hundred thousand of them, before anybody was known.

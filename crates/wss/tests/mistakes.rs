@@ -216,6 +216,8 @@ fn files_of_another_form_are_named() {
         (section("PUBLIC KEY"), ", but a public key"),
         (b"-----BEGIN PRIVATE KEY-----\n!\n-----END PRIVATE KEY-----\n".to_vec(), ", but one that can't be read"),
         (b"-----BEGIN ".to_vec(), ""),
+        // Regression: with a dash too few, the label went on to the next dashes, and the key was in the error.
+        (ann.key.replacen("-----\n", "----\n", 1).into_bytes(), ""),
         (b"tea".to_vec(), ""),
         (b"\n".to_vec(), ", but nothing: the file is empty"),
     ] {

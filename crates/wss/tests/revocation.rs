@@ -9,8 +9,8 @@ use castile_wss::document::{DocumentSigner, DocumentVerifier};
 use castile_wss::{Certificate, PrivateKey, RevocationList, Trust};
 use futures_util::FutureExt;
 use rcgen::{
-    BasicConstraints, CertificateParams, CertificateRevocationListParams, DnType, IsCa, Issuer, KeyIdMethod, KeyPair,
-    KeyUsagePurpose, RevokedCertParams, SerialNumber,
+    BasicConstraints, CertificateParams, CertificateRevocationListParams, CustomExtension, DnType, IsCa, Issuer,
+    KeyIdMethod, KeyPair, KeyUsagePurpose, RevokedCertParams, SerialNumber,
 };
 
 use common::key_value;
@@ -22,8 +22,13 @@ struct Authority {
 
 impl Authority {
     fn new(name: &str) -> Self {
+        Self::with_extensions(name, Vec::new())
+    }
+
+    fn with_extensions(name: &str, custom_extensions: Vec<CustomExtension>) -> Self {
         let key = KeyPair::generate().unwrap();
         let mut params = CertificateParams::default();
+        params.custom_extensions = custom_extensions;
         params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         let certificate = Certificate::from_der(params.self_signed(&key).unwrap().der()).unwrap();
@@ -124,6 +129,21 @@ fn revoked_certificates_are_refused_that_are_trusted_by_themselves() {
             assert_eq!(problem.is_some_and(|problem| problem.ends_with("is revoked")), is_revoked, "{signed}");
         }
     }
+}
+
+/// Regression: an authority with a critical extension that nobody knows was trusted only as long as there was no list.
+#[test]
+fn authorities_of_all_forms_have_lists() {
+    let later = SystemTime::now() + Duration::from_secs(3_600);
+    let mut extension = CustomExtension::from_oid_content(&[1, 3, 6, 1, 4, 1, 99999, 1], vec![5, 0]);
+    extension.set_criticality(true);
+    let root = Authority::with_extensions("root", vec![extension]);
+    let (good, bad) = (root.signed(7, &[]), root.signed(8, &[]));
+    let trust = Trust::new().with_authority(root.certificate.clone());
+    assert_eq!(problem(&good, &trust), None);
+    let trust = trust.with_revocation_list(root.list(&[8], later));
+    assert_eq!(problem(&good, &trust), None);
+    assert!(problem(&bad, &trust).unwrap().ends_with("it is revoked"));
 }
 
 /// An authority that another one has issued may be trusted by itself, and be revoked all the same.

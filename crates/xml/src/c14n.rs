@@ -97,6 +97,8 @@ pub struct Method {
     algorithm: Algorithm,
     /// Sorted. The empty one stands for the default namespace.
     inclusive_prefixes: Vec<String>,
+    /// Whether all prefixes are treated as if the list had them.
+    has_all_prefixes: bool,
     /// Whether what is canonical as it is written in the document is passed on from there.
     copies: bool,
 }
@@ -115,7 +117,7 @@ pub struct Subset {
 impl Method {
     /// Creates a method without parameters.
     pub fn new(algorithm: Algorithm) -> Self {
-        Method { algorithm, inclusive_prefixes: Vec::new(), copies: true }
+        Method { algorithm, inclusive_prefixes: Vec::new(), has_all_prefixes: false, copies: true }
     }
 
     /// Adds the `PrefixList` of an `InclusiveNamespaces` (Exclusive XML Canonicalization §3): prefixes that are treated
@@ -128,6 +130,13 @@ impl Method {
         self.inclusive_prefixes.sort_unstable();
         self.inclusive_prefixes.dedup();
         self
+    }
+
+    /// Treats all prefixes as if a `PrefixList` had them, but not the default namespace. So what is written has the declarations of all
+    /// prefixes that its values may use.
+    #[must_use]
+    pub fn with_all_prefixes(self) -> Self {
+        Method { has_all_prefixes: true, ..self }
     }
 
     /// Returns the method with the variant of its algorithm that leaves out comments.

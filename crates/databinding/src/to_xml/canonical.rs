@@ -20,15 +20,15 @@ impl Encoder {
         self.out.len()
     }
 
-    /// Returns where the canonical content of the element is that was begun at `begins`, and that has an end tag of `end` bytes. `None` if
+    /// Returns where the canonical content of the element is that was begun at `begins`, and that has the end tag `end`. `None` if
     /// something was written that may not be in that form or may have ids, or if that isn't noted. The content is checked, also whether it
     /// is well-formed, because programs write tags and values of their own.
     #[doc(hidden)]
-    pub fn canonical(&self, begins: usize, end: usize) -> Option<std::ops::Range<usize>> {
-        if !self.is_canonical {
+    pub fn canonical(&self, begins: usize, end: &str) -> Option<std::ops::Range<usize>> {
+        if !self.is_canonical || !self.out.ends_with(end.as_bytes()) {
             return None;
         }
-        let range = begins + end_of_tag(self.out.get(begins..)?)?..self.out.len().checked_sub(end)?;
+        let range = begins + end_of_tag(self.out.get(begins..)?)?..self.out.len().checked_sub(end.len())?;
         let (before, content) = (self.out.get(..range.start)?, self.out.get(range.clone())?);
         is_canonical_content(before, content).then_some(range)
     }

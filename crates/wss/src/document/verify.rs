@@ -1,5 +1,4 @@
 use std::cell::Cell;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::ops::Range;
 use std::time::SystemTime;
@@ -153,8 +152,11 @@ impl VerifiedDocument {
     }
 
     /// Returns signed content as a document of its own: what was signed and nothing else, in canonical form, without the signature in it.
-    /// It has all declarations that it needs, also those of prefixes that values may use, so that it can be read alone. `None` if
-    /// the content is not in this document.
+    /// `None` if the content is not in this document.
+    ///
+    /// All prefixes that are declared around it are declared in it, so that it can be read alone; signed values use none that somebody
+    /// could have changed, unless that is [allowed](DocumentVerifier::with_unsigned_prefixes). The default namespace is declared only
+    /// where names of elements are in it.
     ///
     /// # Errors
     /// A limit is exceeded.
@@ -164,11 +166,7 @@ impl VerifiedDocument {
             VerifiedContent::Element { range, without } => (Some(range.start), without),
             VerifiedContent::External | VerifiedContent::Attachment { .. } => return Ok(None),
         };
-        let declared =
-            self.text.split("xmlns:").skip(1).filter_map(|rest| rest.split(['=', ' ', '\t', '\r', '\n']).next());
-        let prefixes: BTreeSet<&str> = declared.chain(["#default"]).collect();
-        let prefixes: Vec<&str> = prefixes.into_iter().collect();
-        let method = Method::new(EXCLUSIVE_10).with_inclusive_namespaces(&prefixes.join(" "));
+        let method = Method::new(EXCLUSIVE_10).with_all_prefixes();
         let document = DocumentEntity::new(&self.text, self.limits)?;
         let mut content = String::new();
         let subset = Subset { apex, without: without.as_ref().map(|signature| signature.start) };

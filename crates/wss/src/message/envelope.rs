@@ -15,8 +15,8 @@ use crate::limits::Limits;
 use crate::uris::{WSA, WSA_2004, WSU};
 use crate::{Error, ErrorKind};
 
-/// Maximum number of prefixes that begin with `wsu` and are noted. Others are not used for new ids.
-const MAX_ID_PREFIXES: usize = 256;
+/// Maximum number of prefixes that begin with `wsu` and are noted. With more of them, new ids have a prefix that nobody can guess.
+pub(super) const MAX_ID_PREFIXES: usize = 256;
 
 /// The parts of an envelope, as byte ranges.
 #[derive(Debug)]
@@ -258,8 +258,8 @@ impl<'t> Visitor<'t> for EnvelopeVisitor<'t> {
             }
             _ => {}
         }
-        if local == "Body" && reader.depth() > 2 && self.version.is_some_and(|version| version.namespace() == namespace)
-        {
+        // That of the other version, too: another receiver may read it.
+        if local == "Body" && reader.depth() > 2 && Version::of_namespace(namespace).is_some() {
             self.other_bodies.push(tag.offset);
         }
         let is_in_body = self.current == Current::Body && reader.depth() > 2;

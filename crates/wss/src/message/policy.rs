@@ -147,7 +147,8 @@ impl Policy {
         Policy { clock_skew, ..self }
     }
 
-    /// Sets where messages are remembered, so that nobody can send them again. The default is a [`ReplayMemory`]. What is remembered of a
+    /// Sets where messages are remembered, so that nobody can send them again. The default is a [`ReplayMemory`] of this policy alone. A
+    /// policy that replaces another one has to have the same cache, in an `Arc`: what the other one remembered could be sent again. What is remembered of a
     /// message are its signatures and its password digest, and an assertion that may be used once. A message without these can be sent
     /// again: one with only a time stamp, a password as text or the assertion of a bearer. So can one without a time, because it would have
     /// to be remembered for ever.

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, SystemTime};
 
 use futures_util::future::{BoxFuture, ready};
@@ -86,6 +86,13 @@ impl Default for ReplayMemory {
 impl ReplayCache for ReplayMemory {
     fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered> {
         Box::pin(ready(self.remember_now(message, until, now)))
+    }
+}
+
+/// Several policies can have one cache: those of several services, or an old policy and the one that replaces it.
+impl<C: ReplayCache + ?Sized> ReplayCache for Arc<C> {
+    fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered> {
+        (**self).remember(message, until, now)
     }
 }
 

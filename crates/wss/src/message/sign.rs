@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use castile_mime::Packaging;
 use castile_xml::{Charset, decode, excerpt};
 
-use super::envelope::{Envelope, end_of_name};
+use super::envelope::{Envelope, MAX_ID_PREFIXES, end_of_name};
 use super::part::{Part, PartsToSign};
 use super::sent_parts::SentParts;
 use super::username::UsernameToken;
@@ -301,7 +301,7 @@ impl OutgoingSecurity {
         let (mut parts_with_ids, mut edits) = (Vec::new(), Vec::new());
         if self.key.is_some() {
             self.check_presence(&envelope)?;
-            (parts_with_ids, edits) = self.parts_with_ids(text, &envelope, &mut ids);
+            (parts_with_ids, edits) = self.parts_with_ids(text, &envelope, &id_prefix(&envelope)?, &mut ids);
         }
         let unsigned = Unsigned { text, envelope: &envelope, edits, block };
         let Some(key) = &self.key else {
@@ -403,11 +403,12 @@ impl OutgoingSecurity {
     }
 
     /// Returns the parts of the message that are signed, and the changes that give them ids. Each has the offset that it has with these
-    /// changes.
+    /// changes. `prefix` is for new ids.
     fn parts_with_ids(
         &self,
         text: &str,
         envelope: &Envelope<'_>,
+        prefix: &str,
         ids: &mut Ids<'_>,
     ) -> (Vec<(SignedPart, usize)>, Vec<Edit>) {
         let mut ranges: Vec<&Range<usize>> = Vec::new();
@@ -416,7 +417,6 @@ impl OutgoingSecurity {
         }
         ranges.sort_by_key(|range| range.start);
         ranges.dedup();
-        let prefix = id_prefix(envelope);
         let (mut edits, mut added) = (Vec::new(), 0);
         let named = ranges.into_iter().map(|range| {
             let offset = range.start + added;
@@ -547,10 +547,13 @@ impl Ids<'_> {
 }
 
 /// Returns a prefix that the message declares nowhere, or only for the namespace of ids.
-fn id_prefix(envelope: &Envelope<'_>) -> String {
+fn id_prefix(envelope: &Envelope<'_>) -> Result<String, Error> {
+    if envelope.id_prefixes.len() == MAX_ID_PREFIXES {
+        return Ok(format!("wsu{}", crypto::random_name()?));
+    }
     let is_free = |prefix: &String| envelope.id_prefixes.get(prefix).copied().unwrap_or(true);
     let mut prefixes = std::iter::once("wsu".to_owned()).chain((1..).map(|number| format!("wsu{number}")));
-    prefixes.find(is_free).unwrap_or_default()
+    Ok(prefixes.find(is_free).unwrap_or_default())
 }
 
 impl Default for OutgoingSecurity {

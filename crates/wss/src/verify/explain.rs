@@ -5,7 +5,7 @@ use std::ops::Range;
 use bytes::Bytes;
 use castile_mime::ContentId;
 
-use super::{DigestSink, Resolved, Target, Verification, VerifiedContent};
+use super::{DigestSink, Resolved, Target, Verification, VerifiedContent, identity};
 use crate::explain::{ExplainedContent, ExplainedKey, ExplainedReference, ExplainedSignature, without_space};
 use crate::included::PartsInside;
 use crate::key::PublicKey;
@@ -60,16 +60,24 @@ impl Verification<'_> {
             (Err(error), Some((_, key))) => (Ok(VerifyingKey::Public((*key).clone())), Err(error)),
             (Err(error), None) => (self.key(signature, &anyone).map(|(key, _)| key), Err(error)),
         };
+        let modulus_bits = match &key {
+            Ok(VerifyingKey::Public(key)) => key.modulus_bits().map(|(_, bits)| bits),
+            _ => None,
+        };
         let mut is_indented = false;
-        let value = match (key, &signed_info) {
+        let value = match (&key, &signed_info) {
             (Ok(key), Ok(signed_info)) => {
-                let value = self.check_value(&key, signature, signed_info);
+                let value = self.check_value(key, signature, signed_info);
                 let flat = value.is_err().then(|| without_space(&String::from_utf8_lossy(signed_info))).flatten();
-                is_indented = flat.is_some_and(|flat| self.check_value(&key, signature, flat.as_bytes()).is_ok());
+                is_indented = flat.is_some_and(|flat| self.check_value(key, signature, flat.as_bytes()).is_ok());
                 value
             }
-            (Err(error), _) => Err(error),
+            (Err(error), _) => Err(error.clone()),
             (_, Err(error)) => Err(error.clone()),
+        };
+        let identity = match (&key, &signed_info) {
+            (Ok(key), Ok(signed_info)) if value.is_ok() => identity(signed_info, key, &signature.value).ok(),
+            _ => None,
         };
         let (references, open) = self.explain_references(signature, range);
         let explained = ExplainedSignature {
@@ -79,10 +87,12 @@ impl Verification<'_> {
             keys: signature.hints.iter().map(ExplainedKey::of).collect(),
             subjects: subjects.iter().map(|(id, _)| (*id).clone()).collect(),
             claimed: signature.certificate().cloned(),
+            modulus_bits,
             value,
             is_indented,
             signed_info: signed_info.map(|text| String::from_utf8_lossy(&text).into_owned()),
             references,
+            identity,
         };
         (explained, open)
     }

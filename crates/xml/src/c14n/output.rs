@@ -371,6 +371,7 @@ impl<'m, O: Sink> Output<'m, O> {
     fn is_inclusive(&self, prefix: &str) -> bool {
         let prefixes = &self.method.inclusive_prefixes;
         self.method.algorithm.version != Version::Exclusive10
+            || self.method.has_all_prefixes && !prefix.is_empty()
             || prefixes.binary_search_by(|known| known.as_str().cmp(prefix)).is_ok()
     }
 

@@ -8,7 +8,7 @@ use base64::prelude::BASE64_STANDARD;
 use castile_wss::message::PasswordForm;
 use castile_wss::{
     Algorithms, Certificate, Error, ExplainedAssertion, ExplainedKey, ExplainedPart, ExplainedReference,
-    ExplainedSecurity, ExplainedSignature, ExplainedUsername, Explanation, PublicKey, Signer, VerifiedContent,
+    ExplainedSecurity, ExplainedSignature, ExplainedUsername, Explanation, Signer, VerifiedContent,
 };
 use castile_xml::{Limits, Location};
 use serde::Serialize;
@@ -407,7 +407,7 @@ impl Signature {
         let references = signature.references.iter().map(|one| Reference::of(explanation, one, allowed));
         let references: Vec<Reference> = references.collect();
         let weak = !allowed.allows_signature(signature.algorithm);
-        let short_key = short_key(signature, allowed);
+        let short_key = signature.modulus_bits.filter(|bits| *bits < allowed.min_modulus_bits());
         let is_refused = weak || short_key.is_some() || references.iter().any(|reference| reference.weak);
         let is_one_of_several = explanation.security.len() > 1;
         let security = explanation.security.iter().find(|security| security.contains(&signature.range));
@@ -429,17 +429,6 @@ impl Signature {
             references,
         }
     }
-}
-
-/// Returns the length in bits of an RSA key that is not allowed, if a certificate has the key.
-fn short_key(signature: &ExplainedSignature, allowed: Algorithms) -> Option<usize> {
-    let certificate = match &signature.signer {
-        Ok(Signer::Certificate(certificate)) => certificate,
-        _ => signature.claimed.as_ref()?,
-    };
-    let PublicKey::Rsa { modulus, .. } = certificate.public_key() else { return None };
-    let bits = (modulus.len() * 8).checked_sub(modulus.first()?.leading_zeros() as usize)?;
-    (bits < allowed.min_modulus_bits()).then_some(bits)
 }
 
 impl Reference {

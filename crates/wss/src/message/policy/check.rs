@@ -189,7 +189,7 @@ impl Policy {
         if created.is_some() {
             identity.extend(signatures.iter().map(VerifiedSignature::identity));
         }
-        // Values of signatures that don't cover the body are not confirmed: an attacker could copy them into another request.
+        // If none of them covers the body, an attacker could have copied them into another request.
         let is_bound = signatures.iter().any(|signature| signature.covers(&envelope.body));
         // All of them were verified, or none.
         let values = header.signatures.iter().map(|(signature, _)| signature.value.clone());

@@ -84,7 +84,7 @@ pub use interrupt::Interrupt;
 pub use machine::this_machine;
 pub use network::Network;
 pub use placement::Placement;
-pub use plan::{End, Pace, Plan, Start, Stop, Think};
+pub use plan::{Division, End, Pace, Plan, Start, Stop, Think};
 pub use process::Process;
 pub use progress::Progress;
 pub use recorder::Recorder;

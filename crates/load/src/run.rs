@@ -4,6 +4,8 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
+use std::iter::{Skip, StepBy};
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::{Duration, Instant};
@@ -336,7 +338,7 @@ impl Crew {
                 endpoint: endpoint.clone(),
                 plan: plan.clone(),
                 expected: expected.clone(),
-                users: (thread..plan.connections).step_by(threads),
+                users: plan.users().skip(thread).step_by(threads),
                 jobs,
             };
             std::thread::Builder::new()
@@ -475,7 +477,7 @@ struct Worker {
     plan: Plan,
     expected: Expected,
     /// The numbers of its users.
-    users: std::iter::StepBy<std::ops::Range<usize>>,
+    users: StepBy<Skip<StepBy<Range<usize>>>>,
     jobs: mpsc::Receiver<Job>,
 }
 
@@ -545,7 +547,7 @@ impl Worker {
         if exchanges.is_empty() {
             exchanges.push(None);
         }
-        let exchange = exchanges[0].get_or_insert_with(|| connect(self.user(0)));
+        let exchange = exchanges[0].get_or_insert_with(|| connect(self.user(self.plan.division.number)));
         let begun = Instant::now();
         let result = exchange.send(0).await;
         let took = begun.elapsed();
@@ -617,13 +619,7 @@ impl Worker {
     }
 
     fn user(&self, number: usize) -> User {
-        let sources = &self.plan.sources;
-        User {
-            number,
-            endpoint: self.endpoint.clone(),
-            source: sources.get(number % sources.len().max(1)).copied(),
-            timeout: self.plan.timeout,
-        }
+        User { number, endpoint: self.endpoint.clone(), source: self.plan.source(number), timeout: self.plan.timeout }
     }
 }
 

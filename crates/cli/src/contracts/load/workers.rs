@@ -9,8 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use castile_load::{
-    Arrivals, Bench, End, Merging, Outcome, Pace, Plan, Progress, Recorder, Second, Share, Spacing, Stage, Start,
-    with_warnings,
+    Bench, Division, End, Merging, Outcome, Plan, Progress, Recorder, Second, Share, Start, with_warnings,
 };
 use castile_report::Results;
 use serde::{Deserialize, Serialize};
@@ -94,35 +93,10 @@ fn part(text: &str) -> Result<Part, String> {
 }
 
 impl Part {
-    /// Returns this process's part of a plan. All parts together are the plan.
+    /// Returns this process's part of a plan.
     pub(super) fn of(&self, plan: Plan) -> Plan {
         let Part { number, count, .. } = *self;
-        let share = |whole: u64| whole / count as u64 + u64::from((number as u64) < whole % count as u64);
-        let pace = match plan.pace {
-            Pace::Arrivals(arrivals) => Pace::Arrivals(self.arrivals(arrivals)),
-            other => other,
-        };
-        let stop = castile_load::Stop { requests: plan.stop.requests.map(share), ..plan.stop };
-        let connections = share(plan.connections as u64) as usize;
-        // A user's random values follow from the seed and its number, so no two users of all processes may have the same sum.
-        let seed = plan.seed.wrapping_add((number as u64).wrapping_mul(plan.connections as u64));
-        Plan { pace, stop, connections, seed, ..plan }
-    }
-
-    fn arrivals(&self, arrivals: Arrivals) -> Arrivals {
-        let each = self.count as f64;
-        let mut stages = Vec::new();
-        // Processes with a steady rate send about in turn, as one would.
-        if let (Some(rate), Spacing::Even) = (arrivals.rate(), arrivals.spacing) {
-            let time = Duration::from_secs_f64(self.number as f64 / rate);
-            stages.extend((!time.is_zero()).then_some(Stage { time, from: 0.0, to: 0.0 }));
-        }
-        stages.extend(arrivals.stages.iter().map(|stage| Stage {
-            from: stage.from / each,
-            to: stage.to / each,
-            ..*stage
-        }));
-        Arrivals { stages, ..arrivals }
+        Plan { division: Division { number, count }, ..plan }
     }
 }
 
@@ -430,29 +404,7 @@ fn wait(all: &mut Workers, planned: Duration, live: &Live) -> anyhow::Result<boo
 
 #[cfg(test)]
 mod tests {
-    use castile_load::Stop;
-
     use super::*;
-
-    fn parts(count: usize, plan: &Plan) -> Vec<Plan> {
-        let of = |number| Part { number, count, file: PathBuf::new() }.of(plan.clone());
-        (0..count).map(of).collect()
-    }
-
-    #[test]
-    fn parts_of_a_plan_are_the_plan() {
-        let stop = Stop { requests: Some(11), ..Stop::after(Duration::from_secs(5)) };
-        let plan = Plan { connections: 10, stop, start: Start::Within(Duration::from_secs(6)), ..Plan::default() };
-        let divided = parts(4, &plan);
-        let users: Vec<_> = divided.iter().map(|part| part.connections).collect();
-        let requests: Vec<_> = divided.iter().map(|part| part.stop.requests.unwrap()).collect();
-        assert_eq!((users, requests), (vec![3, 3, 2, 2], vec![3, 3, 3, 2]));
-        assert!(divided.iter().all(|part| part.start == plan.start && part.stop.after == stop.after));
-        // The driver adds the number of the user.
-        let of_users = |part: &Plan| part.seed..part.seed + part.connections as u64;
-        let seeds: std::collections::BTreeSet<_> = divided.iter().flat_map(of_users).collect();
-        assert_eq!(seeds.len(), 10);
-    }
 
     #[test]
     fn a_second_has_what_happened_in_it() {
@@ -467,16 +419,6 @@ mod tests {
             measured.seconds.iter().map(|(at, second)| (*at, second.requests, second.users)).collect();
         assert_eq!(seconds, [(10, 101, 100), (11, 101, 101), (12, 102, 102), (13, 60, 60)]);
         assert_eq!(measured.record.requests, 364);
-    }
-
-    #[test]
-    fn processes_with_a_rate_send_in_turn() {
-        let plan = Plan { pace: Pace::Arrivals(Arrivals::constant(100.0)), connections: 8, ..Plan::default() };
-        for (number, part) in parts(4, &plan).into_iter().enumerate() {
-            let Pace::Arrivals(arrivals) = part.pace else { panic!() };
-            assert_eq!(arrivals.stages.last().map(|stage| (stage.from, stage.to)), Some((25.0, 25.0)));
-            assert_eq!(arrivals.planned(), Duration::from_millis(10 * number as u64));
-        }
     }
 
     /// The number of a process was once an argument that is no option.

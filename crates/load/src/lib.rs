@@ -88,7 +88,7 @@ pub use plan::{Division, End, Pace, Plan, Start, Stop, Think};
 pub use process::Process;
 pub use progress::Progress;
 pub use recorder::Recorder;
-pub use run::{Counter, Crew, Outcome, Run};
+pub use run::{Counter, Crew, First, Outcome, Run};
 pub use script::{Begin, HttpResponse, NoRequest, Request, Script};
 pub use search::{Axis, Goal, Search};
 pub use secure::{Connecting, Secured, Stream, Tls};

@@ -355,15 +355,19 @@ impl Crew {
     /// # Errors
     /// The first request was refused, as all others would be: there is no connection, or nothing at this URL or for this client.
     pub async fn begin(&self) -> Result<Run, Error> {
-        let first = self.first().await?;
-        Ok(self.run(self.plan.warmup, self.plan.stop, None, first))
+        Ok(self.begin_after(self.first().await?))
+    }
+
+    /// Starts a run by the plan after the first request, which counts.
+    pub fn begin_after(&self, first: Option<First>) -> Run {
+        self.run(self.plan.warmup, self.plan.stop, None, first)
     }
 
     /// Lets the first user send its first request, before a run and alone. Returns `None` if it has none.
     ///
     /// # Errors
     /// The request was refused, as all others would be: there is no connection, or nothing at this URL or for this client.
-    pub(crate) async fn first(&self) -> Result<Option<First>, Error> {
+    pub async fn first(&self) -> Result<Option<First>, Error> {
         let (done, result) = oneshot::channel();
         // If the thread has ended, the receiver reports it.
         let _ = self.threads[0].send(Job::First(done));
@@ -407,7 +411,7 @@ fn thread_panicked(error: oneshot::error::RecvError) -> Error {
 
 /// The result of the request that was sent before a run.
 #[derive(Debug)]
-pub(crate) struct First {
+pub struct First {
     judged: Result<Judged, String>,
     was_sent: bool,
     took: Duration,

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -100,7 +101,9 @@ impl Part {
     }
 }
 
-/// The word of the leader that lets a process send, and the answer after its first request.
+/// The word of the leader that lets a process send its first request, and the answer when it is done.
+const FIRST: &str = "first";
+/// The word of the leader that starts the run, when all processes have sent their first request.
 const GO: &str = "go";
 
 /// Takes part in a load: waits for the leader, measures, and stores what was measured. Returns the exit code.
@@ -115,7 +118,7 @@ pub(super) fn take_part(bench: &Bench, part: &Part) -> anyhow::Result<u8> {
 /// Returns what was measured, and whether nobody but the leader ended it.
 async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
     let crew = bench.crew()?;
-    let (go, ended) = leader();
+    let (mut words, ended) = leader();
     let interrupted = async {
         tokio::select! {
             _ = ended => true,
@@ -123,12 +126,17 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
         }
     };
     let mut interrupted = std::pin::pin!(interrupted);
-    tokio::select! {
-        go = go => go.context("the leader has ended")?,
+    let begin = async {
+        said(&mut words, FIRST).await?;
+        let first = crew.first().await.map_err(outcome::not_started)?;
+        out!("{FIRST}");
+        said(&mut words, GO).await?;
+        anyhow::Ok(crew.begin_after(first))
+    };
+    let run = tokio::select! {
+        run = begin => run?,
         _ = &mut interrupted => bail!("interrupted before the start"),
-    }
-    let run = crew.begin().await.map_err(outcome::not_started)?;
-    out!("{GO}");
+    };
     let warmup = bench.loads.first().map(|load| load.plan.warmup).unwrap_or_default();
     let calendar = Calendar::new();
     let start = calendar.start + warmup;
@@ -217,20 +225,26 @@ impl Measured {
     }
 }
 
-/// Waits on a thread for the leader's word, and then for its end. A leader ends when standard input is closed.
-fn leader() -> (oneshot::Receiver<()>, oneshot::Receiver<()>) {
-    let ((go, gone), (end, ended)) = (oneshot::channel(), oneshot::channel());
+/// Listens on a thread to the leader's words, and for its end. A leader ends when standard input is closed.
+fn leader() -> (UnboundedReceiver<String>, oneshot::Receiver<()>) {
+    let ((says, words), (end, ended)) = (unbounded_channel(), oneshot::channel());
     std::thread::spawn(move || {
-        let mut line = String::new();
-        let mut input = std::io::stdin().lock();
         // The receivers are dropped with the measurement.
-        if input.read_line(&mut line).is_ok_and(|_| line.trim() == GO) {
-            let _ = go.send(());
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            let _ = says.send(line);
         }
-        let _ = std::io::copy(&mut input, &mut std::io::sink());
         let _ = end.send(());
     });
-    (gone, ended)
+    (words, ended)
+}
+
+/// Waits until the leader says this word.
+async fn said(words: &mut UnboundedReceiver<String>, word: &str) -> anyhow::Result<()> {
+    match words.recv().await {
+        Some(said) if said.trim() == word => Ok(()),
+        Some(said) => bail!("found the word {said:?} of the leader, expected {word:?}"),
+        None => bail!("the leader has ended"),
+    }
 }
 
 /// Returns the arguments with one more option.
@@ -276,13 +290,18 @@ impl Workers {
         self.folder.path().join(number.to_string())
     }
 
-    /// Lets these processes send their first request.
-    fn go(&mut self, numbers: std::ops::Range<usize>) -> anyhow::Result<()> {
-        let is_first = numbers.start == 0;
-        for input in &mut self.inputs[numbers.clone()] {
-            // A process that has ended is noticed below.
-            let _ = writeln!(input, "{GO}");
+    /// Says a word to these processes.
+    fn say(&mut self, word: &str, numbers: Range<usize>) {
+        for input in &mut self.inputs[numbers] {
+            // A process that has ended is noticed when it is waited for.
+            let _ = writeln!(input, "{word}");
         }
+    }
+
+    /// Lets these processes send their first request, and waits for the answers.
+    fn first(&mut self, numbers: Range<usize>) -> anyhow::Result<()> {
+        let is_first = numbers.start == 0;
+        self.say(FIRST, numbers.clone());
         for number in numbers {
             let child = &mut self.children[number];
             let mut line = String::new();
@@ -292,7 +311,7 @@ impl Workers {
                 let heard = self.heard.0.clone();
                 std::thread::spawn(move || listen(output, number, &heard));
             }
-            if line.trim() != GO {
+            if line.trim() != FIRST {
                 let code = child.wait()?.code().and_then(|code| u8::try_from(code).ok());
                 let error = anyhow::anyhow!("a worker could not start");
                 return Err(match code {
@@ -334,8 +353,10 @@ pub(super) fn lead(
 ) -> anyhow::Result<Results> {
     let mut all = Workers::start(workers)?;
     // If the first request is refused, no other is sent.
-    all.go(0..1)?;
-    all.go(1..workers)?;
+    all.first(0..1)?;
+    all.first(1..workers)?;
+    // All runs start together, however long the first answers took.
+    all.say(GO, 0..workers);
     note!("{workers} workers have begun");
     let is_interrupted = wait(&mut all, bench.planned(), live)?;
     let description = bench.description()?;

@@ -137,9 +137,8 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
         run = begin => run?,
         _ = &mut interrupted => bail!("interrupted before the start"),
     };
-    let warmup = bench.loads.first().map(|load| load.plan.warmup).unwrap_or_default();
     let calendar = Calendar::new();
-    let start = calendar.start + warmup;
+    let start = calendar.start + warmup(bench);
     let begun = calendar.at(start);
     let counter = run.counter();
     let mut finish = std::pin::pin!(run.finish());
@@ -151,7 +150,7 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
         tokio::select! {
             outcome = &mut finish => break outcome?,
             _ = second.tick() => {
-                let told = Told { record: counter.take().await.0, users: users() };
+                let mut told = Told { record: counter.take().await.0, users: users() };
                 out!("{}", told.line()?);
                 measured.add(told.record, told.users, Instant::now());
             }
@@ -184,18 +183,25 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
     Ok((share, is_whole))
 }
 
+fn warmup(bench: &Bench) -> Duration {
+    bench.loads.first().map(|load| load.plan.warmup).unwrap_or_default()
+}
+
 /// What a process tells the leader each second.
 #[derive(Serialize, Deserialize)]
 struct Told {
-    /// What was recorded since the last time, without the operations.
+    /// What was recorded since the last time.
     record: Recorder,
     users: u64,
 }
 
 impl Told {
-    fn line(&self) -> anyhow::Result<String> {
-        let record = Recorder { parts: Vec::new(), ..self.record.clone() };
-        Ok(serde_json::to_string(&Told { record, users: self.users })?)
+    /// Returns a line without the records of the operations, which are large.
+    fn line(&mut self) -> anyhow::Result<String> {
+        let parts = std::mem::take(&mut self.record.parts);
+        let line = serde_json::to_string(self);
+        self.record.parts = parts;
+        Ok(line?)
     }
 }
 
@@ -358,7 +364,7 @@ pub(super) fn lead(
     // All runs start together, however long the first answers took.
     all.say(GO, 0..workers);
     note!("{workers} workers have begun");
-    let is_interrupted = wait(&mut all, bench.planned(), live)?;
+    let is_interrupted = wait(&mut all, bench, live)?;
     let description = bench.description()?;
     let (mut merging, mut lost) = (Merging::default(), Vec::new());
     for number in 0..workers {
@@ -380,14 +386,17 @@ pub(super) fn lead(
 }
 
 /// Waits until all processes have ended, and shows what they do. Returns whether they were asked to end.
-fn wait(all: &mut Workers, planned: Duration, live: &Live) -> anyhow::Result<bool> {
+fn wait(all: &mut Workers, bench: &Bench, live: &Live) -> anyhow::Result<bool> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut is_interrupted = false;
-        let mut progress = Progress::new(planned);
+        let mut progress = Progress::new(bench.planned());
         let label = format!("{} workers", all.children.len());
         let (mut record, mut users) = (Recorder::default(), vec![0; all.children.len()]);
-        let mut second = tokio::time::interval(Duration::from_secs(1));
+        // The processes tell at each second of their measurement. Half a second later, all have told the same seconds.
+        let shown = warmup(bench) + Duration::from_millis(500);
+        let shown = tokio::time::Instant::now() + Duration::from_nanos(shown.subsec_nanos().into());
+        let mut second = tokio::time::interval_at(shown, Duration::from_secs(1));
         let mut signal = std::pin::pin!(process::end_signal());
         loop {
             let mut running = false;

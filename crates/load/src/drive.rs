@@ -73,12 +73,12 @@ impl<C: Clock> Thread<C> {
     /// Returns the records of all users.
     pub(crate) fn finish(&self) -> Recorder {
         self.window.borrow_mut().close();
-        self.recorder.take()
+        self.recorder.borrow_mut().take()
     }
 
-    /// Returns the records of all users since the last call, and the number of requests that are under way.
-    pub(crate) fn take(&self) -> (Recorder, u64) {
-        (self.recorder.take(), self.in_flight.get())
+    /// Returns the records of all users since the last call, and the number of requests that are under way. Goes on with an empty record.
+    pub(crate) fn take(&self, empty: Recorder) -> (Recorder, u64) {
+        (self.recorder.borrow_mut().take_for(empty), self.in_flight.get())
     }
 
     /// Drives one user. Its exchange is created when it is first needed, unless it has one from an earlier run.

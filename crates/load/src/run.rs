@@ -7,7 +7,7 @@ use std::io;
 use std::iter::{Skip, StepBy};
 use std::ops::Range;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -113,6 +113,7 @@ impl Run {
             timeline: self.timeline.clone(),
             askers: self.askers.clone(),
             untaken: self.untaken.clone(),
+            empty: Arc::default(),
         }
     }
 
@@ -202,8 +203,8 @@ impl Untaken {
     }
 }
 
-/// Asks a thread for its records since the last time, and for its number of requests under way.
-type Asked = oneshot::Sender<(Recorder, u64)>;
+/// Asks a thread for its records since the last time, and for its number of requests under way. It goes on with this empty record.
+type Asked = (Recorder, oneshot::Sender<(Recorder, u64)>);
 
 /// Shows the progress of a run, and can end it.
 #[derive(Clone, Debug)]
@@ -212,6 +213,8 @@ pub struct Counter {
     timeline: Arc<Timeline>,
     askers: Arc<[UnboundedSender<Asked>]>,
     untaken: Untaken,
+    /// Records for the threads to go on with.
+    empty: Arc<Mutex<Vec<Recorder>>>,
 }
 
 impl Counter {
@@ -247,15 +250,22 @@ impl Counter {
         let (mut record, mut in_flight) = (Recorder::default(), 0);
         for asker in &*self.askers {
             let (asked, answer) = oneshot::channel();
-            let _ = asker.send(asked);
-            if let Ok((its_record, its_in_flight)) = answer.await {
-                record.merge(its_record);
+            let empty = self.empty().pop().unwrap_or_default();
+            let _ = asker.send((empty, asked));
+            if let Ok((mut its_record, its_in_flight)) = answer.await {
+                record.add(&its_record);
                 in_flight += its_in_flight;
+                its_record.clear();
+                self.empty().push(its_record);
             }
         }
         // A thread that doesn't answer has left its record there.
         record.merge(self.untaken.take().0);
         (record, in_flight)
+    }
+
+    fn empty(&self) -> MutexGuard<'_, Vec<Recorder>> {
+        self.empty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the run. Answers to requests in flight are still awaited.
@@ -608,9 +618,9 @@ impl Worker {
             }
         };
         let answers = async {
-            while let Some(asker) = asked.recv().await {
+            while let Some((empty, asker)) = asked.recv().await {
                 // Who asked may have given up.
-                let _ = asker.send(thread.take());
+                let _ = asker.send(thread.take(empty));
             }
             std::future::pending::<Infallible>().await
         };

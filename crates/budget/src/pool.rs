@@ -56,7 +56,8 @@ impl Pool {
         Pool::for_threads(limit, 1)
     }
 
-    fn for_threads(limit: usize, threads: usize) -> Self {
+    /// Creates a pool for a number of threads, whatever the machine runs.
+    pub fn for_threads(limit: usize, threads: usize) -> Self {
         let threads = threads.min(STOCKS);
         let batch = if threads > 1 { (limit / SHARE / threads).min(BATCH) } else { 0 };
         let stocks = if batch > 0 { threads } else { 0 };
@@ -72,6 +73,11 @@ impl Pool {
     pub fn taken(&self) -> usize {
         let counted = self.counted.0.load(SeqCst);
         self.stocks.iter().fold(counted, |counted, stock| counted.saturating_sub(stock.0.0.load(SeqCst)))
+    }
+
+    /// Returns whether everything is taken. Reads the stocks only if the counter is used up.
+    pub fn is_used_up(&self) -> bool {
+        self.counted.0.load(SeqCst) >= self.limit && self.taken() >= self.limit
     }
 
     /// Takes some. Returns whether there was as much.
@@ -168,7 +174,7 @@ mod tests {
                         assert_eq!(pool.take(some), is_taken, "{some} of {limit} for {threads}, step {step}");
                         held.extend(is_taken.then_some(some));
                     }
-                    assert_eq!(pool.taken(), plain.taken());
+                    assert_eq!((pool.taken(), pool.is_used_up()), (plain.taken(), plain.is_used_up()));
                 }
             }
         }

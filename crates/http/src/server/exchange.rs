@@ -253,7 +253,7 @@ impl Exchange {
             .and_then(|value| value.get(..10))
             .is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/"));
         let (turn, since) = (activity.begin(), Instant::now());
-        let observation = activity.shared.observers.begin(request, || since.into_std(), || activity.client());
+        let observation = activity.observers.begin(request, || since.into_std(), || activity.client());
         Exchange {
             turn,
             is_package,

@@ -1,5 +1,7 @@
 //! What all commands that measure need: the end of an interrupted measurement, and the command line that repeats it.
 
+use std::io::IsTerminal;
+
 use anyhow::anyhow;
 use castile_load::Interrupt;
 
@@ -11,11 +13,18 @@ pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
         return anyhow::Error::new(error).context("can't wait for signals");
     }
     interrupt.now();
-    note!("interrupted: reporting the results so far; interrupt again to stop without a report");
+    note_interrupted();
     match process::end_signal().await {
         Ok(()) => anyhow!("interrupted twice, so nothing was reported"),
         Err(error) => anyhow::Error::new(error).context("can't wait for signals"),
     }
+}
+
+/// Says after the first signal how a measurement goes on.
+pub(crate) fn note_interrupted() {
+    // The cursor of a terminal is behind the live line and ^C.
+    let line_break = if std::io::stderr().is_terminal() { "\n" } else { "" };
+    note!("{line_break}interrupted: reporting the results so far; interrupt again to stop without a report");
 }
 
 /// Returns the command line that repeats this measurement, without secrets.

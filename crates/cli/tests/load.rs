@@ -11,6 +11,8 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use master::Master;
@@ -1004,6 +1006,59 @@ fn a_worker_that_was_interrupted_says_so() {
     let (code, share) = part.end();
     assert_eq!(code, Some(3));
     assert!(share["record"]["requests"].as_u64() >= Some(4), "{share}");
+}
+
+/// The leader once ended alone, and left its folder and the others with their first requests.
+#[test]
+#[cfg(unix)]
+fn an_interrupted_load_leaves_no_worker_and_no_folder() {
+    let is_silent = Arc::new(AtomicBool::new(true));
+    let silent = is_silent.clone();
+    let server = Server::start(move |_, _| {
+        while silent.load(Ordering::SeqCst) {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        (200, void())
+    });
+    let wait = |condition: &dyn Fn() -> bool| {
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while !condition() && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(condition());
+    };
+    let ran = |requests: Option<usize>| {
+        let folder = tempfile::tempdir().unwrap();
+        let seen = server.seen().len();
+        let child = Command::new(env!("CARGO_BIN_EXE_castile"))
+            .args(["load", &contract("wstest.wsdl"), "--url", &server.url(), "--operation", "EchoVoid"])
+            .args(["--users", "4", "--think", "20ms", "--workers", "2", "--duration", "10min", "--timeout", "5min"])
+            .env("TMPDIR", folder.path())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let is_empty = || folder.path().read_dir().unwrap().next().is_none();
+        match requests {
+            // The workers read the contract, or are about to.
+            None => wait(&|| !is_empty()),
+            Some(requests) => wait(&|| server.seen().len() >= seen + requests),
+        }
+        // The others hold the other end of the output until they end.
+        let killed = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        let output = child.wait_with_output().unwrap();
+        assert!(is_empty(), "{}", told(&output));
+        assert_eq!(output.status.code(), Some(3), "{}", told(&output));
+        told(&output)
+    };
+    for requests in [None, Some(1)] {
+        let told = ran(requests);
+        assert!(told.contains("interrupted before all workers had begun, so nothing was measured"), "{told}");
+    }
+    is_silent.store(false, Ordering::SeqCst);
+    let told = ran(Some(40));
+    assert!(told.contains("interrupted: reporting the results so far") && told.contains("req/s"), "{told}");
 }
 
 /// The length of a pipe isn't known before it is read, and names in a file may be from anybody.

@@ -397,22 +397,23 @@ fn show(mix: &Arc<Mix>, url: &str) -> anyhow::Result<()> {
 fn measure(mut bench: Bench, outcome: &outcome::Arguments, live: Live) -> anyhow::Result<Results> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let interrupt = bench.interrupt.clone();
-    runtime.block_on(async {
+    let measured = async {
         // A load without a reachable server measures nothing.
         for target in &bench.targets {
             target.reach(&bench.loads[0].plan).await.map_err(outcome::not_started)?;
         }
         let mut progress = Progress::new(bench.planned()).on_run(move |counter| live.watch(counter));
+        let results = bench.run(&mut progress).await.map_err(|error| match error.kind() {
+            ErrorKind::Answer => outcome::not_started(error),
+            _ => error.into(),
+        });
+        let mut results = with_warnings(results?);
+        outcome.record(&mut results);
+        Ok(results)
+    };
+    runtime.block_on(async {
         tokio::select! {
-            results = bench.run(&mut progress) => {
-                let results = results.map_err(|error| match error.kind() {
-                    ErrorKind::Answer => outcome::not_started(error),
-                    _ => error.into(),
-                });
-                let mut results = with_warnings(results?);
-                outcome.record(&mut results);
-                Ok(results)
-            }
+            results = measured => results,
             error = measurement::interrupted(&interrupt) => Err(error),
         }
     })

@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -20,7 +21,7 @@ use tokio::sync::oneshot;
 use super::calendar::Calendar;
 use super::metrics::Live;
 use crate::quantity::count;
-use crate::{outcome, process};
+use crate::{measurement, outcome, process};
 
 /// The most processes. A machine with more cores needs several machines' worth of servers.
 const MAX_WORKERS: usize = 256;
@@ -109,14 +110,15 @@ const GO: &str = "go";
 /// Takes part in a load: waits for the leader, measures, and stores what was measured. Returns the exit code.
 pub(super) fn take_part(bench: &Bench, part: &Part) -> anyhow::Result<u8> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (share, is_whole) = runtime.block_on(measure(bench, part))?;
+    // The leader knows why it ends.
+    let Some((share, is_whole)) = runtime.block_on(measure(bench, part))? else { return Ok(outcome::INCOMPLETE) };
     let json = serde_json::to_string(&share)?;
     std::fs::write(&part.file, json).with_context(|| format!("can't write {}", part.file.display()))?;
     Ok(if is_whole { 0 } else { outcome::INCOMPLETE })
 }
 
-/// Returns what was measured, and whether nobody but the leader ended it.
-async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
+/// Returns what was measured, and whether nobody but the leader ended it; `None` if it ended before the start.
+async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Option<(Share, bool)>> {
     let crew = bench.crew()?;
     let (mut words, ended) = leader();
     let interrupted = async {
@@ -134,8 +136,9 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
         anyhow::Ok(crew.begin_after(first))
     };
     let run = tokio::select! {
+        biased;
+        _ = &mut interrupted => return Ok(None),
         run = begin => run?,
-        _ = &mut interrupted => bail!("interrupted before the start"),
     };
     let calendar = Calendar::new();
     let start = calendar.start + warmup(bench);
@@ -180,7 +183,7 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
         cpu_s: driver_cpu.map(|cpu| cpu.as_secs_f64()),
         is_lost: false,
     };
-    Ok((share, is_whole))
+    Ok(Some((share, is_whole)))
 }
 
 fn warmup(bench: &Bench) -> Duration {
@@ -262,14 +265,22 @@ fn with_option(arguments: impl Iterator<Item = OsString>, option: OsString) -> V
     arguments
 }
 
-/// What a process told, with its number.
-type Heard = (usize, Told);
+/// What a process says on its standard output, with its number.
+type Heard = (usize, Said);
+
+enum Said {
+    /// Its first request is answered.
+    First,
+    Second(Told),
+    /// Nothing any more: it has ended.
+    End,
+}
 
 /// The processes of a load. They end when this is dropped.
 struct Workers {
     children: Vec<Child>,
-    /// What they tell.
-    heard: (UnboundedSender<Heard>, UnboundedReceiver<Heard>),
+    /// What they say. It ends when all have ended.
+    heard: UnboundedReceiver<Heard>,
     /// Closing it ends a process.
     inputs: Vec<ChildStdin>,
     folder: tempfile::TempDir,
@@ -278,8 +289,9 @@ struct Workers {
 impl Workers {
     fn start(workers: usize) -> anyhow::Result<Self> {
         let binary = std::env::current_exe().context("can't find this program to start it as a worker")?;
+        let (says, heard) = unbounded_channel();
         let folder = tempfile::tempdir()?;
-        let mut all = Workers { children: Vec::new(), heard: unbounded_channel(), inputs: Vec::new(), folder };
+        let mut all = Workers { children: Vec::new(), heard, inputs: Vec::new(), folder };
         for number in 0..workers {
             let share = format!("--share={number}/{workers}:{}", all.file(number).display());
             let arguments = with_option(std::env::args_os().skip(1), share.into());
@@ -287,6 +299,10 @@ impl Workers {
             let child = command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn();
             let mut child = child.context("can't start a worker")?;
             all.inputs.extend(child.stdin.take());
+            if let Some(output) = child.stdout.take() {
+                let says = says.clone();
+                std::thread::spawn(move || listen(BufReader::new(output), number, &says));
+            }
             all.children.push(child);
         }
         Ok(all)
@@ -305,38 +321,36 @@ impl Workers {
     }
 
     /// Lets these processes send their first request, and waits for the answers.
-    fn first(&mut self, numbers: Range<usize>) -> anyhow::Result<()> {
-        let is_first = numbers.start == 0;
+    async fn first(&mut self, numbers: Range<usize>) -> anyhow::Result<()> {
         self.say(FIRST, numbers.clone());
-        for number in numbers {
-            let child = &mut self.children[number];
-            let mut line = String::new();
-            if let Some(output) = child.stdout.take() {
-                let mut output = BufReader::new(output);
-                output.read_line(&mut line)?;
-                let heard = self.heard.0.clone();
-                std::thread::spawn(move || listen(output, number, &heard));
+        for _ in numbers.clone() {
+            let Some((number, said)) = self.heard.recv().await else { bail!("all workers have ended") };
+            if let Said::First = said {
+                continue;
             }
-            if line.trim() != FIRST {
-                let code = child.wait()?.code().and_then(|code| u8::try_from(code).ok());
-                let error = anyhow::anyhow!("a worker could not start");
-                return Err(match code {
-                    Some(code) if is_first && code != outcome::INCOMPLETE => outcome::not_started(error),
-                    // Others have sent requests.
-                    _ => outcome::incomplete(error),
-                });
-            }
+            let code = self.children[number].wait()?.code().and_then(|code| u8::try_from(code).ok());
+            let error = anyhow::anyhow!("a worker could not start");
+            let is_only = numbers.start == 0 && numbers.contains(&number);
+            return Err(match code {
+                Some(code) if is_only && code != outcome::INCOMPLETE => outcome::not_started(error),
+                // Others have sent requests.
+                _ => outcome::incomplete(error),
+            });
         }
         Ok(())
     }
 }
 
-/// Reads what a process tells, to its end.
-fn listen(output: impl BufRead, number: usize, heard: &UnboundedSender<Heard>) {
-    for line in output.lines().map_while(Result::ok) {
-        if let Ok(told) = serde_json::from_str(&line) {
-            let _ = heard.send((number, told));
-        }
+/// Reads what a process says, to its end.
+fn listen(output: impl BufRead, number: usize, says: &UnboundedSender<Heard>) {
+    let lines = output.lines().map_while(Result::ok);
+    let said = lines.filter_map(|line| match line.as_str() {
+        FIRST => Some(Said::First),
+        told => serde_json::from_str(told).ok().map(Said::Second),
+    });
+    for said in said.chain([Said::End]) {
+        // The receiver is dropped with the load.
+        let _ = says.send((number, said));
     }
 }
 
@@ -350,6 +364,9 @@ impl Drop for Workers {
     }
 }
 
+/// Ready when this process is asked to end.
+type Signal = Pin<Box<dyn Future<Output = io::Result<()>>>>;
+
 /// Starts the processes, merges what they measure, and returns the results.
 pub(super) fn lead(
     bench: &Bench,
@@ -357,14 +374,31 @@ pub(super) fn lead(
     outcome: &outcome::Arguments,
     live: &Live,
 ) -> anyhow::Result<Results> {
-    let mut all = Workers::start(workers)?;
-    // If the first request is refused, no other is sent.
-    all.first(0..1)?;
-    all.first(1..workers)?;
-    // All runs start together, however long the first answers took.
-    all.say(GO, 0..workers);
-    note!("{workers} workers have begun");
-    let is_interrupted = wait(&mut all, bench, live)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let (mut all, is_interrupted) = runtime.block_on(async {
+        let mut signal: Signal = Box::pin(process::end_signal());
+        let begun = async {
+            let mut all = Workers::start(workers)?;
+            // If the first request is refused, no other is sent.
+            all.first(0..1).await?;
+            all.first(1..workers).await?;
+            // All runs start together, however long the first answers took.
+            all.say(GO, 0..workers);
+            anyhow::Ok(all)
+        };
+        let mut all = tokio::select! {
+            // Signals are awaited before there is a process or a folder.
+            biased;
+            result = &mut signal => {
+                result?;
+                bail!("interrupted before all workers had begun, so nothing was measured");
+            }
+            all = begun => all?,
+        };
+        note!("{workers} workers have begun");
+        let is_interrupted = wait(&mut all, bench, live, signal).await?;
+        anyhow::Ok((all, is_interrupted))
+    })?;
     let description = bench.description()?;
     let (mut merging, mut lost) = (Merging::default(), Vec::new());
     for number in 0..workers {
@@ -385,51 +419,50 @@ pub(super) fn lead(
     Ok(results)
 }
 
-/// Waits until all processes have ended, and shows what they do. Returns whether they were asked to end.
-fn wait(all: &mut Workers, bench: &Bench, live: &Live) -> anyhow::Result<bool> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
-        let mut is_interrupted = false;
-        let mut progress = Progress::new(bench.planned());
-        let label = format!("{} workers", all.children.len());
-        let (mut record, mut users) = (Recorder::default(), vec![0; all.children.len()]);
-        // The processes tell at each second of their measurement. Half a second later, all have told the same seconds.
-        let shown = warmup(bench) + Duration::from_millis(500);
-        let shown = tokio::time::Instant::now() + Duration::from_nanos(shown.subsec_nanos().into());
-        let mut second = tokio::time::interval_at(shown, Duration::from_secs(1));
-        let mut signal = std::pin::pin!(process::end_signal());
-        loop {
-            let mut running = false;
-            for child in &mut all.children {
-                running |= child.try_wait()?.is_none();
-            }
-            if !running {
-                return Ok(is_interrupted);
-            }
-            tokio::select! {
-                () = tokio::time::sleep(Duration::from_millis(20)) => {}
-                Some((number, told)) = all.heard.1.recv() => {
-                    users[number] = told.users;
-                    live.add(&told.record, users.iter().sum());
-                    record.merge(told.record);
-                }
-                _ = second.tick() => {
-                    let record = std::mem::take(&mut record);
-                    progress.second(&label, &record, users.iter().sum::<u64>() as usize);
-                }
-                result = &mut signal => {
-                    result?;
-                    if is_interrupted {
-                        bail!("interrupted twice, so nothing was reported");
+/// Waits until all processes have ended, and shows what they do. On the first signal, asks them to end. Returns whether it did.
+async fn wait(all: &mut Workers, bench: &Bench, live: &Live, mut signal: Signal) -> anyhow::Result<bool> {
+    let mut progress = Progress::new(bench.planned());
+    let label = format!("{} workers", all.children.len());
+    let (mut record, mut users) = (Recorder::default(), vec![0; all.children.len()]);
+    // The processes tell at each second of their measurement. Half a second later, all have told the same seconds.
+    let shown = warmup(bench) + Duration::from_millis(500);
+    let shown = tokio::time::Instant::now() + Duration::from_nanos(shown.subsec_nanos().into());
+    let mut second = tokio::time::interval_at(shown, Duration::from_secs(1));
+    let mut is_interrupted = false;
+    loop {
+        tokio::select! {
+            heard = all.heard.recv() => {
+                let Some((number, said)) = heard else { return Ok(is_interrupted) };
+                let more = match said {
+                    Said::First => continue,
+                    Said::Second(told) => {
+                        users[number] = told.users;
+                        told.record
                     }
-                    note!("interrupted: reporting the results so far; interrupt again to stop without a report");
-                    is_interrupted = true;
-                    all.inputs.clear();
-                    signal.set(process::end_signal());
+                    Said::End => {
+                        users[number] = 0;
+                        Recorder::default()
+                    }
+                };
+                live.add(&more, users.iter().sum());
+                record.merge(more);
+            }
+            _ = second.tick() => {
+                let record = std::mem::take(&mut record);
+                progress.second(&label, &record, users.iter().sum::<u64>() as usize);
+            }
+            result = &mut signal => {
+                result?;
+                if is_interrupted {
+                    bail!("interrupted twice, so nothing was reported");
                 }
+                measurement::note_interrupted();
+                is_interrupted = true;
+                all.inputs.clear();
+                signal = Box::pin(process::end_signal());
             }
         }
-    })
+    }
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ impl<C: Clock> Thread<C> {
                 }
                 sent += 1;
             }
-            if is_done || !self.schedule.user_leaves() {
+            if is_done || !self.schedule.user_leaves(self.plan.users().len(), self.clock.now()) {
                 break;
             }
         }

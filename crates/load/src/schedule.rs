@@ -172,11 +172,12 @@ impl Schedule {
         }
     }
 
-    /// Records that a user has ended. Returns whether it may be wanted again.
-    pub(crate) fn user_leaves(&self) -> bool {
+    /// Records that a user has ended. Returns whether it may be wanted again. The run ends if all who stay are done.
+    pub(crate) fn user_leaves(&self, users: usize, now: Instant) -> bool {
         let leaves = self.wanted.is_some() && self.end.get().is_none() && !self.all_are_taken();
         if leaves {
             self.users.fetch_sub(1, Ordering::Relaxed);
+            self.end_if_done(self.done.load(Ordering::Relaxed), users, now);
         }
         leaves
     }
@@ -200,8 +201,12 @@ impl Schedule {
     /// these are those who are wanted or haven't left yet.
     pub(crate) fn user_is_done(&self, users: usize, now: Instant) {
         self.taken.fetch_sub(1, Ordering::Relaxed);
+        self.end_if_done(self.done.fetch_add(1, Ordering::Relaxed) + 1, users, now);
+    }
+
+    fn end_if_done(&self, done: usize, users: usize, now: Instant) {
         let wanted = self.wanted.as_ref().map(|wanted| self.users().max(*wanted.borrow()));
-        if self.done.fetch_add(1, Ordering::Relaxed) + 1 >= wanted.unwrap_or(users).min(users) {
+        if done > 0 && done >= wanted.unwrap_or(users).min(users) {
             self.finish(End::NothingLeft, now);
         }
     }
@@ -408,6 +413,27 @@ mod tests {
         schedule.want(1);
         assert_eq!(done(), Some(End::NothingLeft));
         assert_eq!(schedule.taken(), 0);
+    }
+
+    /// It once went on when those who still had something left, because fewer users were wanted.
+    #[test]
+    fn a_run_ends_when_only_users_who_are_done_stay() {
+        let plan = Plan { start: Start::OnDemand, connections: 10, ..Plan::default() };
+        let schedule = Schedule::new(&plan, Instant::now());
+        schedule.want(4);
+        (0..4).for_each(|_| schedule.user_begins());
+        (0..2).for_each(|_| schedule.user_is_done(plan.connections, schedule.start));
+        schedule.want(2);
+        let leaves = || (schedule.user_leaves(plan.connections, schedule.start), schedule.ended());
+        assert_eq!(leaves(), (true, None));
+        assert_eq!(leaves(), (true, Some(End::NothingLeft)));
+        // If all leave, they may be wanted again.
+        let schedule = Schedule::new(&plan, Instant::now());
+        schedule.want(1);
+        schedule.user_begins();
+        schedule.want(0);
+        assert!(schedule.user_leaves(plan.connections, schedule.start));
+        assert_eq!(schedule.ended(), None);
     }
 
     #[test]

@@ -98,6 +98,17 @@ impl Row {
     }
 }
 
+/// Returns the ways in which rows were driven, in words, each once. The parts of a mix are driven with it, so they have no own way.
+pub(crate) fn ways<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<String> {
+    let mut ways: Vec<String> = Vec::new();
+    for way in rows.filter(|row| row.part_of.is_none()).map(driven) {
+        if !ways.contains(&way) {
+            ways.push(way);
+        }
+    }
+    ways
+}
+
 /// Returns how a row was driven, in words.
 pub(crate) fn driven(row: &Row) -> String {
     let keep_alive = keep_alive(row).to_owned();

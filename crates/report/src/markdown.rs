@@ -1,7 +1,7 @@
 //! Writes the results as GitHub Markdown: the tables of a comparison, for a document.
 
 use crate::format::{NONE, bytes, count, microseconds};
-use crate::label::driven;
+use crate::label::ways;
 use crate::measure::Measure;
 use crate::versus::{Line, Overall, Rival, Versus, times, title};
 use crate::{FLOOR, Method, Results, Row};
@@ -124,18 +124,14 @@ impl Results {
         {
             text += &format!("{}\n\n", escaped(about));
         }
-        let mut ways: Vec<String> = Vec::new();
+        let rows = || versus.lines.iter().flat_map(|line| line.rows.iter().copied().flatten());
         let mut methods: Vec<Method> = Vec::new();
-        for row in versus.lines.iter().flat_map(|line| line.rows.iter().flatten()) {
+        for row in rows() {
             if !methods.contains(&row.method) {
                 methods.push(row.method);
             }
-            let way = driven(row);
-            if row.target != FLOOR && !ways.contains(&way) {
-                ways.push(way);
-            }
         }
-        for way in ways {
+        for way in ways(rows().filter(|row| row.target != FLOOR)) {
             text += &format!("- {}\n", escaped(&way));
         }
         text += "\n";
@@ -155,8 +151,7 @@ impl Results {
         text += &figures(versus, &lines, "Bytes of a response, if the targets differ", false, |row| {
             (row.response_bytes > 0).then(|| count(row.response_bytes as f64))
         });
-        let rows = || versus.lines.iter().flat_map(|line| line.rows.iter().flatten());
-        let signs = MARKS.iter().filter(|(_, _, holds)| rows().any(|row| holds(row)));
+        let signs = MARKS.iter().filter(|(_, _, holds)| rows().any(holds));
         let signs: Vec<_> = signs.map(|(sign, meaning, _)| format!("{sign} {meaning}")).collect();
         if !signs.is_empty() {
             text += &format!("{}.\n\n", signs.join("; "));

@@ -6,7 +6,7 @@ use comfy_table::{Attribute, Cell, CellAlignment, ContentArrangement, LineStyle,
 
 use crate::compare::{Change, Compared, Comparison, Figures, UNKNOWN, in_percent};
 use crate::format::{NONE, bytes, count, figure, percent, ratio};
-use crate::label::{Labels, driven};
+use crate::label::{Labels, ways};
 use crate::versus::{Versus, sure, times};
 use crate::{FLOOR, Latency, Method, Results, Row, Worker};
 
@@ -144,12 +144,7 @@ impl Results {
     /// Returns how the rows of a method were driven, suite by suite.
     fn load_descriptions(&self, method: Method) -> Vec<String> {
         let ways = self.suites.iter().filter_map(|suite| {
-            let mut ways: Vec<String> = Vec::new();
-            for way in suite.cases.iter().filter(|row| row.method == method).map(driven) {
-                if !ways.contains(&way) {
-                    ways.push(way);
-                }
-            }
+            let ways = ways(suite.cases.iter().filter(|row| row.method == method));
             let mut targets = suite.cases.iter().filter(|row| row.target != FLOOR).map(|row| &*row.target);
             let target = targets.next().filter(|first| *first != "castile" && targets.all(|other| other == *first));
             let at = target.map(|target| format!(" at {target}")).unwrap_or_default();

@@ -6,7 +6,7 @@ use super::bars::{Chart, cpu, latency, normalised};
 use super::detail::{Curves, Detail};
 use super::figures::{Table, all};
 use super::material::{Material, Series};
-use crate::label::driven;
+use crate::label::ways;
 use crate::{FLOOR, Method, Row, Suite};
 
 /// How many cases a chart shows initially. A click shows the rest.
@@ -61,18 +61,12 @@ impl Block {
 
     fn of(suite: &Suite, method: Method, id: String) -> Self {
         let rows: Vec<&Row> = suite.cases.iter().filter(|row| row.method == method).collect();
-        let mut ways: Vec<String> = Vec::new();
-        for way in rows.iter().map(|row| driven(row)) {
-            if !ways.contains(&way) {
-                ways.push(way);
-            }
-        }
         let material = Material::of(suite, &rows, method);
         let measure = &material.measure;
         let has_spread = rows.iter().any(|row| (measure.of)(row).is_some_and(|(_, spread)| spread.is_some()));
         Block {
             title: title(method),
-            driven: ways,
+            driven: ways(rows.iter().copied()),
             measure: MeasureText { title: measure.title, less_is_better: measure.less_is_better, unit: measure.unit },
             has_spread,
             shown: SHOWN,

@@ -94,7 +94,7 @@ impl Worker {
             count(self.requests as f64),
             count(self.errors as f64),
             count(self.requests_per_second),
-            microseconds(self.latency_us.p99),
+            if self.requests > 0 { microseconds(self.latency_us.p99) } else { NONE.to_owned() },
             self.driver_cpu_share.map_or(NONE.to_owned(), percent),
             figure(self.begun_s),
             figure(self.ended_s),

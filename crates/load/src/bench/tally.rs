@@ -256,7 +256,7 @@ impl Tally {
             dropped: self.missed.1,
             requests_per_second: Spread::of(self.per_second),
             distribution: distribution(&record.latency),
-            service_us: described.has_service.then(|| latency(&record.service)),
+            service_us: service(&record, described.has_service),
             latency_us,
             series,
             passes: Vec::new(),
@@ -302,7 +302,7 @@ fn part_of(whole: &Row, name: &str, record: Recorder, per_second: Vec<f64>) -> R
         rate: None,
         requests_per_second: Spread::of(per_second),
         distribution: distribution(&record.latency),
-        service_us: whole.service_us.as_ref().map(|_| latency(&record.service)),
+        service_us: service(&record, whole.service_us.is_some()),
         latency_us: latency(&record.latency),
         series: Vec::new(),
         curve: Vec::new(),
@@ -346,6 +346,11 @@ fn sum(a: Option<Duration>, b: Option<Duration>) -> Option<Duration> {
         (Some(a), Some(b)) => Some(a + b),
         (one, None) | (None, one) => one,
     }
+}
+
+/// Returns the times from sending, if they differ from the latency and there is an answer.
+fn service(record: &Recorder, differs: bool) -> Option<Latency> {
+    (differs && record.requests > 0).then(|| latency(&record.service))
 }
 
 pub(super) fn latency(nanoseconds: &Histogram<u64>) -> Latency {

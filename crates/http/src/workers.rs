@@ -45,13 +45,21 @@ impl Workers {
     /// Returns the workers that all servers and clients of this process share by default. Their limit is the number of
     /// cores.
     pub fn shared() -> Self {
+        Workers::of_process().clone()
+    }
+
+    fn of_process() -> &'static Self {
         static SHARED: OnceLock<Workers> = OnceLock::new();
-        SHARED.get_or_init(|| Workers::new(available_parallelism().map_or(1, usize::from))).clone()
+        SHARED.get_or_init(|| Workers::new(available_parallelism().map_or(1, usize::from)))
     }
 
     /// Uses these workers for messages of more than `size` bytes.
     pub fn above(self, size: usize) -> Offloading {
-        Offloading::new(size, Arc::new(self))
+        let shared = Workers::of_process();
+        match Arc::ptr_eq(&self.free, &shared.free) {
+            true => Offloading::to_process(size, shared),
+            false => Offloading::new(size, Arc::new(self)),
+        }
     }
 }
 

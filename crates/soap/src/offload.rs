@@ -41,7 +41,15 @@ pub trait Offload: Send + Sync + 'static {
 #[derive(Clone)]
 pub struct Offloading {
     above: usize,
-    to: Arc<dyn Offload>,
+    to: To,
+}
+
+/// Each request has a clone.
+#[derive(Clone)]
+enum To {
+    Own(Arc<dyn Offload>),
+    /// A clone changes no count of references, which all cores would change.
+    Process(&'static dyn Offload),
 }
 
 thread_local! {
@@ -52,7 +60,20 @@ thread_local! {
 impl Offloading {
     /// Offloads reading and writing messages of more than `above` bytes to `to`.
     pub fn new(above: usize, to: Arc<dyn Offload>) -> Self {
-        Offloading { above, to }
+        Offloading { above, to: To::Own(to) }
+    }
+
+    /// Offloads as [`new`](Self::new) does, to workers that live as long as the process.
+    #[doc(hidden)]
+    pub fn to_process(above: usize, to: &'static dyn Offload) -> Self {
+        Offloading { above, to: To::Process(to) }
+    }
+
+    fn to(&self) -> &dyn Offload {
+        match &self.to {
+            To::Own(to) => &**to,
+            To::Process(to) => *to,
+        }
     }
 
     /// Returns the size in bytes above which messages are offloaded.
@@ -67,7 +88,7 @@ impl Offloading {
 
     /// Runs `future` with a timeout. Returns `None` if the timeout elapsed.
     pub(crate) async fn within<F: Future>(&self, limit: Duration, future: F) -> Option<F::Output> {
-        match select(pin!(future), self.to.pause(limit)).await {
+        match select(pin!(future), self.to().pause(limit)).await {
             Either::Left((output, _)) => Some(output),
             Either::Right(_) => None,
         }
@@ -75,7 +96,7 @@ impl Offloading {
 
     /// Returns a turn for an answer of this expected size, if the answer is large.
     pub(crate) fn turn(&self, size: usize) -> Option<BoxFuture<'static, Turn>> {
-        (size > self.above).then(|| self.to.turn())
+        (size > self.above).then(|| self.to().turn())
     }
 
     /// Runs `work` on a worker. Returns `None` if the work panicked, or if there was no worker.
@@ -87,7 +108,7 @@ impl Offloading {
             let value = work();
             *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(value);
         });
-        self.to.run(work).await;
+        self.to().run(work).await;
         result.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }

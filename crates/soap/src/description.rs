@@ -333,7 +333,9 @@ impl Root {
 }
 
 /// An estimate of the size of a message, based on the size of recent messages.
+// Aligned so that writing it disturbs nobody who reads the description beside it.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 pub struct SizeHint {
     last: AtomicUsize,
     expected: AtomicUsize,
@@ -345,6 +347,9 @@ const MAX_HINT: usize = 64 << 10;
 const DECAY_DIVISOR: usize = 8;
 /// Additional capacity of every buffer, in bytes.
 const SLACK: usize = 256;
+/// A size that differs from the recorded one by no more than this fraction (a divisor), and half of the slack, isn't recorded. All
+/// cores would write sizes that differ a little.
+const SIMILAR_DIVISOR: usize = 16;
 
 impl SizeHint {
     /// Creates a hint without an estimate.
@@ -353,10 +358,11 @@ impl SizeHint {
     }
 
     pub(crate) fn buffer(&self) -> Vec<u8> {
-        Vec::with_capacity(self.last().min(MAX_HINT) + SLACK)
+        let last = self.last().min(MAX_HINT);
+        Vec::with_capacity(last + last / SIMILAR_DIVISOR + SLACK)
     }
 
-    /// Returns the size of the last message.
+    /// Returns about the size of the last message.
     pub(crate) fn last(&self) -> usize {
         self.last.load(Ordering::Relaxed)
     }
@@ -366,11 +372,16 @@ impl SizeHint {
         self.expected.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn record(&self, size: usize) {
-        if self.last.load(Ordering::Relaxed) != size {
+    /// Records the size of a message. About the size of messages of up to `most` bytes is enough.
+    pub(crate) fn record(&self, size: usize, most: usize) {
+        let is_known = |recorded: usize| {
+            let similar = recorded / SIMILAR_DIVISOR + SLACK / 2;
+            size == recorded || recorded <= most && size.abs_diff(recorded) <= similar
+        };
+        if !is_known(self.last()) {
             self.last.store(size, Ordering::Relaxed);
         }
-        if self.expected() != size {
+        if !is_known(self.expected()) {
             self.expect(size);
         }
     }
@@ -384,5 +395,29 @@ impl SizeHint {
     pub(crate) fn expect(&self, size: usize) {
         let expected = self.expected();
         self.expected.store(size.max(expected - expected / DECAY_DIVISOR), Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_that_differ_a_little_are_recorded_once() {
+        let hint = SizeHint::new();
+        let recorded = |size, most| {
+            hint.record(size, most);
+            (hint.last(), hint.expected())
+        };
+        assert_eq!(recorded(11_000, 20_000), (11_000, 11_000));
+        for size in [11_700, 10_300, 11_001] {
+            assert_eq!(recorded(size, 20_000), (11_000, 11_000));
+            assert!(hint.buffer().capacity() >= size, "it isn't enlarged for {size}");
+        }
+        assert_eq!(recorded(12_000, 20_000), (12_000, 12_000));
+        // Whether a message is large is known exactly.
+        assert_eq!(recorded(11_900, 11_950), (11_900, 11_900));
+        assert_eq!(recorded(11_901, 0), (11_901, 11_901));
+        assert_eq!(recorded(2_000, 20_000), (2_000, 11_901 - 11_901 / DECAY_DIVISOR));
     }
 }

@@ -160,7 +160,8 @@ impl Responding {
             Ok(Written { message, parts: mut included, packaging, canonical }) => {
                 let length = message.bytes().map_or(0, Bytes::len);
                 if message.bytes().is_some() {
-                    operation.response_size.record(length);
+                    // On a worker it is recorded exactly, so that an answer that is no longer large leaves it.
+                    operation.response_size.record(length, most.unwrap_or_default());
                 }
                 let beyond = size_of(&included);
                 if beyond > 0 {

@@ -41,6 +41,8 @@ pub(super) struct Activity {
     pub(super) wait: Wait,
     /// The memory budget of the server, with a count of references that no other connection changes.
     pub(super) budget: Budget,
+    /// Its budget for temporary files, with such a count, too.
+    pub(super) disk_budget: Budget,
     /// The observers of the server, with such a count, too.
     pub(super) observers: Observers,
     /// The memory and disk space of the request and its answer.
@@ -81,6 +83,7 @@ impl Activity {
     pub(super) fn new(shared: Arc<ServerState>, connection: &impl Connection) -> Self {
         Activity {
             budget: shared.admission.budget.handle(),
+            disk_budget: shared.admission.disk_budget.handle(),
             observers: shared.observers.handle(),
             shared,
             peer: connection.peer().map(OnceLock::from).unwrap_or_default(),

@@ -144,7 +144,7 @@ impl Ticket {
 
     /// Returns the budget of the server for temporary files.
     pub(super) fn disk_budget(&self) -> Option<&Budget> {
-        self.0.as_ref().map(|(activity, _)| &activity.shared.admission.disk_budget)
+        self.0.as_ref().map(|(activity, _)| &activity.disk_budget)
     }
 
     /// Grows `reservation` as soon as there is memory, for which the slowest senders are dropped. Returns `false` if

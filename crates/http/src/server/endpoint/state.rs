@@ -63,7 +63,7 @@ impl<S: castile_soap::Service + ?Sized> EndpointState<S> {
     /// Creates the reservation for parts that wait in files.
     pub(super) fn disk(&self, ticket: &Ticket) -> Result<Arc<Reservation>, Refusal> {
         let budget = self.options.disk_budget.as_ref().or(ticket.disk_budget());
-        let budget = budget.cloned().unwrap_or_else(castile_mime::disk);
-        budget.reserve(0).map(Arc::new).map_err(|_| Refusal::Exhausted)
+        let reserved = budget.map_or_else(|| castile_mime::disk().reserve(0), |budget| budget.reserve(0));
+        reserved.map(Arc::new).map_err(|_| Refusal::Exhausted)
     }
 }

@@ -15,16 +15,25 @@ pub(crate) async fn interrupted(interrupt: &Interrupt) -> anyhow::Error {
     interrupt.now();
     note_interrupted();
     match process::end_signal().await {
-        Ok(()) => anyhow!("interrupted twice, so nothing was reported"),
+        Ok(()) => {
+            end_line();
+            anyhow!("interrupted twice, so nothing was reported")
+        }
         Err(error) => anyhow::Error::new(error).context("can't wait for signals"),
     }
 }
 
 /// Says after the first signal how a measurement goes on.
 pub(crate) fn note_interrupted() {
-    // The cursor of a terminal is behind the live line and ^C.
-    let line_break = if std::io::stderr().is_terminal() { "\n" } else { "" };
-    note!("{line_break}interrupted: reporting the results so far; interrupt again to stop without a report");
+    end_line();
+    note!("interrupted: reporting the results so far; interrupt again to stop without a report");
+}
+
+/// Ends the line of a terminal that has the live line and ^C.
+pub(crate) fn end_line() {
+    if std::io::stderr().is_terminal() {
+        note!("");
+    }
 }
 
 /// Returns the command line that repeats this measurement, without secrets.

@@ -8,7 +8,7 @@ mod master;
 mod server;
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
+use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::sync::Arc;
@@ -893,6 +893,31 @@ fn workers_begin_together_however_slow_the_answers_are() {
     assert!(!told(&output).contains("joined"), "{}", told(&output));
     // The last answer comes up to 0.8 s after the end.
     assert!(results["duration_s"].as_f64().unwrap() < 5.2, "{results}");
+}
+
+/// The latency of no answer was once 0, and the load of a mix was described once more for its operations.
+#[test]
+fn a_mix_without_an_answer_has_no_latency() {
+    let server = Server::start(|_, _| (200, void()));
+    let mix = ["--operation", "EchoVoid", "--operation", "EchoList", "--expect-contains", "FOO", "--requests", "40"];
+    let output = load("wstest.wsdl", &server.url(), &[&mix[..], &["--rate", "200", "--workers", "2"]].concat());
+    let told = told(&output);
+    assert_eq!(output.status.code(), Some(3), "{told}");
+    for unknown in ["0.00 µs", "service ", "scheduled arrivals"] {
+        assert!(!told.contains(unknown), "{unknown}: {told}");
+    }
+    assert!(told.contains("200 req/s scheduled, at most 256 in progress, kept alive\n"), "{told}");
+}
+
+/// Nothing was sent, but the code once said that something was left out.
+#[test]
+fn a_place_for_metrics_that_is_taken_is_known_before_the_start() {
+    let server = Server::start(|_, _| (200, void()));
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let place = taken.local_addr().unwrap().to_string();
+    let output = load("wstest.wsdl", &server.url(), &["--operation", "EchoVoid", "--metrics", &place]);
+    assert_eq!(output.status.code(), Some(2), "{}", told(&output));
+    assert!(told(&output).contains(&format!("--metrics {place}: ")) && server.seen().is_empty(), "{}", told(&output));
 }
 
 /// Whoever makes the load, the driver's figures can be read while it runs.

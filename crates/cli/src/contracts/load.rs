@@ -151,7 +151,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         if let Some(part) = arguments.workers.part() {
             return workers::take_part(&bench, part);
         }
-        let live = arguments.metrics.serve()?;
+        let live = arguments.metrics.serve().map_err(outcome::not_started)?;
         if let Some(address) = arguments.locust.address() {
             return locust::work(bench, address, arguments.locust.worker_name(), live);
         }

@@ -271,7 +271,7 @@ type Heard = (usize, Said);
 enum Said {
     /// Its first request is answered.
     First,
-    Second(Told),
+    Second(Box<Told>),
     /// Nothing any more: it has ended.
     End,
 }
@@ -346,7 +346,7 @@ fn listen(output: impl BufRead, number: usize, says: &UnboundedSender<Heard>) {
     let lines = output.lines().map_while(Result::ok);
     let said = lines.filter_map(|line| match line.as_str() {
         FIRST => Some(Said::First),
-        told => serde_json::from_str(told).ok().map(Said::Second),
+        told => serde_json::from_str(told).ok().map(|told| Said::Second(Box::new(told))),
     });
     for said in said.chain([Said::End]) {
         // The receiver is dropped with the load.
@@ -391,6 +391,7 @@ pub(super) fn lead(
             biased;
             result = &mut signal => {
                 result?;
+                measurement::end_line();
                 bail!("interrupted before all workers had begun, so nothing was measured");
             }
             all = begun => all?,
@@ -454,6 +455,7 @@ async fn wait(all: &mut Workers, bench: &Bench, live: &Live, mut signal: Signal)
             result = &mut signal => {
                 result?;
                 if is_interrupted {
+                    measurement::end_line();
                     bail!("interrupted twice, so nothing was reported");
                 }
                 measurement::note_interrupted();

@@ -139,7 +139,7 @@ class Worker:
         self.is_last = False
 
     def compare(self, report, now):
-        """Compares the clocks: the worker says the last time that it got from here, how long ago that was, and its own time."""
+        """Compares the clocks: a report has the last time that came from here, how long ago that was, and the worker's own time."""
         round_trip = now - report.master - report.held
         if round_trip >= 0 and (self.round_trip is None or round_trip < self.round_trip):
             self.round_trip = round_trip
@@ -240,7 +240,7 @@ class Master:
         self.workers = {}
         self.is_written = False
 
-    def hear(self, environment, msg, **_):
+    def receive(self, environment, msg, **_):
         # Locust discards what it gets from a worker of an earlier master, too.
         if msg.node_id not in environment.runner.clients:
             return
@@ -255,13 +255,13 @@ class Master:
         if key in self.earlier or (key not in self.workers and len(self.workers) >= MOST_WORKERS):
             return
         self.workers.setdefault(key, Worker(str(msg.node_id), report.begun)).add(report)
-        self.say_time(msg.node_id)
+        self.send_time(msg.node_id)
 
     def greet(self, client_id, **_):
         # A Python worker isn't ready for messages of a plugin yet.
-        gevent.spawn_later(1, self.say_time, client_id)
+        gevent.spawn_later(1, self.send_time, client_id)
 
-    def say_time(self, client_id):
+    def send_time(self, client_id):
         self.environment.runner.send_message(KIND, {"time": time.time()}, client_id)
 
     def shown(self):
@@ -326,7 +326,7 @@ def begin(environment, runner, web_ui=None, **_):
     if not isinstance(runner, MasterRunner):
         return
     master = Master(environment)
-    runner.register_message(KIND, master.hear)
+    runner.register_message(KIND, master.receive)
     environment.events.worker_connect.add_listener(master.greet)
     environment.events.test_start.add_listener(master.start)
     environment.events.test_stop.add_listener(master.stop)

@@ -13,7 +13,7 @@ fn greeting() -> Vec<u8> {
 }
 
 const ACK: &[u8] = b"\x93\xa3ack\x81\xa5index\x00\xa1w";
-/// A wish for users, whose number follows.
+/// A spawn message without the number of users, which follows.
 const SPAWN: &[u8] = b"\x93\xa5spawn\x82\xa9timestamp\x01\xb2user_classes_count\x81\xa1C\xcf";
 
 pub(crate) struct Master {
@@ -35,8 +35,8 @@ impl Master {
         let mut worker = Worker { stream };
         worker.stream.write_all(&greeting()).unwrap();
         worker.read_until("client_ready");
-        worker.say(ACK);
-        worker.say(&[SPAWN, &users.to_be_bytes(), b"\xa1w"].concat());
+        worker.send(ACK);
+        worker.send(&[SPAWN, &users.to_be_bytes(), b"\xa1w"].concat());
         worker
     }
 }
@@ -47,12 +47,12 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    fn say(&mut self, message: &[u8]) {
+    fn send(&mut self, message: &[u8]) {
         let head = [0, u8::try_from(message.len()).unwrap()];
         self.stream.write_all(&[&head, message].concat()).unwrap();
     }
 
-    /// Reads what it says up to this text.
+    /// Reads what it sends up to this text.
     pub(crate) fn read_until(&mut self, text: &str) {
         let mut seen = Vec::new();
         while !seen.ends_with(text.as_bytes()) {

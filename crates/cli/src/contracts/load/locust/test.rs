@@ -53,8 +53,8 @@ impl Test {
         Test { crew, users: 0, state, ending: None }
     }
 
-    /// Asks for this many users.
-    pub(super) fn want(&mut self, users: usize) {
+    /// Spawns users, or stops some, so that there are this many.
+    pub(super) fn spawn(&mut self, users: usize) {
         self.users = users;
         if let State::Runs(counter, _) = &self.state {
             counter.want(users);
@@ -221,7 +221,7 @@ mod tests {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let rest = runtime.block_on(async {
             let mut test = Test::begin(crew());
-            test.want(1);
+            test.spawn(1);
             while !matches!(test.state, State::Ended(_)) {
                 test.changed().await.unwrap();
             }

@@ -893,16 +893,11 @@ fn the_driver_has_metrics() {
             .spawn()
             .unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let said = lines.find(|line| line.contains("http://127.0.0.1:")).unwrap();
-        let (_, address) = said.rsplit_once("http://").unwrap();
-        let address = address.strip_suffix("/metrics").unwrap();
+        let address = metrics_address(&mut lines);
         let deadline = Instant::now() + Duration::from_secs(25);
         let metrics = loop {
-            let metrics = get(address, "/metrics");
-            let value = |name: &str| -> f64 {
-                let line = metrics.lines().find(|line| line.starts_with(name));
-                line.and_then(|line| line.rsplit_once(' ')?.1.parse().ok()).unwrap_or_default()
-            };
+            let metrics = get(&address, "/metrics");
+            let value = |name: &str| value(&metrics, name);
             let (requests, errors) = (value("castile_load_requests_total "), value("castile_load_errors_total "));
             if requests > 20.0 && errors > 1.0 {
                 // A scrape is of one moment.
@@ -919,6 +914,49 @@ fn the_driver_has_metrics() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
+}
+
+/// Waits until a driver says where its figures are.
+fn metrics_address(lines: &mut impl Iterator<Item = String>) -> String {
+    let said = lines.find(|line| line.contains("http://127.0.0.1:") && line.ends_with("/metrics")).unwrap();
+    let (_, address) = said.rsplit_once("http://").unwrap();
+    address.strip_suffix("/metrics").unwrap().to_owned()
+}
+
+/// Returns the figure that begins a line, or 0.
+fn value(metrics: &str, name: &str) -> f64 {
+    let line = metrics.lines().find(|line| line.starts_with(name));
+    line.and_then(|line| line.rsplit_once(' ')?.1.parse().ok()).unwrap_or_default()
+}
+
+/// Each step of a search once began at 0 again.
+#[test]
+fn figures_of_a_search_never_fall() {
+    let server = Server::start(|_, number| (if number % 50 == 3 { 500 } else { 200 }, void()));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_castile"))
+        .args(["load", &contract("wstest.wsdl"), "--url", &server.url(), "--operation", "EchoVoid", "--think", "2ms"])
+        .args(["--users", "1", "--until", "p99>60s", "--most", "8", "--duration", "1s", "--metrics", "127.0.0.1:0"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let address = metrics_address(&mut lines);
+    let lines = std::thread::spawn(move || lines.count());
+    let names = ["castile_load_requests_total ", "castile_load_errors_total ", "castile_load_latency_seconds_sum "];
+    let (mut before, mut users) = ([0.0; 3], 0.0);
+    while child.try_wait().unwrap().is_none() && users < 8.0 {
+        let metrics = get(&address, "/metrics");
+        let now = names.map(|name| value(&metrics, name));
+        assert!(now.iter().zip(before).all(|(now, before)| *now >= before), "{before:?}: {metrics}");
+        (before, users) = (now, value(&metrics, "castile_load_users "));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    // Most requests of the earlier steps, whose last moments may be missing.
+    assert!(before[0] > 200.0 && users == 8.0, "{before:?} {users}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+    lines.join().unwrap();
 }
 
 /// Returns the body of an answer to GET.

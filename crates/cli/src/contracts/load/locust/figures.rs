@@ -8,6 +8,7 @@ use castile_locust::{Entry, Failure, Report};
 use serde::Serialize;
 
 use super::super::calendar::Calendar;
+use super::super::peak::Peak;
 
 /// The kind of all rows.
 const METHOD: &str = "SOAP";
@@ -31,13 +32,14 @@ pub(super) struct PluginReport {
     /// The last time of the master's clock, and how long ago it arrived.
     master_s: f64,
     held_s: f64,
-    /// The processor time since the beginning.
+    /// The processor time since the beginning, and the most cores that were used over some seconds.
     cpu_s: f64,
+    peak_cores: f64,
     /// Requests under way at the end.
     in_flight: u64,
     is_last: bool,
-    /// What is driven, as JSON. Only the first report has it.
-    description: Option<String>,
+    /// What is driven, as JSON. Each report has it, because any of them may be lost.
+    description: String,
     record: Recorder,
     seconds: Seconds,
 }
@@ -45,13 +47,14 @@ pub(super) struct PluginReport {
 /// What happened since the last report.
 pub(super) struct Figures {
     names: Vec<String>,
-    description: Option<String>,
+    description: String,
     /// It starts with the test.
     calendar: Calendar,
     /// Up to when the figures are complete.
     taken: Instant,
     /// The processor time of this process at the beginning.
     begun_cpu: Duration,
+    peak: Peak,
     sequence: u64,
     record: Recorder,
     /// What wasn't sent to the plugin yet. It may greet a worker after its first report.
@@ -67,10 +70,11 @@ impl Figures {
         Figures {
             seconds: vec![Seconds::new(); names.len() + 1],
             names,
-            description: Some(description),
+            description,
             taken: calendar.start,
             calendar,
             begun_cpu: cpu(),
+            peak: Peak::default(),
             sequence: 0,
             record: Recorder::default(),
             unsent: (Recorder::default(), Seconds::new()),
@@ -81,6 +85,7 @@ impl Figures {
     pub(super) fn add(&mut self, record: Recorder, users: u64, now: Instant) {
         let at = self.calendar.at(self.taken) as u64;
         self.taken = now;
+        self.peak.look(now, cpu());
         let mut parts: Vec<&Recorder> = record.parts.iter().collect();
         // A single operation has no record of its own.
         if self.names.len() == 1 {
@@ -155,9 +160,10 @@ impl Figures {
             master_s: master,
             held_s: held.as_secs_f64(),
             cpu_s: cpu().saturating_sub(self.begun_cpu).as_secs_f64(),
+            peak_cores: self.peak.cores(),
             in_flight,
             is_last,
-            description: self.description.take(),
+            description: self.description.clone(),
             seconds: all,
             record,
         }
@@ -265,11 +271,11 @@ mod tests {
         assert_eq!((next.total.num_requests, next.failures.len()), (1, 0));
         let sent = figures.plugin_report(false, 0, (5.0, Duration::from_secs(2)));
         assert_eq!((sent.master_s, sent.held_s), (5.0, 2.0));
-        assert_eq!((sent.sequence, sent.record.latency.len(), sent.description.as_deref()), (0, 9, Some("{}")));
+        assert_eq!((sent.sequence, sent.record.latency.len(), &*sent.description), (0, 9, "{}"));
         let sum = |of: fn(&Second) -> u64| sent.seconds.values().map(of).sum::<u64>();
         assert_eq!((sum(|second| second.requests), sum(|second| second.errors)), (9, 8));
         let (next, sent) = (figures.report(), figures.plugin_report(true, 1, (6.0, Duration::ZERO)));
-        assert_eq!((sent.sequence, sent.is_last, sent.in_flight, sent.description), (1, true, 1, None));
+        assert_eq!((sent.sequence, sent.is_last, sent.in_flight, &*sent.description), (1, true, 1, "{}"));
         assert_eq!((next.total.num_requests, next.entries, next.total.min_response_time), (0, Vec::new(), None));
     }
 

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 use castile_load::{Bench, Crew, Error, ErrorKind, Load, Plan, Requests, Start, Stop, own_usage};
 use castile_locust::{Event, Worker};
+use tokio::sync::oneshot;
 
 use super::metrics::Live;
 use crate::driver::max_users;
@@ -95,7 +96,8 @@ fn default_name() -> String {
 /// Returns the plan of a worker: its master spawns the users, and ends a test.
 pub(crate) fn plan(plan: Plan) -> Plan {
     let connections = max_users(castile_load::allow_descriptors());
-    Plan { connections, start: Start::OnDemand, stop: Stop::default(), ..plan }
+    // A master counts from its first user on.
+    Plan { connections, start: Start::OnDemand, stop: Stop::default(), warmup: Duration::ZERO, ..plan }
 }
 
 /// Returns a seed for the worker of this name: the users of two workers are to have different random values.
@@ -115,7 +117,8 @@ pub(crate) fn work(mut bench: Bench, address: &str, name: Option<String>, live: 
     }
     let mut driver = Driver {
         bench: &bench,
-        worker: Worker::new(address, name),
+        worker: Worker::new(address, name.clone()),
+        name,
         test: None,
         crew: None,
         figures: Figures::new(names(&bench), description.clone()),
@@ -125,7 +128,21 @@ pub(crate) fn work(mut bench: Bench, address: &str, name: Option<String>, live: 
         seconds: 0,
         cpu: (Instant::now(), own_usage().0),
     };
-    let code = runtime.block_on(driver.work());
+    let (interrupt, interrupted) = oneshot::channel();
+    let signals = async {
+        process::end_signal().await?;
+        note!("interrupted: leaving the master; interrupt again to end without a last report");
+        // The driver may have ended.
+        let _ = interrupt.send(());
+        process::end_signal().await?;
+        bail!("interrupted twice, so there was no last report")
+    };
+    let code = runtime.block_on(async {
+        tokio::select! {
+            code = driver.work(interrupted) => code,
+            code = signals => code,
+        }
+    });
     // Doesn't wait for the name of the master to be resolved.
     runtime.shutdown_background();
     code
@@ -147,6 +164,7 @@ struct Driver<'a> {
     description: String,
     worker: Worker,
     /// The users while a test runs.
+    name: String,
     test: Option<Test>,
     /// The users of earlier tests, with their connections.
     crew: Option<Arc<Crew>>,
@@ -162,10 +180,9 @@ struct Driver<'a> {
 }
 
 impl Driver<'_> {
-    async fn work(&mut self) -> anyhow::Result<u8> {
+    async fn work(&mut self, mut interrupted: oneshot::Receiver<()>) -> anyhow::Result<u8> {
         let mut second = tokio::time::interval(Duration::from_secs(1));
         second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut interrupted = std::pin::pin!(process::end_signal());
         let mut is_interrupted = false;
         loop {
             let changed = async {
@@ -194,10 +211,8 @@ impl Driver<'_> {
                         bail!("there has been no master for {}", humantime::format_duration(PATIENCE));
                     }
                 }
-                signal = &mut interrupted, if !is_interrupted => {
-                    signal?;
+                _ = &mut interrupted, if !is_interrupted => {
                     is_interrupted = true;
-                    note!("interrupted: leaving the master");
                     if let Some(code) = self.end(Ending::Quit { code: outcome::INCOMPLETE }, GRACE).await {
                         return Ok(code);
                     }
@@ -231,7 +246,7 @@ impl Driver<'_> {
                         },
                     };
                     self.figures = Figures::new(names(self.bench), self.description.clone());
-                    self.test = Some(Test::begin(crew));
+                    self.test = Some(Test::begin(crew, format!("worker {}", self.name)));
                 }
                 if let Some(test) = &mut self.test {
                     test.spawn(count);
@@ -243,11 +258,14 @@ impl Driver<'_> {
             Event::Lost => {
                 self.sought = Some(Instant::now());
                 note!("the master has forgotten this worker, so its test is over");
-                // Nobody takes the figures.
-                let ending = self.test.take().and_then(|test| test.ending());
+                let Some(test) = self.test.take() else { return Ok(None) };
+                // No master takes a report of the rest, but --metrics has it.
+                let Rest { record, ending, crew, .. } = test.finish().await;
+                self.crew = crew;
+                self.live.add(&record, 0);
                 return Ok(match ending {
-                    Some(Ending::Quit { code }) => Some(code),
-                    Some(Ending::Stop) | None => None,
+                    Ending::Quit { code } => Some(code),
+                    Ending::Stop => None,
                 });
             }
             Event::Disconnected(why) => note!("no connection to the master: {why}; trying again"),
@@ -325,8 +343,8 @@ impl Driver<'_> {
         let share = used.as_secs_f64() / (now - self.cpu.0).as_secs_f64().max(1e-3) / threads as f64;
         self.worker.usage(share * 100.0, memory.unwrap_or_default());
         self.cpu = (now, cpu);
-        if let Some(test) = &self.test {
-            let (record, users) = (test.take().await, test.users());
+        if let Some(test) = &mut self.test {
+            let (record, users) = (test.second().await, test.users());
             self.live.add(&record, users);
             self.figures.add(record, users, Instant::now());
             self.seconds += 1;

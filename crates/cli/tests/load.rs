@@ -1139,6 +1139,43 @@ fn a_case_of_a_bench_has_the_users_of_a_master() {
     assert_eq!(reported(&reports) + given_up, server.seen().len() as u64, "{told}");
 }
 
+#[test]
+fn a_bench_for_a_master_has_one_load_and_no_option_without_effect() {
+    let server = Server::start(|_, _| (200, void()));
+    let master = Master::start();
+    for (arguments, expected) in [
+        (&["wstest"][..], "; expected one: choose it with --op, --client and --method"),
+        (&["wspex", "--op", "echoVoid"], "found echoVoid, raw, closed; echoVoid, typed, closed; expected one"),
+        (
+            &["seismic", "--op", ".5x10 binary"],
+            "found .5x10 binary, raw, sequence; .5x10 binary, typed, sequence; expected",
+        ),
+        (&["styles", "--profile", "published"], "found no case whose users send their next request after an answer"),
+        (&["--connections", "3"], "cannot be used with"),
+        (&["--warmup", "1s"], "cannot be used with"),
+        (&["--duration", "1s"], "cannot be used with"),
+        (&["--runs", "2"], "cannot be used with"),
+        (&["--think", "1s"], "cannot be used with"),
+        (&["--rate", "5"], "cannot be used with"),
+        (&["--no-floor"], "cannot be used with"),
+        (&["--no-pin"], "cannot be used with"),
+        (&["--peer", "all"], "cannot be used with"),
+        (&["--data", "quakes"], "cannot be used with"),
+        (&["--network", "100Mbit"], "cannot be used with"),
+        (&["--tls"], "cannot be used with"),
+        (&["--dry-run"], "cannot be used with"),
+        (&["--fail-if", "errors>0"], "cannot be used with"),
+        (&["--junit", "a.xml"], "cannot be used with"),
+        (&["--csv", "a.csv"], "cannot be used with"),
+        (&["--out", "report"], "cannot be used with"),
+    ] {
+        let output = bench_worker(&master, &server.url(), arguments).wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", told(&output));
+        assert!(told(&output).contains(expected), "{arguments:?}: {}", told(&output));
+    }
+    assert_eq!(server.seen().len(), 0);
+}
+
 /// Users once stayed when the master had forgotten the worker, and the last answers were missing.
 #[test]
 fn a_worker_has_metrics_of_all_its_tests() {

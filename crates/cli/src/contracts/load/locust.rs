@@ -80,7 +80,8 @@ pub(crate) fn address(text: &str) -> Result<String, String> {
     }
 }
 
-fn name(text: &str) -> Result<String, String> {
+/// Parses the name of a worker.
+pub(crate) fn name(text: &str) -> Result<String, String> {
     match !text.is_empty() && text.len() <= 100 && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(text.to_owned()),
         false => Err("expected up to 100 letters, digits and signs without a space".to_owned()),
@@ -163,8 +164,8 @@ struct Driver<'a> {
     /// What is driven, as JSON.
     description: String,
     worker: Worker,
-    /// The users while a test runs.
     name: String,
+    /// The users while a test runs.
     test: Option<Test>,
     /// The users of earlier tests, with their connections.
     crew: Option<Arc<Crew>>,

@@ -56,7 +56,8 @@ impl Pool {
         Pool::for_threads(limit, 1)
     }
 
-    fn for_threads(limit: usize, threads: usize) -> Self {
+    /// Creates a pool for a number of threads, whatever the machine runs.
+    pub fn for_threads(limit: usize, threads: usize) -> Self {
         let threads = threads.min(STOCKS);
         let batch = if threads > 1 { (limit / SHARE / threads).min(BATCH) } else { 0 };
         let stocks = if batch > 0 { threads } else { 0 };
@@ -74,22 +75,38 @@ impl Pool {
         self.stocks.iter().fold(counted, |counted, stock| counted.saturating_sub(stock.0.0.load(SeqCst)))
     }
 
+    /// Returns whether everything is taken. Reads the stocks only if the counter is used up.
+    pub fn is_used_up(&self) -> bool {
+        self.counted.0.load(SeqCst) >= self.limit && self.taken() >= self.limit
+    }
+
     /// Takes some. Returns whether there was as much.
     pub fn take(&self, some: usize) -> bool {
         let Some(stock) = self.stock() else { return self.count(some) };
         if stock.take(some) {
             return true;
         }
-        if some < self.batch && self.count(some + self.batch) {
+        if some <= self.batch && self.count(some + self.batch) {
             stock.0.0.fetch_add(self.batch, SeqCst);
             return true;
         }
         self.count(some) || self.collect_and_count(some)
     }
 
+    /// Takes some, even beyond the limit. Returns whether there was as much.
+    pub fn take_anyway(&self, some: usize) -> bool {
+        let is_within = self.take(some);
+        if !is_within {
+            self.counted.0.fetch_add(some, SeqCst);
+        }
+        is_within
+    }
+
     /// Gives back some of what was taken.
     pub fn give(&self, some: usize) {
-        let Some(stock) = self.stock().filter(|_| some < self.batch) else {
+        // What was taken beyond the limit is not for the next one who asks.
+        let may_stock = some <= self.batch && self.counted.0.load(SeqCst) <= self.limit;
+        let Some(stock) = self.stock().filter(|_| may_stock) else {
             self.counted.0.fetch_sub(some, SeqCst);
             return;
         };
@@ -158,18 +175,38 @@ mod tests {
                     if let Some(stock) = pool.stocks.get(step % 5).filter(|_| step % 17 == 0) {
                         stock.0.0.fetch_add(if pool.count(pool.batch) { pool.batch } else { 0 }, SeqCst);
                     }
-                    let some = step * 7919 % 101;
+                    let some = (step * 7919 % 101).max(1);
                     if step % 3 == 0 && !held.is_empty() {
                         let given = held.swap_remove(step % held.len());
                         plain.give(given);
                         pool.give(given);
                     } else {
-                        let is_taken = plain.take(some);
-                        assert_eq!(pool.take(some), is_taken, "{some} of {limit} for {threads}, step {step}");
-                        held.extend(is_taken.then_some(some));
+                        let is_forced = step % 7 == 0;
+                        let take = |from: &Pool| if is_forced { from.take_anyway(some) } else { from.take(some) };
+                        let is_taken = take(&plain);
+                        assert_eq!(take(&pool), is_taken, "{some} of {limit} for {threads}, step {step}");
+                        held.extend((is_taken || is_forced).then_some(some));
                     }
-                    assert_eq!(pool.taken(), plain.taken());
+                    assert_eq!((pool.taken(), pool.is_used_up()), (plain.taken(), plain.is_used_up()));
                 }
+            }
+        }
+    }
+
+    /// Regression: with a batch of one, as the places of a server have on a machine with many cores, all went to the counter.
+    #[test]
+    fn the_counter_is_left_alone_by_what_a_stock_has() {
+        for (limit, threads) in [(1_024, 64), (1_024, 33), (1 << 20, 2)] {
+            let pool = Pool::for_threads(limit, threads);
+            assert!(pool.take(1));
+            pool.give(1);
+            let counted = pool.counted.0.load(SeqCst);
+            assert!(counted > 0);
+            for _ in 0..10 {
+                assert!(pool.take(1));
+                assert_eq!(pool.counted.0.load(SeqCst), counted, "{limit} for {threads}");
+                pool.give(1);
+                assert_eq!(pool.counted.0.load(SeqCst), counted, "{limit} for {threads}");
             }
         }
     }

@@ -11,7 +11,7 @@ use anyhow::Context;
 use castile::http::server::{share_port, shutdown_signal};
 use castile_load::{Network, Placement, Server};
 use http::uri::Scheme;
-use tokio::net::{TcpListener, TcpSocket};
+use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::quantity::{self, Listen};
@@ -137,9 +137,6 @@ pub(crate) fn own_command(name: &str, network: Option<Network>, more: &[OsString
     Ok(command)
 }
 
-/// The number of connections that wait for being accepted; `TcpListener::bind` uses 128.
-const BACKLOG: u32 = 1_024;
-
 /// Listens on the first available address.
 fn first<S>(addresses: &[SocketAddr], listen: impl Fn(SocketAddr) -> io::Result<S>) -> io::Result<S> {
     let mut refused = io::Error::from(io::ErrorKind::AddrNotAvailable);
@@ -153,11 +150,7 @@ fn first<S>(addresses: &[SocketAddr], listen: impl Fn(SocketAddr) -> io::Result<
 }
 
 fn listen_on(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // Otherwise, connections in TIME_WAIT would prevent a restart of the server. On Windows, the option would share the port.
-    socket.set_reuseaddr(cfg!(unix))?;
-    socket.bind(address)?;
-    socket.listen(BACKLOG)
+    TcpListener::from_std(share_port(address, 1)?.remove(0))
 }
 
 /// Builds a single-threaded runtime if the process has one core, else one with a thread per core.

@@ -871,6 +871,28 @@ fn workers_divide_a_load_and_report_it_as_one() {
     assert!(told(&output).contains(" worker "), "{}", told(&output));
 }
 
+/// The first once began as long before the others as their first answers took. So throughput was too low, and the report named late
+/// workers.
+#[test]
+fn workers_begin_together_however_slow_the_answers_are() {
+    let server = Server::start(|_, _| {
+        std::thread::sleep(Duration::from_millis(800));
+        (200, void())
+    });
+    let directory = tempfile::tempdir().unwrap();
+    let json = directory.path().join("r.json");
+    let arguments = ["--operation", "EchoVoid", "--users", "6", "--duration", "4s", "--workers", "3"];
+    let output = load("wstest.wsdl", &server.url(), &[&arguments[..], &["--json", json.to_str().unwrap()]].concat());
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let results: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
+    let begun = results["workers"].as_array().unwrap().iter().map(|worker| worker["begun_s"].as_f64().unwrap());
+    let begun: Vec<f64> = begun.collect();
+    assert!(begun.len() == 3 && begun.iter().all(|begun| *begun < 0.4), "{begun:?}");
+    assert!(!told(&output).contains("joined"), "{}", told(&output));
+    // The last answer comes up to 0.8 s after the end.
+    assert!(results["duration_s"].as_f64().unwrap() < 5.2, "{results}");
+}
+
 /// Whoever makes the load, the driver's figures can be read while it runs.
 #[test]
 fn the_driver_has_metrics() {
@@ -990,7 +1012,7 @@ impl Part {
             .spawn()
             .unwrap();
         let (mut input, output) = (child.stdin.take().unwrap(), BufReader::new(child.stdout.take().unwrap()));
-        writeln!(input, "go").unwrap();
+        writeln!(input, "first\ngo").unwrap();
         Part { child, input, output, file }
     }
 
@@ -998,7 +1020,7 @@ impl Part {
     fn end(mut self) -> (Option<i32>, Value) {
         let mut line = String::new();
         self.output.read_line(&mut line).unwrap();
-        assert_eq!(line, "go\n");
+        assert_eq!(line, "first\n");
         let code = self.child.wait().unwrap().code();
         drop(self.input);
         (code, serde_json::from_str(&std::fs::read_to_string(self.file).unwrap()).unwrap())

@@ -47,7 +47,7 @@ use hyper::body::Incoming;
 use hyper::server::conn::http1;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::unconstrained;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use self::connections::{Connections, Limits};
 use self::observer::Observers;
@@ -343,7 +343,7 @@ impl Server {
         let running = self.start::<L>();
         running.accept(&mut listener, service, shutdown).await;
         drop(listener);
-        running.finish().await
+        running.finish(Instant::now()).await
     }
 
     /// Begins to serve from listeners of this kind.
@@ -456,10 +456,11 @@ impl Running {
         }
     }
 
-    /// Waits until the connections have finished. Closes those that haven't after the grace time.
-    async fn finish(&self) -> Shutdown {
+    /// Waits until the connections have finished. Closes those that haven't when the grace time is over, which began with the order to stop.
+    async fn finish(&self, ordered: Instant) -> Shutdown {
         let all = u32::try_from(self.max_connections).unwrap_or(u32::MAX);
-        if timeout(self.grace, self.slots.acquire_many(all)).await.is_ok() {
+        let grace = self.grace.saturating_sub(ordered.elapsed());
+        if timeout(grace, self.slots.acquire_many(all)).await.is_ok() {
             return Shutdown::default();
         }
         self.shared.stop.give(Order::Close);

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use humantime::format_duration;
 
+use crate::Division;
 use castile_report::format::plain;
 
 /// When requests arrive, independent of how fast the server answers.
@@ -152,12 +153,20 @@ pub(crate) struct Course {
 }
 
 impl Course {
-    pub(crate) fn new(arrivals: Arrivals, seed: u64) -> Self {
-        let mut course = Course { arrivals, random: fastrand::Rng::with_seed(seed), position: 0.0, dropped: 0 };
-        if course.arrivals.spacing == Spacing::Poisson {
-            course.advance();
-        }
-        course
+    /// Creates the course of a part of these arrivals. Even arrivals of all parts together are those of the whole. Random ones are
+    /// independent, so those of all parts together are as random as those of the whole.
+    pub(crate) fn new(arrivals: &Arrivals, seed: u64, Division { number, count }: Division) -> Self {
+        let parts = count as f64;
+        let share = |stage: &Stage| Stage { from: stage.from / parts, to: stage.to / parts, ..*stage };
+        let arrivals = Arrivals { stages: arrivals.stages.iter().map(share).collect(), ..*arrivals };
+        // Seeds that differ by one would give similar sequences.
+        let seed = seed.wrapping_add((number as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut random = fastrand::Rng::with_seed(seed);
+        let position = match arrivals.spacing {
+            Spacing::Even => number as f64 / parts,
+            Spacing::Poisson => exponential(&mut random),
+        };
+        Course { arrivals, random, position, dropped: 0 }
     }
 
     /// Returns when the next arrival is due, from the start of the run.
@@ -218,7 +227,7 @@ mod tests {
     use super::*;
 
     fn times(arrivals: Arrivals, count: usize) -> Vec<f64> {
-        let mut course = Course::new(arrivals, 5);
+        let mut course = Course::new(&arrivals, 5, Division::default());
         let mut next = || {
             let due = course.next().unwrap().as_secs_f64();
             course.advance();
@@ -252,9 +261,46 @@ mod tests {
         }
         // A profile that ends at rate 0 has no further arrivals.
         let profile = Arrivals { stages, spacing: Spacing::Even, when_busy: WhenBusy::Wait };
-        let mut course = Course::new(profile, 5);
+        let mut course = Course::new(&profile, 5, Division::default());
         let count = std::iter::from_fn(|| course.next().inspect(|_| course.advance())).count();
         assert_eq!(count, 2_501);
+    }
+
+    /// Processes with rates that change once sent at the same times, and not in turn.
+    #[test]
+    fn parts_of_arrivals_are_the_arrivals() {
+        let arrivals = |spacing| Arrivals {
+            stages: vec![
+                Stage { time: Duration::from_secs(10), from: 0.0, to: 60.0 },
+                Stage { time: Duration::from_secs(10), from: 60.0, to: 60.0 },
+            ],
+            spacing,
+            when_busy: WhenBusy::Wait,
+        };
+        for count in [1, 2, 3, 7] {
+            let times = |spacing| {
+                let of = |number| {
+                    let mut course = Course::new(&arrivals(spacing), 5, Division { number, count });
+                    let mut times = Vec::new();
+                    while let Some(due) = course.next().filter(|due| due.as_secs() < 20) {
+                        times.push(due.as_secs_f64());
+                        course.advance();
+                    }
+                    times
+                };
+                let mut all: Vec<f64> = (0..count).flat_map(of).collect();
+                all.sort_by(f64::total_cmp);
+                all
+            };
+            let even = times(Spacing::Even);
+            let whole = super::tests::times(arrivals(Spacing::Even), even.len());
+            assert_eq!(even.len(), 900);
+            assert!(even.iter().zip(whole).all(|(one, other)| (one - other).abs() < 1e-6), "{count}");
+            let random = times(Spacing::Poisson);
+            // Four standard deviations.
+            assert!(random.len().abs_diff(900) <= 120, "{count}: {}", random.len());
+            assert!(random.windows(2).all(|pair| pair[0] < pair[1]), "{count}: two parts are the same");
+        }
     }
 
     #[test]
@@ -273,7 +319,7 @@ mod tests {
 
     #[test]
     fn the_remaining_arrivals_of_a_course_are_known() {
-        let mut course = Course::new(Arrivals::constant(0.3), 5);
+        let mut course = Course::new(&Arrivals::constant(0.3), 5, Division::default());
         let due = |course: &Course, from, to| course.due_between(Duration::from_secs(from), Duration::from_secs(to));
         assert_eq!((due(&course, 0, 10), due(&course, 0, 11)), (3, 4));
         course.advance();

@@ -73,17 +73,17 @@ impl<C: Clock> Thread<C> {
     /// Returns the records of all users.
     pub(crate) fn finish(&self) -> Recorder {
         self.window.borrow_mut().close();
-        self.recorder.take()
+        self.recorder.borrow_mut().take()
     }
 
-    /// Returns the records of all users since the last call, and the number of requests that are under way.
-    pub(crate) fn take(&self) -> (Recorder, u64) {
-        (self.recorder.take(), self.in_flight.get())
+    /// Returns the records of all users since the last call, and the number of requests that are under way. Goes on with an empty record.
+    pub(crate) fn take(&self, empty: Recorder) -> (Recorder, u64) {
+        (self.recorder.borrow_mut().take_for(empty), self.in_flight.get())
     }
 
     /// Drives one user. Its exchange is created when it is first needed, unless it has one from an earlier run.
     pub(crate) async fn drive<E: Exchange>(&self, number: usize, exchange: &mut Option<E>, connect: impl Fn() -> E) {
-        let begun = if number == 0 { self.begun } else { Begun::default() };
+        let begun = if number == self.plan.division.number { self.begun } else { Begun::default() };
         let (mut sent, mut is_open) = (begun.had, begun.is_open);
         while let Some(mut user) = self.begin(number).await {
             let mut is_done = false;
@@ -116,11 +116,11 @@ impl<C: Clock> Thread<C> {
 
     /// Waits until the user begins. Returns `None` if that is never.
     async fn begin(&self, number: usize) -> Option<User> {
-        let Plan { start, connections, seed, pace, .. } = &self.plan;
+        let Plan { start, seed, pace, .. } = &self.plan;
         let begin = match start {
             Start::OnDemand if !self.schedule.wanted(number).await => return None,
             Start::OnDemand => self.clock.now(),
-            _ => self.schedule.start.checked_add(start.of(number, *connections)?)?,
+            _ => self.schedule.start.checked_add(self.plan.begin(number)?)?,
         };
         if self.schedule.time_limit().is_some_and(|limit| begin >= limit) || !self.wait_until(begin).await {
             return None;
@@ -183,7 +183,7 @@ impl<C: Clock> Thread<C> {
         self.in_flight.set(self.in_flight.get() - 1);
         let now = self.clock.now();
         if let Err(Failure::Done) = result {
-            self.schedule.user_is_done(self.plan.connections, now);
+            self.schedule.user_is_done(self.plan.users().len(), now);
             return None;
         }
         // If nothing was sent, there is nothing to wait for either.

@@ -1,7 +1,9 @@
 //! How a case is driven. Each property of a load is a value of its own.
 
 use std::fmt;
+use std::iter::StepBy;
 use std::net::IpAddr;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -21,7 +23,7 @@ pub struct Plan {
     pub warmup: Duration,
     /// When the run ends, counted from the end of the warm-up.
     pub stop: Stop,
-    /// The largest number of users. Each has its own connection and at most one request in flight.
+    /// The largest number of users of all parts. Each has its own connection and at most one request in flight.
     pub connections: usize,
     /// When users begin.
     pub start: Start,
@@ -37,6 +39,8 @@ pub struct Plan {
     pub verify_one_in: u64,
     /// The seed of all random numbers, so that a run can be repeated.
     pub seed: u64,
+    /// Which part of the plan this driver has, if several divide it.
+    pub division: Division,
 }
 
 impl Default for Plan {
@@ -53,7 +57,25 @@ impl Default for Plan {
             timeout: Duration::from_secs(10),
             verify_one_in: 1000,
             seed: 5,
+            division: Division::default(),
         }
+    }
+}
+
+/// A part of a plan that several drivers divide: every `count`th of its users, arrivals and requests, from this number on. All parts
+/// together are the plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Division {
+    /// The number of the part, counted from 0.
+    pub number: usize,
+    /// How many parts there are, at least 1.
+    pub count: usize,
+}
+
+impl Default for Division {
+    /// The whole plan.
+    fn default() -> Self {
+        Division { number: 0, count: 1 }
     }
 }
 
@@ -144,7 +166,7 @@ pub enum Start {
 
 impl Start {
     /// Returns when the user of this number begins, counted from the start; `None` means never.
-    pub(crate) fn of(&self, number: usize, users: usize) -> Option<Duration> {
+    fn of(&self, number: usize, users: usize) -> Option<Duration> {
         match *self {
             Start::Together | Start::OnDemand => Some(Duration::ZERO),
             Start::Within(time) => Some(time.mul_f64(number as f64 / users.max(1) as f64)),
@@ -244,9 +266,31 @@ impl Plan {
         (!words.is_empty()).then(|| words.join(", "))
     }
 
+    /// Returns the numbers of the users of this [part](Division).
+    pub(crate) fn users(&self) -> StepBy<Range<usize>> {
+        (self.division.number..self.connections).step_by(self.division.count)
+    }
+
+    /// Returns when the user of this number begins, counted from the start; `None` means never.
+    pub(crate) fn begin(&self, number: usize) -> Option<Duration> {
+        self.start.of(number, self.connections)
+    }
+
+    /// Returns the address that the user of this number connects from; `None` if the system chooses.
+    pub(crate) fn source(&self, number: usize) -> Option<IpAddr> {
+        self.sources.get(number % self.sources.len().max(1)).copied()
+    }
+
+    /// Returns how many requests this [part](Division) is to send, if there is a number.
+    pub(crate) fn requests(&self) -> Option<u64> {
+        let Division { number, count } = self.division;
+        let count = count as u64;
+        self.stop.requests.map(|all| all / count + u64::from((number as u64) < all % count))
+    }
+
     /// Returns how many threads of the driver have users.
     pub fn threads(&self) -> usize {
-        self.threads.clamp(1, self.connections.max(1))
+        self.threads.clamp(1, self.users().len().max(1))
     }
 
     /// Returns how long a run takes including its warm-up, if that is planned.
@@ -260,5 +304,35 @@ impl Plan {
             (None, ..) => Duration::ZERO,
         };
         self.warmup + measured
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Parts once numbered their users from 0 each: users began in groups, and some sources were never used.
+    #[test]
+    fn parts_of_a_plan_are_the_plan() {
+        let sources = ["127.0.0.1", "127.0.0.2", "127.0.0.3"].map(|source| source.parse().unwrap());
+        let stop = Stop { requests: Some(11), ..Stop::after(Duration::from_secs(5)) };
+        let whole = Plan { connections: 10, stop, sources: Arc::new(sources), ..Plan::default() };
+        for start in [Start::Together, Start::Within(Duration::from_secs(6)), Start::PerSecond(3.0)] {
+            let whole = Plan { start, ..whole.clone() };
+            let users =
+                |plan: &Plan| plan.users().map(|user| (user, plan.begin(user), plan.source(user))).collect::<Vec<_>>();
+            for count in 1..=10 {
+                let parts = (0..count).map(|number| Plan { division: Division { number, count }, ..whole.clone() });
+                let parts: Vec<Plan> = parts.collect();
+                let mut all: Vec<_> = parts.iter().flat_map(users).collect();
+                all.sort_unstable();
+                assert_eq!(all, users(&whole), "{count} parts, {start:?}");
+                let shares: Vec<_> = parts.iter().map(|part| part.users().len()).collect();
+                let requests: Vec<_> = parts.iter().map(|part| part.requests().unwrap()).collect();
+                assert!(shares.is_sorted_by(|a, b| a >= b) && shares[0] - shares[count - 1] <= 1, "{shares:?}");
+                assert!(requests.is_sorted_by(|a, b| a >= b) && requests[0] - requests[count - 1] <= 1, "{requests:?}");
+                assert_eq!(requests.iter().sum::<u64>(), 11);
+            }
+        }
     }
 }

@@ -182,12 +182,32 @@ impl Recorder {
     /// Takes everything that was recorded. A reason that was taken is still known: it keeps the text with which it first occurred.
     #[must_use]
     pub fn take(&mut self) -> Recorder {
-        let mut taken = std::mem::take(self);
+        self.take_for(Recorder::default())
+    }
+
+    /// Takes everything as [`take`](Self::take) does, and goes on with an empty record, since the histograms of a new one take time to make.
+    pub(crate) fn take_for(&mut self, mut empty: Recorder) -> Recorder {
+        let mut empty_parts = std::mem::take(&mut empty.parts).into_iter();
+        let mut taken = std::mem::replace(self, empty);
         self.reasons = taken.reasons.iter().map(|reason| Reason { count: 0, text: reason.text.clone() }).collect();
         taken.reasons.retain(|reason| reason.count > 0);
         self.parts = std::mem::take(&mut taken.parts);
-        taken.parts = self.parts.iter_mut().map(Recorder::take).collect();
+        let take = |part: &mut Recorder| part.take_for(empty_parts.next().unwrap_or_default());
+        taken.parts = self.parts.iter_mut().map(take).collect();
         taken
+    }
+
+    /// Forgets everything, and keeps the memory.
+    pub(crate) fn clear(&mut self) {
+        let Recorder { requests, errors, not_sent, warmup_errors, verified, bytes_out, bytes_in, matches, .. } = self;
+        for count in [requests, errors, not_sent, warmup_errors, verified, bytes_out, bytes_in, matches] {
+            *count = 0;
+        }
+        (self.reasons, self.exhausted) = Default::default();
+        for histogram in [&mut self.latency, &mut self.service, &mut self.lag] {
+            histogram.reset();
+        }
+        self.parts.iter_mut().for_each(Recorder::clear);
     }
 
     /// Returns whether no sum overflows when many such records are merged.
@@ -203,6 +223,11 @@ impl Recorder {
 
     /// Adds another record.
     pub fn merge(&mut self, other: Recorder) {
+        self.add(&other);
+    }
+
+    /// Adds a copy of another record.
+    pub(crate) fn add(&mut self, other: &Recorder) {
         self.requests += other.requests;
         self.errors += other.errors;
         self.not_sent += other.not_sent;
@@ -212,14 +237,14 @@ impl Recorder {
         self.bytes_out += other.bytes_out;
         self.bytes_in += other.bytes_in;
         self.matches += other.matches;
-        self.exhausted = self.exhausted.take().or(other.exhausted);
+        self.exhausted = self.exhausted.take().or_else(|| other.exhausted.clone());
         for (own, others) in
-            [(&mut self.latency, other.latency), (&mut self.service, other.service), (&mut self.lag, other.lag)]
+            [(&mut self.latency, &other.latency), (&mut self.service, &other.service), (&mut self.lag, &other.lag)]
         {
-            own.add(&others).expect("all recorders have the same bounds");
+            own.add(others).expect("all recorders have the same bounds");
         }
-        for (index, part) in other.parts.into_iter().enumerate() {
-            self.part(index).merge(part);
+        for (index, part) in other.parts.iter().enumerate() {
+            self.part(index).add(part);
         }
     }
 }
@@ -296,6 +321,32 @@ mod tests {
         }
         let rest = record.take();
         assert!(rest.errors == 0 && rest.reasons.is_empty() && rest.parts[1].reasons.is_empty());
+    }
+
+    #[test]
+    fn a_record_that_was_taken_is_used_again() {
+        let second = Duration::from_secs(1);
+        let mut record = Recorder::default();
+        let mut empty = Recorder::default();
+        for _ in 0..3 {
+            record.errors += 2;
+            record.part(2).error(true, "no answer");
+            record.part(0).woken(second);
+            record.latency.saturating_record(1_000);
+            record.exhausted = Some("no more memory".into());
+            let mut taken = record.take_for(empty);
+            let of = |record: &Recorder| {
+                let reasons: u64 = record.reasons.iter().map(|reason| reason.count).sum();
+                (record.errors, reasons, record.latency.len(), record.lag.len(), record.exhausted.is_some())
+            };
+            let all = |record: &Recorder| (of(record), record.parts.iter().map(of).collect::<Vec<_>>());
+            let nothing = (0, 0, 0, 0, false);
+            assert_eq!(all(&taken), ((2, 0, 1, 0, true), vec![(0, 0, 0, 1, false), nothing, (1, 1, 0, 0, false)]));
+            assert_eq!(all(&record), (nothing, vec![nothing; 3]));
+            taken.clear();
+            assert_eq!(all(&taken), (nothing, vec![nothing; 3]));
+            empty = taken;
+        }
     }
 
     #[test]

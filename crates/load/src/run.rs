@@ -4,8 +4,10 @@ use std::cell::Cell;
 use std::convert::Infallible;
 use std::fmt;
 use std::io;
+use std::iter::{Skip, StepBy};
+use std::ops::Range;
 use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -111,6 +113,7 @@ impl Run {
             timeline: self.timeline.clone(),
             askers: self.askers.clone(),
             untaken: self.untaken.clone(),
+            empty: Arc::default(),
         }
     }
 
@@ -200,8 +203,8 @@ impl Untaken {
     }
 }
 
-/// Asks a thread for its records since the last time, and for its number of requests under way.
-type Asked = oneshot::Sender<(Recorder, u64)>;
+/// Asks a thread for its records since the last time, and for its number of requests under way. It goes on with this empty record.
+type Asked = (Recorder, oneshot::Sender<(Recorder, u64)>);
 
 /// Shows the progress of a run, and can end it.
 #[derive(Clone, Debug)]
@@ -210,6 +213,8 @@ pub struct Counter {
     timeline: Arc<Timeline>,
     askers: Arc<[UnboundedSender<Asked>]>,
     untaken: Untaken,
+    /// Records for the threads to go on with.
+    empty: Arc<Mutex<Vec<Recorder>>>,
 }
 
 impl Counter {
@@ -245,15 +250,22 @@ impl Counter {
         let (mut record, mut in_flight) = (Recorder::default(), 0);
         for asker in &*self.askers {
             let (asked, answer) = oneshot::channel();
-            let _ = asker.send(asked);
-            if let Ok((its_record, its_in_flight)) = answer.await {
-                record.merge(its_record);
+            let empty = self.empty().pop().unwrap_or_default();
+            let _ = asker.send((empty, asked));
+            if let Ok((mut its_record, its_in_flight)) = answer.await {
+                record.add(&its_record);
                 in_flight += its_in_flight;
+                its_record.clear();
+                self.empty().push(its_record);
             }
         }
         // A thread that doesn't answer has left its record there.
         record.merge(self.untaken.take().0);
         (record, in_flight)
+    }
+
+    fn empty(&self) -> MutexGuard<'_, Vec<Recorder>> {
+        self.empty.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the run. Answers to requests in flight are still awaited.
@@ -336,7 +348,7 @@ impl Crew {
                 endpoint: endpoint.clone(),
                 plan: plan.clone(),
                 expected: expected.clone(),
-                users: (thread..plan.connections).step_by(threads),
+                users: plan.users().skip(thread).step_by(threads),
                 jobs,
             };
             std::thread::Builder::new()
@@ -353,15 +365,19 @@ impl Crew {
     /// # Errors
     /// The first request was refused, as all others would be: there is no connection, or nothing at this URL or for this client.
     pub async fn begin(&self) -> Result<Run, Error> {
-        let first = self.first().await?;
-        Ok(self.run(self.plan.warmup, self.plan.stop, None, first))
+        Ok(self.begin_after(self.first().await?))
+    }
+
+    /// Starts a run by the plan after the first request, which counts.
+    pub fn begin_after(&self, first: Option<First>) -> Run {
+        self.run(self.plan.warmup, self.plan.stop, None, first)
     }
 
     /// Lets the first user send its first request, before a run and alone. Returns `None` if it has none.
     ///
     /// # Errors
     /// The request was refused, as all others would be: there is no connection, or nothing at this URL or for this client.
-    pub(crate) async fn first(&self) -> Result<Option<First>, Error> {
+    pub async fn first(&self) -> Result<Option<First>, Error> {
         let (done, result) = oneshot::channel();
         // If the thread has ended, the receiver reports it.
         let _ = self.threads[0].send(Job::First(done));
@@ -405,7 +421,7 @@ fn thread_panicked(error: oneshot::error::RecvError) -> Error {
 
 /// The result of the request that was sent before a run.
 #[derive(Debug)]
-pub(crate) struct First {
+pub struct First {
     judged: Result<Judged, String>,
     was_sent: bool,
     took: Duration,
@@ -475,7 +491,7 @@ struct Worker {
     plan: Plan,
     expected: Expected,
     /// The numbers of its users.
-    users: std::iter::StepBy<std::ops::Range<usize>>,
+    users: StepBy<Skip<StepBy<Range<usize>>>>,
     jobs: mpsc::Receiver<Job>,
 }
 
@@ -545,7 +561,7 @@ impl Worker {
         if exchanges.is_empty() {
             exchanges.push(None);
         }
-        let exchange = exchanges[0].get_or_insert_with(|| connect(self.user(0)));
+        let exchange = exchanges[0].get_or_insert_with(|| connect(self.user(self.plan.division.number)));
         let begun = Instant::now();
         let result = exchange.send(0).await;
         let took = begun.elapsed();
@@ -602,9 +618,9 @@ impl Worker {
             }
         };
         let answers = async {
-            while let Some(asker) = asked.recv().await {
+            while let Some((empty, asker)) = asked.recv().await {
                 // Who asked may have given up.
-                let _ = asker.send(thread.take());
+                let _ = asker.send(thread.take(empty));
             }
             std::future::pending::<Infallible>().await
         };
@@ -617,13 +633,7 @@ impl Worker {
     }
 
     fn user(&self, number: usize) -> User {
-        let sources = &self.plan.sources;
-        User {
-            number,
-            endpoint: self.endpoint.clone(),
-            source: sources.get(number % sources.len().max(1)).copied(),
-            timeout: self.plan.timeout,
-        }
+        User { number, endpoint: self.endpoint.clone(), source: self.plan.source(number), timeout: self.plan.timeout }
     }
 }
 

@@ -45,16 +45,16 @@ impl Schedule {
     pub(crate) fn new(plan: &Plan, start: Instant) -> Self {
         let arrivals = match &plan.pace {
             Pace::Arrivals(arrivals) => {
-                let begin = |number| Some(Reverse(start.checked_add(plan.start.of(number, plan.connections)?)?));
-                let free = (0..plan.connections).filter_map(begin).collect();
-                Some(Mutex::new(Open { course: Course::new(arrivals.clone(), plan.seed), free }))
+                let begin = |number| Some(Reverse(start.checked_add(plan.begin(number)?)?));
+                let free = plan.users().filter_map(begin).collect();
+                Some(Mutex::new(Open { course: Course::new(arrivals, plan.seed, plan.division), free }))
             }
             Pace::Closed | Pace::Think(_) | Pace::Every(_) => None,
         };
         Schedule {
             start,
             measured: start + plan.warmup,
-            stop: plan.stop,
+            stop: Stop { requests: plan.requests(), ..plan.stop },
             arrivals,
             taken: AtomicU64::new(0),
             errors: AtomicU64::new(0),

@@ -26,6 +26,8 @@ struct Intervals {
     /// How many times the length of intervals has been doubled since the start.
     doubled: u32,
     slots: Vec<Slot>,
+    /// The sum of all intervals. A live view asks for it while the threads of the driver wait for the lock.
+    totals: Totals,
     /// How long the run took, once it is over.
     end: Option<Duration>,
 }
@@ -64,7 +66,7 @@ impl Timeline {
             Some(time) if time < LONG => Duration::from_millis(100),
             _ => Duration::from_secs(1),
         };
-        Timeline(Mutex::new(Intervals { length, doubled: 0, slots: Vec::new(), end: None }))
+        Timeline(Mutex::new(Intervals { length, doubled: 0, slots: Vec::new(), totals: Totals::default(), end: None }))
     }
 
     /// Creates the timeline of a run of this length from what happened in each of its seconds.
@@ -73,6 +75,8 @@ impl Timeline {
         {
             let mut intervals = timeline.lock();
             for (number, second) in seconds {
+                intervals.totals.requests += second.requests;
+                intervals.totals.errors += second.errors;
                 let slot = intervals.slot(usize::try_from(*number).unwrap_or(usize::MAX));
                 slot.requests += second.requests;
                 slot.errors += second.errors;
@@ -121,16 +125,7 @@ impl Timeline {
 
     /// Returns what happened so far, up to about the last second.
     pub fn totals(&self) -> Totals {
-        let mut totals = Totals::default();
-        for slot in &self.lock().slots {
-            totals.requests += slot.requests;
-            totals.errors += slot.errors;
-            totals.latency_s += slot.total as f64 / 1e9;
-            for (latency, count) in &slot.latencies {
-                *totals.latencies.entry(*latency).or_default() += count;
-            }
-        }
-        totals
+        self.lock().totals.clone()
     }
 
     /// Returns the intervals so far.
@@ -292,6 +287,13 @@ impl Window {
     /// Adds what was recorded to the timeline.
     pub(crate) fn close(&mut self) {
         let mut intervals = self.timeline.lock();
+        let totals = &mut intervals.totals;
+        totals.requests += self.requests;
+        totals.errors += self.errors;
+        totals.latency_s += self.total as f64 / 1e9;
+        for value in self.latencies.iter_recorded() {
+            *totals.latencies.entry(value.value_iterated_to()).or_default() += value.count_at_value();
+        }
         let slot = intervals.slot(self.number);
         slot.requests += std::mem::take(&mut self.requests);
         slot.errors += std::mem::take(&mut self.errors);
@@ -361,5 +363,8 @@ mod tests {
         assert_eq!((series.len(), series[0].at_s), (450, 8.0));
         let requests: f64 = series.iter().map(|interval| interval.requests_per_second * 8.0).sum();
         assert_eq!(requests, 3_600.0);
+        let totals = timeline.totals();
+        assert_eq!((totals.requests, totals.errors, totals.latencies.values().sum()), (3_600, 0, 3_600_u64));
+        assert!((totals.latency_s - 3.6).abs() < 1e-6, "{totals:?}");
     }
 }

@@ -1,13 +1,16 @@
 //! Tests clients other than the driver's own, without a network.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+use std::collections::BTreeSet;
 use std::io;
-use std::sync::Arc;
+use std::net::IpAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use castile_load::{
-    Answer, BoxError, Call, Case, Endpoint, Expected, Outcome, Plan, Requests, Run, Stop, TypedClient, User,
+    Answer, BoxError, Call, Case, Connect, Division, Endpoint, Expected, Outcome, Pace, Plan, Requests, Run, Stop,
+    TypedClient, User,
 };
 
 /// What a client does with the request of this number.
@@ -40,6 +43,12 @@ async fn drive(plan: &Plan, count: usize, stalls_at: Option<usize>, act: Act) ->
         counter.fetch_add(1, Ordering::Relaxed);
         Ok(Box::new(Client { act, stalls_at }) as Box<dyn TypedClient>)
     });
+    let outcome = start(plan, count, connect).finish().await.unwrap();
+    (outcome, made.load(Ordering::Relaxed))
+}
+
+/// Starts to drive these clients.
+fn start(plan: &Plan, count: usize, connect: Connect) -> Run {
     let case = Case {
         suite: "tests".into(),
         name: "typed".into(),
@@ -48,9 +57,7 @@ async fn drive(plan: &Plan, count: usize, stalls_at: Option<usize>, act: Act) ->
         requests: Requests::Typed { count, connect },
     };
     let endpoint = Endpoint::resolve("http://127.0.0.1:1/typed").unwrap();
-    let run = Run::start(&case, &endpoint, plan, &Expected::of(&case)).unwrap();
-    let outcome = run.finish().await.unwrap();
-    (outcome, made.load(Ordering::Relaxed))
+    Run::start(&case, &endpoint, plan, &Expected::of(&case)).unwrap()
 }
 
 fn right(number: usize) -> Result<Answer, BoxError> {
@@ -69,6 +76,33 @@ async fn each_user_has_a_client_that_goes_through_the_list() {
     let alone = Plan { connections: 1, stop: Stop::requests(10), ..Plan::default() };
     let (outcome, clients) = drive(&alone, 5, None, right).await;
     assert_eq!((clients, outcome.record.bytes_in), (1, 2 * (1 + 2 + 3 + 4)));
+}
+
+/// Drivers that divide a plan once numbered their users from 0 each, and some sources were never used.
+#[tokio::test]
+async fn users_of_a_part_have_their_own_sources() {
+    let sources: Vec<IpAddr> = (1..=3).map(|last| [127, 0, 0, last].into()).collect();
+    let whole = Plan {
+        connections: 5,
+        threads: 2,
+        sources: sources.clone().into(),
+        pace: Pace::Every(Duration::from_millis(50)),
+        stop: Stop::requests(20),
+        ..Plan::default()
+    };
+    let seen = Arc::new(Mutex::new(BTreeSet::new()));
+    for number in 0..2 {
+        let seen = seen.clone();
+        let connect = Arc::new(move |user: &User| {
+            seen.lock().unwrap().insert((user.number, user.source));
+            Ok(Box::new(Client { act: right, stalls_at: None }) as Box<dyn TypedClient>)
+        });
+        let plan = Plan { division: Division { number, count: 2 }, ..whole.clone() };
+        let outcome = start(&plan, 1, connect).finish().await.unwrap();
+        assert_eq!(outcome.record.requests, 10);
+    }
+    let expected = (0..5).map(|user| (user, Some(sources[user % 3])));
+    assert_eq!(*seen.lock().unwrap(), expected.collect());
 }
 
 #[tokio::test]

@@ -20,6 +20,7 @@ use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::rt::TokioIo;
 
 use super::listener::Connection;
+use super::observer::Observers;
 use super::reservations::Reservations;
 use super::state::ServerState;
 use super::wait::{Turn, Wait};
@@ -40,6 +41,8 @@ pub(super) struct Activity {
     pub(super) wait: Wait,
     /// The memory budget of the server, with a count of references that no other connection changes.
     pub(super) budget: Budget,
+    /// The observers of the server, with such a count, too.
+    pub(super) observers: Observers,
     /// The memory and disk space of the request and its answer.
     pub(super) reservations: Reservations,
     /// Twice the number of the current request, plus 1 while it holds a slot of work. The number changes as soon as the
@@ -78,6 +81,7 @@ impl Activity {
     pub(super) fn new(shared: Arc<ServerState>, connection: &impl Connection) -> Self {
         Activity {
             budget: shared.admission.budget.handle(),
+            observers: shared.observers.handle(),
             shared,
             peer: connection.peer().map(OnceLock::from).unwrap_or_default(),
             client: OnceLock::new(),

@@ -3,7 +3,7 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
@@ -41,12 +41,12 @@ const LAST_CALL: Duration = Duration::from_millis(500);
 pub(super) async fn serve<T, S, B>(mut stream: T, service: S, shared: Arc<ServerState>)
 where
     T: Connection,
-    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone,
+    S: tower_service::Service<Request<Incoming>, Response = Response<B>>,
     S::Error: Into<BoxError>,
     B: Body<Data = Bytes> + 'static,
     B::Error: Into<BoxError>,
 {
-    let timeouts = &shared.timeouts;
+    let (timeouts, service) = (&shared.timeouts, Arc::new(Mutex::new(service)));
     let activity = Arc::new(Activity::new(shared.clone(), &stream));
     let Some(_open) = shared.admission.connections.open(activity.clone()) else {
         return;

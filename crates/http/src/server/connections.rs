@@ -8,17 +8,18 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::net::IpAddr;
 use std::ptr;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU64, AtomicUsize};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use castile_budget::Budget;
+use castile_budget::{Budget, Pool};
 use http::HeaderMap;
 use tokio::time::Instant;
 
 use super::activity::Activity;
 use super::proxies::Proxies;
+use super::state::Apart;
 use super::wait::{Pace, Turn, Wait};
 
 /// The limits on what may be received at a time.
@@ -39,15 +40,15 @@ pub(super) struct Limits {
 pub(super) struct Connections {
     limits: Limits,
     started: Instant,
-    /// The number of requests being received, and the bytes that they hold.
-    receiving: AtomicUsize,
-    bytes: AtomicUsize,
+    /// The requests being received, and the bytes that they hold. Both may exceed their limits until the slowest request is gone.
+    receiving: Pool,
+    bytes: Pool,
     /// The earliest time of the next search for holders of a budget, in milliseconds since the server began.
     relief: AtomicU64,
-    open: Mutex<OpenConnections>,
+    open: Apart<Mutex<OpenConnections>>,
     slowest: Slowest,
     /// The number of requests being received per peer, if that is limited.
-    receiving_of: Mutex<Counts>,
+    receiving_of: Apart<Mutex<Counts>>,
 }
 
 /// The open connections.
@@ -113,14 +114,14 @@ const HEADROOM: usize = 8;
 impl Connections {
     pub(super) fn new(limits: Limits) -> Self {
         Connections {
+            receiving: Pool::new(limits.requests),
+            bytes: Pool::new(limits.bytes),
             limits,
             started: Instant::now(),
-            receiving: AtomicUsize::new(0),
-            bytes: AtomicUsize::new(0),
             relief: AtomicU64::new(0),
-            open: Mutex::default(),
+            open: Apart::default(),
             slowest: Slowest::default(),
-            receiving_of: Mutex::default(),
+            receiving_of: Apart::default(),
         }
     }
 
@@ -244,7 +245,7 @@ impl Connections {
         if others == 0 {
             return;
         }
-        let much = others / (self.receiving.load(Relaxed).max(2) - 1) / 2;
+        let much = others / (self.receiving.taken().max(2) - 1) / 2;
         let holds_much = |other: &Activity| other.wait.is_for_body() && other.wait.bytes() >= much;
         self.drop_slowest(&self.slowest.large, Wait::DROPPED, holds_much);
     }
@@ -287,7 +288,7 @@ impl Connections {
 
     /// Stops counting the bytes of an incomplete message on this connection.
     pub(super) fn give_up(&self, activity: &Activity) {
-        self.bytes.fetch_sub(activity.wait.take_bytes(), Relaxed);
+        self.bytes.give(activity.wait.take_bytes());
     }
 
     /// Returns the milliseconds since the server began.
@@ -296,11 +297,11 @@ impl Connections {
     }
 
     fn receiving_of(&self) -> MutexGuard<'_, Counts> {
-        self.receiving_of.lock().unwrap_or_else(PoisonError::into_inner)
+        self.receiving_of.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock(&self) -> MutexGuard<'_, OpenConnections> {
-        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+        self.open.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -352,7 +353,7 @@ impl Received {
                 connections.drop_slowest(&connections.slowest.of_peer, Wait::DROPPED, is_same);
             }
         }
-        if connections.receiving.fetch_add(1, Relaxed) >= limits.requests {
+        if !connections.receiving.take_anyway(1) {
             connections.drop_slowest(&connections.slowest.bodies, Wait::DROPPED, |other| other.wait.is_for_body());
         }
         let received = Received { activity, turn, client };
@@ -372,11 +373,11 @@ impl Received {
     pub(super) fn add(&self, bytes: usize) {
         let Some(activity) = self.current() else { return };
         let connections = &activity.shared.admission.connections;
-        let all = connections.bytes.fetch_add(bytes, Relaxed) + bytes;
+        let is_within = connections.bytes.take_anyway(bytes);
         // Added after the sum, so that the sum is never less than what is subtracted from it.
         activity.wait.add_bytes(bytes);
-        if all > connections.limits.bytes {
-            connections.drop_largest(activity, all);
+        if !is_within {
+            connections.drop_largest(activity, connections.bytes.taken());
         }
     }
 
@@ -421,7 +422,7 @@ impl Drop for Received {
         if let Some(activity) = self.current() {
             activity.message_received(self.turn);
         }
-        connections.receiving.fetch_sub(1, Relaxed);
+        connections.receiving.give(1);
         if let Some(client) = self.client {
             connections.receiving_of().take(client);
         }
@@ -502,9 +503,9 @@ mod tests {
         first.go_on(1_000);
         assert!(!first.take_drop() && activity.wait.is_over());
         drop(first);
-        assert_eq!((activity.wait.bytes(), shared.admission.connections.bytes.load(Relaxed)), (5_000, 5_000));
+        assert_eq!((activity.wait.bytes(), shared.admission.connections.bytes.taken()), (5_000, 5_000));
         assert!(second.take_drop());
         drop(second);
-        assert_eq!(shared.admission.connections.bytes.load(Relaxed), 0);
+        assert_eq!(shared.admission.connections.bytes.taken(), 0);
     }
 }

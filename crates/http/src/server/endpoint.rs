@@ -57,7 +57,9 @@ use crate::{gzip, package as packages};
 /// Rejections are plain text that describes what was found and what was expected. The body of a response has a known
 /// length, from which hyper sets the Content-Length.
 pub struct Endpoint<S: ?Sized> {
-    shared: Arc<EndpointState<S>>,
+    /// Each clone has an outer count of references of its own, which its requests change.
+    #[expect(clippy::redundant_allocation, reason = "all cores would change the inner count with each request")]
+    shared: Arc<Arc<EndpointState<S>>>,
 }
 
 impl<S: castile_soap::Service> Endpoint<S> {
@@ -79,7 +81,7 @@ impl<S: castile_soap::Service> Endpoint<S> {
 
 impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     fn of(options: Options, service: Arc<S>) -> Self {
-        Endpoint { shared: Arc::new(EndpointState::new(options, service)) }
+        Endpoint { shared: Arc::new(Arc::new(EndpointState::new(options, service))) }
     }
 
     /// Wraps the service in a layer, which sees every request before the service and every reply after it. The layer
@@ -113,6 +115,11 @@ impl<S: castile_soap::Service + ?Sized> Endpoint<S> {
     /// Returns the description of the service.
     pub fn description(&self) -> &'static Description {
         self.shared.service.description()
+    }
+
+    /// Returns whether this is a clone of `other`.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&*self.shared, &*other.shared)
     }
 
     pub(super) fn options(&self) -> &Options {
@@ -309,6 +316,47 @@ impl<S: castile_soap::Service> From<Endpoint<S>> for Endpoint<dyn castile_soap::
 
 impl<S: ?Sized> Clone for Endpoint<S> {
     fn clone(&self) -> Self {
-        Endpoint { shared: self.shared.clone() }
+        Endpoint { shared: Arc::new(Arc::clone(&self.shared)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use castile_soap::{Pending, RequestMessage};
+    use tower_service::Service;
+
+    use super::super::Routes;
+    use super::*;
+
+    struct Nothing;
+
+    impl castile_soap::Service for Nothing {
+        fn description(&self) -> &'static Description {
+            static DESCRIPTION: Description = Description::new("Nothing", "urn:nothing", &[]);
+            &DESCRIPTION
+        }
+
+        fn call(&self, request: RequestMessage, _: &castile_soap::Options) -> Pending {
+            Box::pin(std::future::ready(ReplyMessage::empty(request.version)))
+        }
+    }
+
+    /// Each request of any connection once changed one count of references, for which cores wait.
+    #[test]
+    fn a_connection_counts_the_references_of_its_requests() {
+        let routes = Routes::new().route("/a", Endpoint::new(Nothing)).route("/b", Endpoint::new(Nothing));
+        let mut of_connection = routes.clone();
+        let mut ask = |path| {
+            let request = Request::post(path).header("content-type", "text/xml").body(Body::empty()).unwrap();
+            of_connection.call(request)
+        };
+        let counts =
+            || routes.endpoints().map(|(_, endpoint)| Arc::strong_count(&*endpoint.shared)).collect::<Vec<_>>();
+        assert_eq!(counts(), [1, 1]);
+        let requests = [ask("/a"), ask("/a"), ask("/a")];
+        assert_eq!(counts(), [2, 1]);
+        drop(requests);
+        let _request = ask("/b");
+        assert_eq!(counts(), [1, 2]);
     }
 }

@@ -3,7 +3,7 @@
 
 use std::future::ready;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
@@ -34,22 +34,23 @@ use crate::body::Body;
 use crate::error::BoxError;
 use crate::headers::{Fields, MessageType};
 
-/// The service of one connection.
+/// The service of one connection. Its requests call one clone, one after the other: to clone a service usually changes a count that all
+/// cores would change with each request.
 pub(super) struct Exchanges<S> {
-    service: S,
+    service: Arc<Mutex<S>>,
     activity: Arc<Activity>,
     tls: Option<TlsPeer>,
 }
 
 impl<S> Exchanges<S> {
-    pub(super) fn new(service: S, activity: Arc<Activity>, tls: Option<TlsPeer>) -> Self {
+    pub(super) fn new(service: Arc<Mutex<S>>, activity: Arc<Activity>, tls: Option<TlsPeer>) -> Self {
         Exchanges { service, activity, tls }
     }
 }
 
 impl<S, B> hyper::service::Service<Request<Incoming>> for Exchanges<S>
 where
-    S: tower_service::Service<Request<Incoming>, Response = Response<B>> + Clone,
+    S: tower_service::Service<Request<Incoming>, Response = Response<B>>,
     B: http_body::Body<Data = Bytes>,
     B::Error: Into<BoxError>,
 {
@@ -100,7 +101,7 @@ pin_project! {
     #[project = StageProjection]
     enum Stage<S, F> {
         /// The service is called when it is ready.
-        Called { service: S, request: Option<Request<Incoming>> },
+        Called { service: Arc<Mutex<S>>, request: Option<Request<Incoming>> },
         /// The service has been called. If it needs a slot before its future is polled, `queued` waits for one.
         /// `ticket` is present until an endpoint takes it.
         Answering { queued: Option<Queued>, ticket: Option<Ticket>, has_body: bool, #[pin] future: F },
@@ -141,12 +142,15 @@ where
         let mut response = loop {
             match this.stage.as_mut().project() {
                 StageProjection::Called { service, request } => {
+                    // A service that has panicked may be called again.
+                    let mut service = service.lock().unwrap_or_else(PoisonError::into_inner);
                     ready!(service.poll_ready(cx))?;
                     let request = request.take().expect("the stage changes below");
                     let has_body = !http_body::Body::is_end_stream(request.body());
                     let exchange = this.exchange.as_mut().expect(DONE);
                     let (activity, turn) = (exchange.activity.clone(), exchange.turn);
                     let (future, ticket) = exchange.at_work(|| Ticket::call(activity, turn, || service.call(request)));
+                    drop(service);
                     let queued = ticket.as_ref().filter(|ticket| !ticket.try_work()).cloned().map(queue);
                     this.stage.set(Stage::Answering { queued, ticket, has_body, future });
                 }
@@ -253,7 +257,7 @@ impl Exchange {
             .and_then(|value| value.get(..10))
             .is_some_and(|start| start.eq_ignore_ascii_case(b"multipart/"));
         let (turn, since) = (activity.begin(), Instant::now());
-        let observation = activity.shared.observers.begin(request, || since.into_std(), || activity.client());
+        let observation = activity.observers.begin(request, || since.into_std(), || activity.client());
         Exchange {
             turn,
             is_package,

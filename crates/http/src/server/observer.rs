@@ -200,9 +200,12 @@ pub struct HandshakeFailure<'a> {
     pub reason: &'a str,
 }
 
-/// All observers of a server.
+/// All observers of a server. The outer count of references is that of the clones of one [handle](Observers::handle).
 #[derive(Clone, Default)]
-pub(super) struct Observers(Option<Arc<ObserverList>>);
+pub(super) struct Observers(Option<ListHandle>);
+
+/// All cores would change the inner count with each request.
+type ListHandle = Arc<Arc<ObserverList>>;
 
 #[derive(Clone, Default)]
 struct ObserverList {
@@ -233,9 +236,14 @@ pub(super) fn called(extensions: &Extensions) -> Option<Trace> {
 
 impl Observers {
     pub(super) fn add(&mut self, observer: Arc<dyn Observer>) {
-        let all = Arc::make_mut(self.0.get_or_insert_default());
+        let all = Arc::make_mut(Arc::make_mut(self.0.get_or_insert_default()));
         all.want_steps |= observer.wants_steps();
         all.observers.push(observer);
+    }
+
+    /// Returns the same observers with a count of references of their own, for one connection.
+    pub(super) fn handle(&self) -> Self {
+        Observers(self.0.as_deref().map(|all| Arc::new(Arc::clone(all))))
     }
 
     /// Notifies the observers that a server begins to serve.
@@ -282,7 +290,7 @@ impl fmt::Debug for Observers {
 
 /// An exchange in progress. Dropping it notifies the observers.
 pub(super) struct Observation {
-    all: Arc<ObserverList>,
+    all: ListHandle,
     trace: Trace,
     method: Method,
     target: Option<PathAndQuery>,

@@ -28,6 +28,9 @@ use crate::error::BoxError;
 #[derive(Clone, Default)]
 pub struct Routes {
     table: Arc<Table>,
+    /// The endpoint of the last request. A connection has a clone of these routes, and so an endpoint for itself, whose count of
+    /// references no other core changes.
+    last: Option<Endpoint<dyn castile_soap::Service>>,
 }
 
 #[derive(Clone, Default)]
@@ -175,13 +178,13 @@ impl Routes {
         endpoints.map(|(path, endpoint)| (path.as_str(), endpoint))
     }
 
-    fn respond<B>(&self, mut request: Request<B>) -> Answer
+    fn respond<B>(&mut self, mut request: Request<B>) -> Answer
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: Into<BoxError>,
     {
         let path = request.uri().path();
-        if let Some((_, endpoint)) = self.endpoints().find(|(route, _)| *route == path) {
+        if let Some((_, endpoint)) = self.table.endpoints.iter().find(|(route, _)| route == path) {
             // Only contracts contain other paths.
             if matches!(*request.method(), Method::GET | Method::HEAD) {
                 let served = self.endpoints().map(|(path, endpoint)| Served {
@@ -192,7 +195,8 @@ impl Routes {
                 let beside = ServedContracts(served.collect());
                 request.extensions_mut().insert(beside);
             }
-            return endpoint.respond(request);
+            let last = self.last.take().filter(|last| last.is_same(endpoint));
+            return self.last.insert(last.unwrap_or_else(|| endpoint.clone())).respond(request);
         }
         if let Some((_, service)) = self.table.services.iter().find(|(route, _)| route == path) {
             return answered(service, request);

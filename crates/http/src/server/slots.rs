@@ -37,7 +37,7 @@ impl Slots {
 
     /// Returns whether all slots and all places in the queue are taken.
     pub(super) fn is_full(&self) -> bool {
-        self.queued.load(SeqCst) >= self.max_queued && self.slots.taken() >= self.slots.limit()
+        self.queued.load(SeqCst) >= self.max_queued && self.slots.is_used_up()
     }
 
     /// Returns how many slots are taken, and how many requests wait.
@@ -207,10 +207,13 @@ mod tests {
 
     #[test]
     fn no_slot_is_lost_between_threads() {
-        // Enough of them that threads have stocks.
-        let (max, tasks) = (64, 200);
-        let (slots, held) = (slots(max, 1_000), Arc::new(AtomicUsize::new(0)));
-        let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(4).enable_time().build().unwrap();
+        let (max, tasks, threads) = (64, 200, 4);
+        let slots = Slots::new(max, 1_000, Duration::from_millis(100));
+        // Whatever this machine runs, each thread has a stock.
+        let slots = Arc::new(Slots { slots: Pool::for_threads(max, threads), ..slots });
+        let held = Arc::new(AtomicUsize::new(0));
+        let runtime =
+            tokio::runtime::Builder::new_multi_thread().worker_threads(threads).enable_time().build().unwrap();
         runtime.block_on(async {
             let tasks = (0..tasks).map(|_| {
                 let (slots, held) = (slots.clone(), held.clone());

@@ -7,6 +7,8 @@ use std::task::Context;
 use tokio::sync::Notify;
 use tokio::sync::futures::Notified;
 
+use super::state::Apart;
+
 /// What the connections of a server should do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Order {
@@ -22,14 +24,15 @@ pub(super) enum Order {
 #[derive(Debug, Default)]
 pub(super) struct Stop {
     order: AtomicU8,
-    changed: Notify,
+    /// Each connection that opens or becomes idle waits here.
+    changed: Apart<Notify>,
 }
 
 impl Stop {
     /// Gives an order, unless it or a stricter one was given before. Connections are woken once for each order.
     pub(super) fn give(&self, order: Order) {
         if self.order.fetch_max(order as u8, Ordering::AcqRel) < order as u8 {
-            self.changed.notify_waiters();
+            self.changed.0.notify_waiters();
         }
     }
 
@@ -43,7 +46,7 @@ impl Stop {
 
     /// Returns a future for the next order, to be passed to [`poll_order`](Self::poll_order).
     pub(super) fn orders(&self) -> Notified<'_> {
-        self.changed.notified()
+        self.changed.0.notified()
     }
 
     /// Returns the current order. The task of `cx` is woken at the next one.

@@ -18,7 +18,7 @@ use hyper::body::Incoming;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{oneshot, watch};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::listener::Listener;
 use super::shutdown::Shutdown;
@@ -26,22 +26,24 @@ use super::stop::Order;
 use super::{CLOSING, Server};
 use crate::error::BoxError;
 
-/// The number of connections that wait for being accepted, per socket.
+/// The number of connections that wait for being accepted, per socket; `TcpListener::bind` uses 128.
 const BACKLOG: u32 = 1_024;
 
 /// Opens `count` sockets that listen on one address, for [`Server::serve_on_threads`]. The system gives each connection to one of them
-/// (`SO_REUSEPORT`). With port 0 they share any free port. Must be called in a tokio runtime.
+/// (`SO_REUSEPORT`). With port 0 they share any free port. A single socket shares it with none. Must be called in a tokio runtime.
 ///
 /// # Errors
-/// The address can't be listened on, or the system has no such option: Windows and Solaris lack it.
+/// The address can't be listened on, or there are to be several and the system has no such option: Windows and Solaris lack it.
 pub fn share_port(address: SocketAddr, count: usize) -> io::Result<Vec<net::TcpListener>> {
     let mut sockets: Vec<net::TcpListener> = Vec::new();
     for _ in 0..count {
         let address = sockets.first().map_or(Ok(address), net::TcpListener::local_addr)?;
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // Otherwise, connections in TIME_WAIT would prevent a restart of the server.
-        socket.set_reuseaddr(true)?;
-        share(&socket)?;
+        // Otherwise, connections in TIME_WAIT would prevent a restart of the server. On Windows, the option would share the port.
+        socket.set_reuseaddr(cfg!(unix))?;
+        if count > 1 {
+            share(&socket)?;
+        }
         socket.bind(address)?;
         sockets.push(socket.listen(BACKLOG)?.into_std()?);
     }
@@ -72,9 +74,8 @@ impl Server {
     /// thread that has accepted it, and so do its requests and what their handlers spawn.
     ///
     /// The threads share the limits and the budgets of the server, and little else that each request changes: `service` is called once
-    /// on each thread. On the other hand a thread with much to do can't pass
-    /// requests on to one without. [`serve`](Self::serve) on a runtime with many threads is better for requests that take long or
-    /// differ much.
+    /// on each thread. On the other hand, a thread with much to do can't pass requests on to one without. [`serve`](Self::serve) on a
+    /// runtime with many threads is better for requests that take long or differ much.
     ///
     /// `listener` makes what accepts connections of a socket: the socket itself, or TLS on it. It is called in the runtime of the thread.
     ///
@@ -91,8 +92,8 @@ impl Server {
     /// ```
     ///
     /// # Errors
-    /// There is no socket, a thread can't be started, a socket can't be used, or `listener` fails. Or a thread has panicked; then the others have finished their
-    /// requests.
+    /// There is no socket, a thread can't be started, a socket can't be used, or `listener` fails. Or a thread has panicked; then the
+    /// others have finished their requests.
     pub async fn serve_on_threads<L, S, B>(
         self,
         sockets: Vec<net::TcpListener>,
@@ -151,6 +152,7 @@ impl Server {
             Either::Left(_) => None,
             Either::Right((early, _)) => early,
         };
+        let ordered = Instant::now();
         order.send_replace(Order::Finish);
         // Not only by the threads: one of them may be blocked by a handler.
         running.shared.stop.give(Order::Finish);
@@ -161,7 +163,7 @@ impl Server {
             }
         };
         let _ = timeout(running.grace, all_accepted).await;
-        let shutdown = running.finish().await;
+        let shutdown = running.finish(ordered).await;
         order.send_replace(Order::Close);
         // A handler that blocks its thread is waited for no longer.
         let _ = timeout(CLOSING, future::join_all(ended)).await;

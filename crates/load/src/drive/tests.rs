@@ -12,7 +12,7 @@ use crate::exchange::Judged;
 use crate::run::Observer;
 use crate::typed::Answer;
 use crate::usage::Usage;
-use crate::{Arrivals, End, Spacing, Stage, Stop, Think, WhenBusy};
+use crate::{Arrivals, Division, End, Spacing, Stage, Stop, Think, WhenBusy};
 
 const SECOND: Duration = Duration::from_secs(1);
 
@@ -145,7 +145,7 @@ async fn drive_led(
     };
     let users = async {
         let tasks = tokio::task::LocalSet::new();
-        for user in 0..plan.connections {
+        for user in plan.users() {
             let (thread, server) = (thread.clone(), server.clone());
             tasks.spawn_local(async move {
                 let connect = || {
@@ -500,6 +500,31 @@ async fn users_who_think_end_at_once_if_they_are_not_wanted() {
     // The one that came back has thought anew.
     let seen: Vec<_> = run.seen.iter().map(|seen| (seen.user, seen.at)).collect();
     assert_eq!((seen, run.elapsed), (vec![(0, 62 * SECOND)], 90 * SECOND));
+}
+
+/// Drivers that divide a plan once numbered their users from 0 each, so users began in groups.
+#[tokio::test(start_paused = true)]
+async fn drivers_that_divide_a_plan_send_what_one_would() {
+    let spread = Plan { start: Start::Within(SECOND), ..plan(Pace::Every(SECOND), 20, Stop::after(ms(4_525))) };
+    let open = plan(Pace::Arrivals(Arrivals::constant(20.0)), 20, Stop::requests(90));
+    for whole in [spread, open] {
+        let seen = async |division| {
+            let run = drive(&Plan { division, ..whole.clone() }, |_, _| (ms(10), true)).await;
+            // Which user sends an arrival doesn't matter.
+            let is_open = matches!(whole.pace, Pace::Arrivals(_));
+            run.seen.iter().map(|seen| (seen.at, if is_open { 0 } else { seen.user })).collect::<Vec<_>>()
+        };
+        let alone = seen(Division::default()).await;
+        assert!(alone.len() >= 90);
+        for count in [2, 3, 7, 20] {
+            let mut all = Vec::new();
+            for number in 0..count {
+                all.extend(seen(Division { number, count }).await);
+            }
+            all.sort_unstable();
+            assert_eq!(all, alone, "{count} drivers");
+        }
+    }
 }
 
 /// A master divides its users among its workers, who begin when the master says. They measure what one driver with all users would.

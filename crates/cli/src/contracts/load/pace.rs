@@ -4,7 +4,7 @@ use std::net::{IpAddr, TcpListener};
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use castile_load::{Arrivals, Axis, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
+use castile_load::{Arrivals, Axis, Division, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
 use castile_report::{Criterion, InvalidCriterion, Metric, Operator};
 
 use crate::driver::{MAX_RATE, check_users, max_users, rate, rate_from_zero};
@@ -212,6 +212,7 @@ impl Arguments {
             timeout: self.timeout,
             verify_one_in: check_one_in,
             seed: self.seed,
+            division: Division::default(),
         };
         Ok((plan, search))
     }

@@ -3,14 +3,14 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use castile_load::{
-    Arrivals, Bench, End, Merging, Outcome, Pace, Plan, Progress, Recorder, Second, Share, Spacing, Stage, Start,
-    own_usage, with_warnings,
+    Bench, Division, End, Merging, Outcome, Plan, Progress, Recorder, Second, Share, Start, own_usage, with_warnings,
 };
 use castile_report::Results;
 use serde::{Deserialize, Serialize};
@@ -95,39 +95,16 @@ fn part(text: &str) -> Result<Part, String> {
 }
 
 impl Part {
-    /// Returns this process's part of a plan. All parts together are the plan.
+    /// Returns this process's part of a plan.
     pub(super) fn of(&self, plan: Plan) -> Plan {
         let Part { number, count, .. } = *self;
-        let share = |whole: u64| whole / count as u64 + u64::from((number as u64) < whole % count as u64);
-        let pace = match plan.pace {
-            Pace::Arrivals(arrivals) => Pace::Arrivals(self.arrivals(arrivals)),
-            other => other,
-        };
-        let stop = castile_load::Stop { requests: plan.stop.requests.map(share), ..plan.stop };
-        let connections = share(plan.connections as u64) as usize;
-        // A user's random values follow from the seed and its number, so no two users of all processes may have the same sum.
-        let seed = plan.seed.wrapping_add((number as u64).wrapping_mul(plan.connections as u64));
-        Plan { pace, stop, connections, seed, ..plan }
-    }
-
-    fn arrivals(&self, arrivals: Arrivals) -> Arrivals {
-        let each = self.count as f64;
-        let mut stages = Vec::new();
-        // Processes with a steady rate send about in turn, as one would.
-        if let (Some(rate), Spacing::Even) = (arrivals.rate(), arrivals.spacing) {
-            let time = Duration::from_secs_f64(self.number as f64 / rate);
-            stages.extend((!time.is_zero()).then_some(Stage { time, from: 0.0, to: 0.0 }));
-        }
-        stages.extend(arrivals.stages.iter().map(|stage| Stage {
-            from: stage.from / each,
-            to: stage.to / each,
-            ..*stage
-        }));
-        Arrivals { stages, ..arrivals }
+        Plan { division: Division { number, count }, ..plan }
     }
 }
 
-/// The word of the leader that lets a process send, and the answer after its first request.
+/// The word of the leader that lets a process send its first request, and the answer when it is done.
+const FIRST: &str = "first";
+/// The word of the leader that starts the run, when all processes have sent their first request.
 const GO: &str = "go";
 
 /// Takes part in a load: waits for the leader, measures, and stores what was measured. Returns the exit code.
@@ -142,7 +119,7 @@ pub(super) fn take_part(bench: &Bench, part: &Part) -> anyhow::Result<u8> {
 /// Returns what was measured, and whether nobody but the leader ended it.
 async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
     let crew = bench.crew()?;
-    let (go, ended) = leader();
+    let (mut words, ended) = leader();
     let interrupted = async {
         tokio::select! {
             _ = ended => true,
@@ -150,15 +127,19 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
         }
     };
     let mut interrupted = std::pin::pin!(interrupted);
-    tokio::select! {
-        go = go => go.context("the leader has ended")?,
+    let begin = async {
+        said(&mut words, FIRST).await?;
+        let first = crew.first().await.map_err(outcome::not_started)?;
+        out!("{FIRST}");
+        said(&mut words, GO).await?;
+        anyhow::Ok(crew.begin_after(first))
+    };
+    let run = tokio::select! {
+        run = begin => run?,
         _ = &mut interrupted => bail!("interrupted before the start"),
-    }
-    let run = crew.begin().await.map_err(outcome::not_started)?;
-    out!("{GO}");
-    let warmup = bench.loads.first().map(|load| load.plan.warmup).unwrap_or_default();
+    };
     let calendar = Calendar::new();
-    let start = calendar.start + warmup;
+    let start = calendar.start + warmup(bench);
     let begun = calendar.at(start);
     let counter = run.counter();
     let mut finish = std::pin::pin!(run.finish());
@@ -171,7 +152,7 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
             outcome = &mut finish => break outcome?,
             _ = second.tick() => {
                 peak.look(Instant::now(), own_usage().0.unwrap_or_default());
-                let told = Told { record: counter.take().await.0, users: users() };
+                let mut told = Told { record: counter.take().await.0, users: users() };
                 out!("{}", told.line()?);
                 measured.add(told.record, told.users, Instant::now());
             }
@@ -206,18 +187,25 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<(Share, bool)> {
     Ok((share, is_whole))
 }
 
+fn warmup(bench: &Bench) -> Duration {
+    bench.loads.first().map(|load| load.plan.warmup).unwrap_or_default()
+}
+
 /// What a process tells the leader each second.
 #[derive(Serialize, Deserialize)]
 struct Told {
-    /// What was recorded since the last time, without the operations.
+    /// What was recorded since the last time.
     record: Recorder,
     users: u64,
 }
 
 impl Told {
-    fn line(&self) -> anyhow::Result<String> {
-        let record = Recorder { parts: Vec::new(), ..self.record.clone() };
-        Ok(serde_json::to_string(&Told { record, users: self.users })?)
+    /// Returns a line without the records of the operations, which are large.
+    fn line(&mut self) -> anyhow::Result<String> {
+        let parts = std::mem::take(&mut self.record.parts);
+        let line = serde_json::to_string(self);
+        self.record.parts = parts;
+        Ok(line?)
     }
 }
 
@@ -247,20 +235,26 @@ impl Measured {
     }
 }
 
-/// Waits on a thread for the leader's word, and then for its end. A leader ends when standard input is closed.
-fn leader() -> (oneshot::Receiver<()>, oneshot::Receiver<()>) {
-    let ((go, gone), (end, ended)) = (oneshot::channel(), oneshot::channel());
+/// Listens on a thread to the leader's words, and for its end. A leader ends when standard input is closed.
+fn leader() -> (UnboundedReceiver<String>, oneshot::Receiver<()>) {
+    let ((says, words), (end, ended)) = (unbounded_channel(), oneshot::channel());
     std::thread::spawn(move || {
-        let mut line = String::new();
-        let mut input = std::io::stdin().lock();
         // The receivers are dropped with the measurement.
-        if input.read_line(&mut line).is_ok_and(|_| line.trim() == GO) {
-            let _ = go.send(());
+        for line in std::io::stdin().lock().lines().map_while(Result::ok) {
+            let _ = says.send(line);
         }
-        let _ = std::io::copy(&mut input, &mut std::io::sink());
         let _ = end.send(());
     });
-    (gone, ended)
+    (words, ended)
+}
+
+/// Waits until the leader says this word.
+async fn said(words: &mut UnboundedReceiver<String>, word: &str) -> anyhow::Result<()> {
+    match words.recv().await {
+        Some(said) if said.trim() == word => Ok(()),
+        Some(said) => bail!("found the word {said:?} of the leader, expected {word:?}"),
+        None => bail!("the leader has ended"),
+    }
 }
 
 /// Returns the arguments with one more option.
@@ -306,13 +300,18 @@ impl Workers {
         self.folder.path().join(number.to_string())
     }
 
-    /// Lets these processes send their first request.
-    fn go(&mut self, numbers: std::ops::Range<usize>) -> anyhow::Result<()> {
-        let is_first = numbers.start == 0;
-        for input in &mut self.inputs[numbers.clone()] {
-            // A process that has ended is noticed below.
-            let _ = writeln!(input, "{GO}");
+    /// Says a word to these processes.
+    fn say(&mut self, word: &str, numbers: Range<usize>) {
+        for input in &mut self.inputs[numbers] {
+            // A process that has ended is noticed when it is waited for.
+            let _ = writeln!(input, "{word}");
         }
+    }
+
+    /// Lets these processes send their first request, and waits for the answers.
+    fn first(&mut self, numbers: Range<usize>) -> anyhow::Result<()> {
+        let is_first = numbers.start == 0;
+        self.say(FIRST, numbers.clone());
         for number in numbers {
             let child = &mut self.children[number];
             let mut line = String::new();
@@ -322,7 +321,7 @@ impl Workers {
                 let heard = self.heard.0.clone();
                 std::thread::spawn(move || listen(output, number, &heard));
             }
-            if line.trim() != GO {
+            if line.trim() != FIRST {
                 let code = child.wait()?.code().and_then(|code| u8::try_from(code).ok());
                 let error = anyhow::anyhow!("a worker could not start");
                 return Err(match code {
@@ -364,10 +363,12 @@ pub(super) fn lead(
 ) -> anyhow::Result<Results> {
     let mut all = Workers::start(workers)?;
     // If the first request is refused, no other is sent.
-    all.go(0..1)?;
-    all.go(1..workers)?;
+    all.first(0..1)?;
+    all.first(1..workers)?;
+    // All runs start together, however long the first answers took.
+    all.say(GO, 0..workers);
     note!("{workers} workers have begun");
-    let is_interrupted = wait(&mut all, bench.planned(), live)?;
+    let is_interrupted = wait(&mut all, bench, live)?;
     let description = bench.description()?;
     let (mut merging, mut lost) = (Merging::default(), Vec::new());
     for number in 0..workers {
@@ -389,14 +390,17 @@ pub(super) fn lead(
 }
 
 /// Waits until all processes have ended, and shows what they do. Returns whether they were asked to end.
-fn wait(all: &mut Workers, planned: Duration, live: &Live) -> anyhow::Result<bool> {
+fn wait(all: &mut Workers, bench: &Bench, live: &Live) -> anyhow::Result<bool> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let mut is_interrupted = false;
-        let mut progress = Progress::new(planned);
+        let mut progress = Progress::new(bench.planned());
         let label = format!("{} workers", all.children.len());
         let (mut record, mut users) = (Recorder::default(), vec![0; all.children.len()]);
-        let mut second = tokio::time::interval(Duration::from_secs(1));
+        // The processes tell at each second of their measurement. Half a second later, all have told the same seconds.
+        let shown = warmup(bench) + Duration::from_millis(500);
+        let shown = tokio::time::Instant::now() + Duration::from_nanos(shown.subsec_nanos().into());
+        let mut second = tokio::time::interval_at(shown, Duration::from_secs(1));
         let mut signal = std::pin::pin!(process::end_signal());
         loop {
             let mut running = false;
@@ -434,29 +438,7 @@ fn wait(all: &mut Workers, planned: Duration, live: &Live) -> anyhow::Result<boo
 
 #[cfg(test)]
 mod tests {
-    use castile_load::Stop;
-
     use super::*;
-
-    fn parts(count: usize, plan: &Plan) -> Vec<Plan> {
-        let of = |number| Part { number, count, file: PathBuf::new() }.of(plan.clone());
-        (0..count).map(of).collect()
-    }
-
-    #[test]
-    fn parts_of_a_plan_are_the_plan() {
-        let stop = Stop { requests: Some(11), ..Stop::after(Duration::from_secs(5)) };
-        let plan = Plan { connections: 10, stop, start: Start::Within(Duration::from_secs(6)), ..Plan::default() };
-        let divided = parts(4, &plan);
-        let users: Vec<_> = divided.iter().map(|part| part.connections).collect();
-        let requests: Vec<_> = divided.iter().map(|part| part.stop.requests.unwrap()).collect();
-        assert_eq!((users, requests), (vec![3, 3, 2, 2], vec![3, 3, 3, 2]));
-        assert!(divided.iter().all(|part| part.start == plan.start && part.stop.after == stop.after));
-        // The driver adds the number of the user.
-        let of_users = |part: &Plan| part.seed..part.seed + part.connections as u64;
-        let seeds: std::collections::BTreeSet<_> = divided.iter().flat_map(of_users).collect();
-        assert_eq!(seeds.len(), 10);
-    }
 
     #[test]
     fn a_second_has_what_happened_in_it() {
@@ -471,16 +453,6 @@ mod tests {
             measured.seconds.iter().map(|(at, second)| (*at, second.requests, second.users)).collect();
         assert_eq!(seconds, [(10, 101, 100), (11, 101, 101), (12, 102, 102), (13, 60, 60)]);
         assert_eq!(measured.record.requests, 364);
-    }
-
-    #[test]
-    fn processes_with_a_rate_send_in_turn() {
-        let plan = Plan { pace: Pace::Arrivals(Arrivals::constant(100.0)), connections: 8, ..Plan::default() };
-        for (number, part) in parts(4, &plan).into_iter().enumerate() {
-            let Pace::Arrivals(arrivals) = part.pace else { panic!() };
-            assert_eq!(arrivals.stages.last().map(|stage| (stage.from, stage.to)), Some((25.0, 25.0)));
-            assert_eq!(arrivals.planned(), Duration::from_millis(10 * number as u64));
-        }
     }
 
     /// The number of a process was once an argument that is no option.

@@ -4,15 +4,15 @@ mod adjust;
 mod participants;
 mod profile;
 mod schedule;
+#[cfg(feature = "contracts")]
+mod worker;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use castile_load::{Bench, Interrupt, Load, Network, Placement, Progress, ab, with_warnings};
-#[cfg(feature = "contracts")]
-use castile_load::{Pace, Target};
+use castile_load::{Bench, Case, Interrupt, Load, Network, Placement, Progress, ab, with_warnings};
 use castile_report::{FLOOR, Results, Row, Term};
 use castile_suites::seismic::catalogue::Catalogue;
 use castile_suites::{SUITES, Suite};
@@ -20,8 +20,6 @@ use castile_suites::{SUITES, Suite};
 use self::participants::{Answers, Participants, StartedTargets};
 use self::profile::Profile;
 use crate::cases::{self, selects};
-#[cfg(feature = "contracts")]
-use crate::contracts::load::{locust, metrics::Live};
 use crate::peers::Peer;
 use crate::{errors, login, measurement, outcome, output, tls};
 
@@ -41,7 +39,7 @@ pub(crate) struct Arguments {
     /// How the suites are driven; the options below override the profile
     #[arg(long, value_enum, default_value_t)]
     profile: Profile,
-    /// Run only this case, or all cases of this operation; may be repeated
+    /// Run only this case, in all styles or in that of 'CASE STYLE', or all cases of this operation; may be repeated
     #[arg(long = "op", value_name = "CASE")]
     operations: Vec<String>,
     #[command(flatten)]
@@ -58,11 +56,9 @@ pub(crate) struct Arguments {
     /// A header field for each HTTP request to the server at --url
     #[arg(long = "header", value_name = "NAME: VALUE", requires = "url")]
     headers: Vec<String>,
-    /// Be a worker of the Locust master at this address: its users send the requests of one case to the server at --url, and it gets the
-    /// report [default port: 5557]
     #[cfg(feature = "contracts")]
-    #[arg(long, value_name = "HOST[:PORT]", value_parser = locust::address, requires = "url", conflicts_with_all = ["peers", "dry_run"])]
-    locust: Option<String>,
+    #[command(flatten)]
+    worker: worker::Arguments,
     /// Also measure these peers, or `all` of them, in turn with Castile. A peer is measured only if all its answers are correct. `castile
     /// peers` lists the peers
     #[arg(long = "peer", value_name = "NAME", value_delimiter = ',')]
@@ -102,8 +98,8 @@ struct Measurement {
 /// Runs the bench and returns the exit code.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     #[cfg(feature = "contracts")]
-    if let Some(address) = &arguments.locust {
-        return outcome::run(worker(arguments).map(Some), |bench| locust::work(bench, address, None, Live::default()));
+    if let Some(address) = arguments.worker.address() {
+        return outcome::run(worker::prepare(arguments).map(Some), |bench| arguments.worker.work(bench, address));
     }
     outcome::run(prepare(arguments), |measurement| {
         // Only a single-threaded process can move to another namespace as a whole.
@@ -122,34 +118,6 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
                 error = measurement::interrupted(&interrupt) => Err(error),
             }
         })
-    })
-}
-
-/// Returns what a worker of a Locust master drives: one case, with users that send their next request after an answer.
-#[cfg(feature = "contracts")]
-fn worker(arguments: &Arguments) -> anyhow::Result<Bench> {
-    let (Some(url), chosen) = (&arguments.url, suites(arguments)?) else { bail!("expected --url") };
-    if let Some(suite) = chosen.iter().find(|suite| suite.sends_once) {
-        bail!("the requests of {} are accepted once, and users of --locust repeat theirs", suite.name);
-    }
-    let loads = loads(arguments, &chosen, 1)?;
-    let closed: Vec<&Load> =
-        loads.iter().filter(|load| load.plan.pace == Pace::Closed && load.search.is_none()).collect();
-    let mut names: Vec<&str> = closed.iter().map(|load| load.case.name.as_str()).collect();
-    names.dedup();
-    let ([_], Some(load)) = (names.as_slice(), closed.first()) else {
-        bail!("found {} cases, expected one: choose it with --op", names.len());
-    };
-    let headers = login::headers(&arguments.headers)?;
-    arguments.login.expect_no_other(&headers)?;
-    let endpoint = arguments.login.endpoint(url, &arguments.tls, &headers)?;
-    Ok(Bench {
-        loads: vec![Load::new(load.case.clone(), locust::plan(load.plan.clone()))],
-        targets: vec![Target::external(url, endpoint)],
-        placement: Placement::external(),
-        repeats: 0,
-        command: measurement::own_command(),
-        interrupt: Interrupt::default(),
     })
 }
 
@@ -348,12 +316,12 @@ fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Re
     let mut names: Vec<String> = loads.iter().map(|load| load.case.name.clone()).collect();
     names.sort();
     names.dedup();
-    let unknown = |operation: &&String| !names.iter().any(|name| selects(operation, name));
+    let unknown = |operation: &&String| !loads.iter().any(|load| is_selected(load, operation));
     if let Some(operation) = arguments.operations.iter().find(unknown) {
         bail!("found case {operation:?}, expected one of {}", names.join(", "));
     }
-    let selected = |name: &str| arguments.operations.iter().any(|operation| selects(operation, name));
-    loads.retain(|load| arguments.operations.is_empty() || selected(&load.case.name));
+    let selected = |load: &Load| arguments.operations.iter().any(|operation| is_selected(load, operation));
+    loads.retain(|load| arguments.operations.is_empty() || selected(load));
     if loads.is_empty() {
         bail!("there is nothing to measure: the options exclude all methods of the profile");
     }
@@ -364,6 +332,13 @@ fn loads(arguments: &Arguments, suites: &[&Suite], threads: usize) -> anyhow::Re
         load.plan.threads = threads;
     }
     Ok(loads)
+}
+
+/// Returns whether an operation of the command line is the case of a load: by its name, with its style as well, or by the operation that its
+/// name begins with.
+fn is_selected(load: &Load, operation: &str) -> bool {
+    let Case { name, style, .. } = &load.case;
+    selects(operation, name) || style.as_ref().is_some_and(|style| *operation == format!("{name} {style}"))
 }
 
 /// Returns the peers named on the command line. Each must serve at least one of the measured cases.

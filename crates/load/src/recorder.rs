@@ -14,10 +14,10 @@ const LISTED_REASONS: usize = 20;
 /// The name under which further reasons are counted.
 const OTHER_REASONS: &str = "other reasons";
 /// The largest count of a record from elsewhere. A hundred thousand of them can be added up.
-const MAX_COUNT: u64 = 1 << 46;
+pub(crate) const MAX_COUNT: u64 = 1 << 46;
 
 /// The end of the last bucket of a histogram, in nanoseconds.
-const END: u64 = 1 << 42;
+pub(crate) const END: u64 = 1 << 42;
 
 /// Records every request of one thread of the driver. Records are merged when the run ends.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -3,7 +3,7 @@ use std::fmt;
 
 /// How a master breaks the protocol.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Violation(Cow<'static, str>);
+pub(crate) struct Violation(Cow<'static, str>);
 
 impl Violation {
     pub(crate) fn new(what: impl Into<Cow<'static, str>>) -> Self {

@@ -1,6 +1,6 @@
 //! ZMTP 3.0 without security, as much of it as a worker needs: the greeting, the handshake of a DEALER, and frames.
 
-use crate::Violation;
+use crate::error::Violation;
 
 /// The longest frame that a master may send. What Locust sends has a few kilobytes: the users and the options of a test.
 pub(crate) const MAX_FRAME: usize = 1 << 20;

@@ -1,15 +1,16 @@
-//! What a worker says to its master and when, without a network and without a clock.
+//! What a worker sends to its master and when, without a network and without a clock.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
+use crate::Report;
+use crate::error::Violation;
 use crate::frames::{self, Reader, Received};
-use crate::message::{ANY_VERSION, Counts, Exception, FromMaster, Heartbeat, PLUGIN, Spawn, Stats, write};
-use crate::{Report, Violation};
+use crate::message::{ANY_VERSION, Counts, Exception, FromMaster, Heartbeat, PLUGIN_KIND, Spawn, Stats, write};
 
-/// How often a worker says that it is alive. A master misses it after three times.
+/// The time between two heartbeats. A master that misses three gives the worker up.
 pub(crate) const BEAT: Duration = Duration::from_secs(1);
 /// How often a worker offers itself to a master that doesn't answer.
 const OFFER: Duration = Duration::from_secs(5);
@@ -17,14 +18,14 @@ const OFFER: Duration = Duration::from_secs(5);
 const FORGOTTEN: Duration = Duration::from_secs(5);
 /// How long a worker keeps a connection on which nobody answers its offers. A master answers at once.
 const UNANSWERED: Duration = Duration::from_secs(30);
-/// How long a worker drives its users without a word from the master, as Locust's own do.
+/// How long a worker drives its users without a message of the master, as Locust's own do.
 const SILENCE: Duration = Duration::from_secs(60);
 /// The longest time that users may have for their last request.
 const MAX_GRACE: Duration = Duration::from_secs(3_600);
 /// The most bytes that wait to be sent. A master that doesn't read them is given up.
 const MAX_OUTPUT: usize = 16 << 20;
 
-/// What a master wants, or what became of it.
+/// What a master sends, or what became of it.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
@@ -33,16 +34,17 @@ pub enum Event {
         /// The number.
         index: Option<u64>,
     },
-    /// The worker is to have this many users from now on. [`Master::running`](crate::Master::running) is the answer.
+    /// The worker is to have this many users from now on. [`Worker::running`](crate::Worker::running) is the answer.
     Users(Users),
-    /// The users are to stop. [`Master::stopped`](crate::Master::stopped) is the answer, after the last report.
+    /// The users are to stop. [`Worker::stopped`](crate::Worker::stopped) is the answer, after the last report.
     Stop {
         /// How long a user may take to finish its request.
         grace: Duration,
     },
     /// The worker is to end, after the last report.
     Quit,
-    /// The master was restarted, or has said nothing for a minute: it doesn't want what the users do and did. The worker waits for a new test.
+    /// The master was restarted, or has sent nothing for a minute: its test is over, and it takes no report of it. The worker waits for a new
+    /// test.
     Lost,
     /// There is no connection, for this reason. It is made again.
     Disconnected(String),
@@ -107,14 +109,14 @@ pub(crate) struct Link {
     unknown: Instant,
     /// The last time of the plugin's clock, and when it arrived, if the master has the plugin.
     plugin: Option<(f64, Instant)>,
-    /// When the master last said something to a worker that it knows.
-    heard: Instant,
+    /// When the last message of the master came that is for a worker which it knows.
+    last_message: Instant,
     next_beat: Instant,
     next_offer: Instant,
     state: State,
     users: Users,
-    /// The time of the master's last wish, by its own clock. Older wishes don't count.
-    wished: f64,
+    /// The time of the master's last spawn message, by its own clock. Older ones don't count.
+    spawned: f64,
     grace: Duration,
     cpu: f64,
     memory: u64,
@@ -131,12 +133,12 @@ impl Link {
             is_known: false,
             unknown: now,
             plugin: None,
-            heard: now,
+            last_message: now,
             next_beat: now,
             next_offer: now,
             state: State::Ready,
             users: Users::default(),
-            wished: 0.0,
+            spawned: 0.0,
             grace: Duration::ZERO,
             cpu: 0.0,
             memory: 0,
@@ -161,7 +163,7 @@ impl Link {
         self.up.is_some() && self.is_known
     }
 
-    /// Returns whether the connection must be closed, because the master wants that or doesn't read.
+    /// Returns whether the connection must be closed, because the master asks for that or doesn't read.
     pub(crate) fn is_broken(&self) -> bool {
         self.is_broken
     }
@@ -181,8 +183,9 @@ impl Link {
 
     /// Does what is due. Returns whether the master is lost.
     pub(crate) fn tick(&mut self, now: Instant) -> bool {
-        let is_silent = now.saturating_duration_since(self.heard) > SILENCE;
-        let has_forgotten = self.up.is_some_and(|up| self.heard < up && now.saturating_duration_since(up) > FORGOTTEN);
+        let is_silent = now.saturating_duration_since(self.last_message) > SILENCE;
+        let has_forgotten =
+            self.up.is_some_and(|up| self.last_message < up && now.saturating_duration_since(up) > FORGOTTEN);
         let is_lost = self.is_known && (is_silent || has_forgotten);
         if is_lost {
             self.is_broken |= is_silent && self.reader.is_some();
@@ -212,7 +215,7 @@ impl Link {
         }
     }
 
-    /// Takes what the master wants next.
+    /// Takes the next event.
     ///
     /// # Errors
     /// The master breaks the protocol.
@@ -227,7 +230,7 @@ impl Link {
                     (self.up, self.next_beat, self.next_offer) = (Some(now), now, now);
                     None
                 }
-                Received::Message(frame) => self.obey(FromMaster::read(&frame)?, now),
+                Received::Message(frame) => self.take(FromMaster::read(&frame)?, now),
             };
             if event.is_some() {
                 return Ok(event);
@@ -236,17 +239,17 @@ impl Link {
         Ok(None)
     }
 
-    fn obey(&mut self, message: FromMaster, now: Instant) -> Option<Event> {
-        // A plugin may talk to a worker that its master doesn't know.
+    fn take(&mut self, message: FromMaster, now: Instant) -> Option<Event> {
+        // A plugin may send messages to a worker that its master doesn't know.
         if !matches!(message, FromMaster::Plugin(_) | FromMaster::Other) {
-            self.heard = now;
+            self.last_message = now;
         }
         match message {
             FromMaster::Ack(ack) => {
                 let was_known = std::mem::replace(&mut self.is_known, true);
                 (!was_known).then_some(Event::Known { index: ack.index })
             }
-            FromMaster::Spawn(spawn) if self.is_known && spawn.timestamp > self.wished => Some(self.spawn(spawn)),
+            FromMaster::Spawn(spawn) if self.is_known && spawn.timestamp > self.spawned => Some(self.spawn(spawn)),
             FromMaster::Stop => Some(Event::Stop { grace: self.grace }),
             FromMaster::Quit => Some(Event::Quit),
             FromMaster::Reconnect => {
@@ -262,7 +265,7 @@ impl Link {
     }
 
     fn spawn(&mut self, spawn: Spawn) -> Event {
-        self.wished = spawn.timestamp;
+        self.spawned = spawn.timestamp;
         let grace = Duration::try_from_secs_f64(spawn.stop_timeout.unwrap_or_default());
         self.grace = grace.unwrap_or_default().min(MAX_GRACE);
         self.send("spawning", ());
@@ -281,7 +284,7 @@ impl Link {
         self.send("heartbeat", beat);
     }
 
-    /// Says that there are as many users as this.
+    /// Reports that these users have been spawned.
     pub(crate) fn running(&mut self, users: Users) {
         let counts = Counts { user_count: users.count(), user_classes_count: &users.classes };
         let message = write("spawning_complete", counts, &self.id);
@@ -289,7 +292,7 @@ impl Link {
         (self.users, self.state) = (users, State::Running);
     }
 
-    /// Says what the users did.
+    /// Reports what the users did.
     pub(crate) fn report(&mut self, report: &Report) {
         let stats = Stats {
             stats: &report.entries,
@@ -307,25 +310,25 @@ impl Link {
         self.plugin.map(|(time, at)| (time, now.saturating_duration_since(at)))
     }
 
-    /// Says something to Castile's plugin, if the master has it.
-    pub(crate) fn tell(&mut self, data: impl Serialize) {
+    /// Sends something to Castile's plugin, if the master has it.
+    pub(crate) fn send_to_plugin(&mut self, data: impl Serialize) {
         if self.plugin.is_some() {
-            self.send(PLUGIN, data);
+            self.send(PLUGIN_KIND, data);
         }
     }
 
-    /// Says that there are no more users, and that the next test may begin.
+    /// Reports that there are no more users. The next test may begin.
     pub(crate) fn stopped(&mut self, now: Instant) {
         self.send("client_stopped", ());
         self.forget(now);
     }
 
-    /// Says that the worker fails as a whole.
+    /// Reports that the worker fails as a whole.
     pub(crate) fn failed(&mut self, why: &str) {
         self.send("exception", Exception { msg: why, traceback: why });
     }
 
-    /// Says that the worker ends.
+    /// Reports that the worker ends.
     pub(crate) fn quit(&mut self) {
         self.send("quit", ());
     }
@@ -346,7 +349,7 @@ impl Link {
 
     /// Becomes a worker that no master knows, and that offers itself at the next tick.
     fn forget(&mut self, now: Instant) {
-        (self.is_known, self.state, self.wished, self.next_offer) = (false, State::Ready, 0.0, now);
+        (self.is_known, self.state, self.spawned, self.next_offer) = (false, State::Ready, 0.0, now);
         (self.users, self.plugin, self.unknown) = (Users::default(), None, now);
     }
 }

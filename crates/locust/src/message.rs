@@ -6,7 +6,8 @@ use std::fmt;
 use serde::de::{Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Entry, Failure, Violation};
+use crate::error::Violation;
+use crate::{Entry, Failure};
 
 /// How deep arrays and maps of a master may be nested. The options of a test are at most lists in a map.
 const MAX_DEPTH: usize = 32;
@@ -16,7 +17,7 @@ const MAX_CLASSES: usize = 1_000;
 pub(crate) const ANY_VERSION: i8 = -1;
 
 /// The kind of the messages between a worker and Castile's plugin of a master.
-pub(crate) const PLUGIN: &str = "castile";
+pub(crate) const PLUGIN_KIND: &str = "castile";
 
 /// What a master says.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +88,7 @@ impl<'de> Visitor<'de> for Parts {
         let message = match kind {
             "ack" => FromMaster::Ack(parts.next_element::<Option<Ack>>()?.ok_or_else(missing)?.unwrap_or_default()),
             "spawn" => FromMaster::Spawn(parts.next_element()?.ok_or_else(missing)?),
-            PLUGIN => FromMaster::Plugin(parts.next_element()?.ok_or_else(missing)?),
+            PLUGIN_KIND => FromMaster::Plugin(parts.next_element()?.ok_or_else(missing)?),
             other => {
                 parts.next_element::<IgnoredAny>()?.ok_or_else(missing)?;
                 match other {

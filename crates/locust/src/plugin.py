@@ -61,16 +61,15 @@ class Report:
         if not 0 <= self.now - self.begun < LONGEST_TEST:
             raise ValueError(f"found a test from {self.begun} s to {self.now} s")
         self.master, self.held = number(data["master_s"], LATEST), number(data["held_s"], LATEST)
-        self.cpu = number(data["cpu_s"], LATEST)
+        self.cpu, self.peak = number(data["cpu_s"], LATEST), number(data["peak_cores"], LATEST)
         self.sequence, self.in_flight = counted(data["sequence"]), counted(data["in_flight"])
         self.is_last = bool(data["is_last"])
-        self.description = None
-        if data.get("description"):
-            self.description = json.loads(data["description"][:LONGEST_TEXT])
-            if not isinstance(self.description, dict):
-                raise TypeError("found a description that isn't an object")
-            # Python reads more than JSON has.
-            json.dumps(self.description, allow_nan=False, ensure_ascii=False).encode()
+        # All reports have one, because any of them may be lost.
+        self.description = json.loads(data["description"][:LONGEST_TEXT])
+        if not isinstance(self.description, dict):
+            raise TypeError("found a description that isn't an object")
+        # Python reads more than JSON has.
+        json.dumps(self.description, allow_nan=False, ensure_ascii=False).encode()
         self.record = checked(data["record"])
         # A second of the clock may have been repeated or left out.
         first, last = int(self.begun) - 1, int(self.now) + 1
@@ -130,7 +129,7 @@ class Worker:
         self.seconds = {}
         self.begun = begun
         self.ended = begun
-        self.cpu = 0.0
+        self.cpu = self.peak = 0.0
         self.in_flight = 0
         self.next = 0
         self.lost_reports = 0
@@ -139,7 +138,7 @@ class Worker:
         self.is_last = False
 
     def compare(self, report, now):
-        """Compares the clocks: the worker says the last time that it got from here, how long ago that was, and its own time."""
+        """Compares the clocks: a report has the last time that came from here, how long ago that was, and the worker's own time."""
         round_trip = now - report.master - report.held
         if round_trip >= 0 and (self.round_trip is None or round_trip < self.round_trip):
             self.round_trip = round_trip
@@ -147,11 +146,11 @@ class Worker:
 
     def add(self, report):
         self.compare(report, time.time())
-        self.description = report.description or self.description
-        self.lost_reports += max(report.sequence - self.next, 0)
+        self.description = report.description
+        self.lost_reports = min(self.lost_reports + max(report.sequence - self.next, 0), LARGEST_COUNT)
         self.next = report.sequence + 1
         self.ended = max(self.ended, report.now)
-        self.cpu = report.cpu
+        self.cpu, self.peak = report.cpu, report.peak
         self.in_flight = report.in_flight
         self.is_last = report.is_last
         add(self.record, report.record)
@@ -161,11 +160,11 @@ class Worker:
                 mine[name] += counts[name]
             mine["users"] = max(mine["users"], counts["users"])
 
-    def share(self, description):
+    def share(self):
         """Returns what `castile merge` reads."""
         return {
             "name": self.name,
-            "description": description,
+            "description": self.description,
             "record": flat(self.record),
             "parts": [flat(part) for part in self.record["parts"]],
             "begun_s": self.begun,
@@ -174,6 +173,8 @@ class Worker:
             "clock_s": self.clock,
             "in_flight": self.in_flight,
             "cpu_s": self.cpu,
+            "peak_cores": self.peak,
+            "lost_reports": self.lost_reports,
             "is_lost": not self.is_last,
         }
 
@@ -240,7 +241,7 @@ class Master:
         self.workers = {}
         self.is_written = False
 
-    def hear(self, environment, msg, **_):
+    def receive(self, environment, msg, **_):
         # Locust discards what it gets from a worker of an earlier master, too.
         if msg.node_id not in environment.runner.clients:
             return
@@ -255,13 +256,13 @@ class Master:
         if key in self.earlier or (key not in self.workers and len(self.workers) >= MOST_WORKERS):
             return
         self.workers.setdefault(key, Worker(str(msg.node_id), report.begun)).add(report)
-        self.say_time(msg.node_id)
+        self.send_time(msg.node_id)
 
     def greet(self, client_id, **_):
         # A Python worker isn't ready for messages of a plugin yet.
-        gevent.spawn_later(1, self.say_time, client_id)
+        gevent.spawn_later(1, self.send_time, client_id)
 
-    def say_time(self, client_id):
+    def send_time(self, client_id):
         self.environment.runner.send_message(KIND, {"time": time.time()}, client_id)
 
     def shown(self):
@@ -295,9 +296,7 @@ class Master:
             self.write(options.castile_command, options.castile_report)
 
     def write(self, command, folder):
-        # The report with a description may have been lost, but all workers drive the same.
-        known = next((worker.description for worker in self.workers.values() if worker.description), None)
-        shares = [worker.share(worker.description or known) for worker in self.workers.values()]
+        shares = [worker.share() for worker in self.workers.values()]
         # The exit code says whether answers were wrong, which is the master's to judge.
         try:
             with tempfile.TemporaryDirectory() as work:
@@ -326,7 +325,7 @@ def begin(environment, runner, web_ui=None, **_):
     if not isinstance(runner, MasterRunner):
         return
     master = Master(environment)
-    runner.register_message(KIND, master.hear)
+    runner.register_message(KIND, master.receive)
     environment.events.worker_connect.add_listener(master.greet)
     environment.events.test_start.add_listener(master.start)
     environment.events.test_stop.add_listener(master.stop)

@@ -66,6 +66,9 @@ pub struct Worker {
     /// Why it could make no more load, if that is so: its figures are then not the server's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limited_by: Option<String>,
+    /// How many of its reports were lost on the way. What it did in them is counted nowhere.
+    #[serde(default, skip_serializing_if = "crate::results::is_zero")]
+    pub lost_reports: u64,
     /// Whether it was lost before it made its last report.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_lost: bool,
@@ -103,7 +106,7 @@ impl Worker {
 
     /// Returns what a reader must know of it, in sentences with its name.
     pub fn remarks(&self) -> Vec<String> {
-        let Worker { name, begun_s, ended_s, in_flight, .. } = self;
+        let Worker { name, begun_s, ended_s, in_flight, lost_reports, .. } = self;
         let mut remarks = Vec::new();
         if *begun_s >= LATE {
             remarks.push(format!("The worker {name} joined {} s after the first", figure(*begun_s)));
@@ -112,6 +115,13 @@ impl Worker {
             remarks.push(format!(
                 "The worker {name} was lost {} s after the start: what it did after its last report is not in the figures",
                 figure(*ended_s)
+            ));
+        }
+        if *lost_reports > 0 {
+            let (reports, were) = if *lost_reports == 1 { ("report", "was") } else { ("reports", "were") };
+            let number = count(*lost_reports as f64);
+            remarks.push(format!(
+                "{number} {reports} of the worker {name} {were} lost on the way, so what it did meanwhile is not in the figures"
             ));
         }
         if *in_flight > 0 {
@@ -142,10 +152,11 @@ mod tests {
         let worker = Worker { name: "w1".into(), ended_s: 20.0, ..Worker::default() };
         assert_eq!(worker.remarks(), [] as [String; 0]);
         let limited_by = Some("the driver used 99 % of its cores".to_owned());
-        let worker = Worker { begun_s: 5.5, is_lost: true, in_flight: 1, limited_by, ..worker };
+        let worker = Worker { begun_s: 5.5, is_lost: true, lost_reports: 1, in_flight: 1, limited_by, ..worker };
         let expected = [
             "The worker w1 joined 5.50 s after the first",
             "The worker w1 was lost 20.0 s after the start: what it did after its last report is not in the figures",
+            "1 report of the worker w1 was lost on the way, so what it did meanwhile is not in the figures",
             "1 request was under way when the worker w1 ended, and not counted",
             "The worker w1 could not keep up (the driver used 99 % of its cores), so its figures are not those of the server",
         ];

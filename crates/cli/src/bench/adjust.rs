@@ -129,6 +129,12 @@ pub(crate) fn method_of(load: &Load) -> Method {
     if load.case.count() > 1 { Method::Sequence } else { load.plan.method() }
 }
 
+/// Returns the method of a load as the command line names it.
+#[cfg(feature = "contracts")]
+pub(crate) fn method_name(load: &Load) -> &'static str {
+    METHODS.iter().find(|(_, method)| *method == method_of(load)).map_or("", |(name, _)| name)
+}
+
 fn client(text: &str) -> Result<Client, String> {
     match text {
         "raw" => Ok(Client::Raw),

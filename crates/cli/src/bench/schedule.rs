@@ -24,20 +24,13 @@ pub(super) fn text(loads: &[Load], participants: &Participants) -> String {
             if targets.is_empty() {
                 continue;
             }
-            let case = &load.case;
-            let style = case.style.iter().map(|style| format!(" {style}")).collect::<String>();
-            let client = match client_of(load) {
-                Client::Raw => "raw",
-                Client::Typed => "typed",
-                Client::Ab => "ab",
-            };
             let each = load.planned();
             total += each * targets.len() as u32;
             let _ = writeln!(
                 text,
-                "{} {}{style}, {client}, {}: {}; {} against {}",
-                case.suite,
-                case.name,
+                "{} {}, {}: {}; {} against {}",
+                load.case.suite,
+                case(load),
                 users(load),
                 runs(load),
                 time(each),
@@ -53,6 +46,17 @@ pub(super) fn text(loads: &[Load], participants: &Participants) -> String {
     };
     let _ = writeln!(text, "total: {}{beside}, plus the runs that end with their last request", time(total));
     text
+}
+
+/// Returns the name of a load's case, its style and its client.
+pub(super) fn case(load: &Load) -> String {
+    let style = load.case.style.iter().map(|style| format!(" {style}")).collect::<String>();
+    let client = match client_of(load) {
+        Client::Raw => "raw",
+        Client::Typed => "typed",
+        Client::Ab => "ab",
+    };
+    format!("{}{style}, {client}", load.case.name)
 }
 
 /// Groups the loads by suite. Loads of a suite are adjacent.

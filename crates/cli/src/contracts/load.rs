@@ -9,6 +9,7 @@ pub(super) mod merge;
 pub(crate) mod metrics;
 mod mix;
 mod pace;
+mod peak;
 mod reports;
 mod sample;
 mod script;

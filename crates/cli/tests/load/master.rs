@@ -13,7 +13,7 @@ fn greeting() -> Vec<u8> {
 }
 
 const ACK: &[u8] = b"\x93\xa3ack\x81\xa5index\x00\xa1w";
-/// A wish for users, whose number follows.
+/// A spawn message without the number of users, which follows.
 const SPAWN: &[u8] = b"\x93\xa5spawn\x82\xa9timestamp\x01\xb2user_classes_count\x81\xa1C\xcf";
 
 pub(crate) struct Master {
@@ -29,36 +29,64 @@ impl Master {
         self.listener.local_addr().unwrap().to_string()
     }
 
-    /// Accepts a worker and begins a test with this many users. Nobody can connect any more then.
-    pub(crate) fn begin(self, users: u64) -> Worker {
-        let (stream, _) = self.listener.accept().unwrap();
-        let mut worker = Worker { stream };
-        worker.stream.write_all(&greeting()).unwrap();
+    /// Accepts a worker that the master doesn't know.
+    pub(crate) fn accept(&self) -> Worker {
+        let (mut stream, _) = self.listener.accept().unwrap();
+        stream.write_all(&greeting()).unwrap();
+        Worker { stream }
+    }
+
+    /// Accepts a worker and begins a test with this many users.
+    pub(crate) fn begin(&self, users: u64) -> Worker {
+        let mut worker = self.accept();
         worker.read_until("client_ready");
-        worker.say(ACK);
-        worker.say(&[SPAWN, &users.to_be_bytes(), b"\xa1w"].concat());
+        worker.send(ACK);
+        worker.send(&[SPAWN, &users.to_be_bytes(), b"\xa1w"].concat());
         worker
     }
 }
 
-/// A worker that the master knows.
+/// A worker that has connected.
 pub(crate) struct Worker {
     stream: TcpStream,
 }
 
 impl Worker {
-    fn say(&mut self, message: &[u8]) {
+    fn send(&mut self, message: &[u8]) {
         let head = [0, u8::try_from(message.len()).unwrap()];
         self.stream.write_all(&[&head, message].concat()).unwrap();
     }
 
-    /// Reads what it says up to this text.
-    pub(crate) fn read_until(&mut self, text: &str) {
+    /// Reads what it sends up to this text. Returns it.
+    pub(crate) fn read_until(&mut self, text: &str) -> Vec<u8> {
         let mut seen = Vec::new();
         while !seen.ends_with(text.as_bytes()) {
             let mut byte = [0];
             self.stream.read_exact(&mut byte).unwrap();
             seen.extend(byte);
         }
+        seen
     }
+}
+
+/// Returns how many requests all reports in these bytes have.
+pub(crate) fn reported(bytes: &[u8]) -> u64 {
+    let after = |bytes: &[u8], name: &[u8]| {
+        let at = bytes.windows(name.len()).position(|window| window == name)?;
+        Some(bytes[at + name.len()..].to_vec())
+    };
+    let (mut rest, mut sum) = (bytes.to_vec(), 0);
+    while let Some(total) = after(&rest, b"stats_total") {
+        rest = after(&total, b"num_requests").unwrap();
+        // A number of MessagePack: small, or of one byte or several.
+        let length = match rest[0] {
+            small @ ..0x80 => {
+                sum += u64::from(small);
+                continue;
+            }
+            kind => 1 << (kind - 0xcc),
+        };
+        sum += rest[1..=length].iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+    }
+    sum
 }

@@ -31,6 +31,13 @@ pub(super) fn limit_of(
     busy(driver_cpu_share).map(|share| format!("the driver used {:.0} % of its cores", share * 100.0))
 }
 
+/// Returns why the driver was the limit for a part of the time, if it was: this is the largest share of its cores that it used over some
+/// seconds.
+pub(super) fn peak_limit(driver_cpu_share: f64) -> Option<String> {
+    let text = format!("the driver used {:.0} % of its cores in its busiest seconds", driver_cpu_share * 100.0);
+    (driver_cpu_share >= BUSY).then_some(text)
+}
+
 /// Returns whether other processes took so much of the cores that the figures are not those of server and
 /// driver alone.
 pub(super) fn is_disturbed(others: Option<f64>) -> bool {

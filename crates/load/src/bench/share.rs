@@ -9,7 +9,7 @@ use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 
 use super::description::Described;
-use super::limits::limit_of;
+use super::limits::{limit_of, peak_limit};
 use super::tally::{Driven, Tally, latency};
 use crate::recorder::is_possible;
 use crate::{Error, ErrorKind, Outcome, Recorder, Timeline};
@@ -77,6 +77,12 @@ pub struct Share {
     /// Seconds of processor time that it used.
     #[serde(default)]
     pub cpu_s: Option<f64>,
+    /// How many cores it used when it used most of them, over some seconds; 0 if that is not known.
+    #[serde(default)]
+    pub peak_cores: f64,
+    /// How many of its reports were lost on the way. What it did in them isn't in its figures.
+    #[serde(default)]
+    pub lost_reports: u64,
     /// Whether it was lost before it made its last report.
     #[serde(default)]
     pub is_lost: bool,
@@ -171,7 +177,7 @@ impl Share {
     /// Checks that sums and times stay within what the report can hold.
     fn check(&self) -> Result<(), Error> {
         let wrong = |what: &str| Err(self.wrong(what));
-        let times = [self.begun_s, self.ended_s, self.cpu_s.unwrap_or_default()];
+        let times = [self.begun_s, self.ended_s, self.cpu_s.unwrap_or_default(), self.peak_cores];
         if times.iter().any(|time| !(0.0..LATEST).contains(time))
             || !(0.0..MAX_TIME).contains(&(self.ended_s - self.begun_s))
         {
@@ -190,7 +196,8 @@ impl Share {
             return wrong("has seconds from before its beginning or after its end");
         }
         let seconds = |count: fn(&Second) -> u64| is_possible(self.seconds.values().map(count));
-        let others = [self.in_flight, self.unsent, self.dropped, self.opened.unwrap_or_default() as u64];
+        let opened = self.opened.unwrap_or_default() as u64;
+        let others = [self.in_flight, self.unsent, self.dropped, self.lost_reports, opened];
         if !seconds(|second| second.requests) || !seconds(|second| second.errors) || !is_possible(others.into_iter()) {
             return wrong("has impossible counts");
         }
@@ -204,8 +211,8 @@ impl Share {
     /// Returns its figures, with times since 1970.
     fn worker(&self) -> Worker {
         let elapsed = self.elapsed().as_secs_f64();
-        let cores = elapsed * self.description.described.threads.max(1) as f64;
-        let driver_cpu_share = self.cpu_s.filter(|_| cores > 0.0).map(|cpu| cpu / cores);
+        let threads = self.description.described.threads.max(1) as f64;
+        let driver_cpu_share = self.cpu_s.filter(|_| elapsed > 0.0).map(|cpu| cpu / elapsed / threads);
         Worker {
             name: castile_xml::visible(&self.name).into_owned(),
             users: self.users(),
@@ -218,7 +225,9 @@ impl Share {
             latency_us: latency(&self.record.latency),
             driver_cpu_share,
             clock_s: self.clock_s,
-            limited_by: limit_of(&self.record, driver_cpu_share, None),
+            limited_by: limit_of(&self.record, driver_cpu_share, None)
+                .or_else(|| peak_limit(self.peak_cores / threads)),
+            lost_reports: self.lost_reports,
             is_lost: self.is_lost,
         }
     }
@@ -414,6 +423,8 @@ mod tests {
             unsent: 0,
             dropped: 0,
             cpu_s: Some(2.0),
+            peak_cores: 0.0,
+            lost_reports: 0,
             is_lost: false,
         }
     }
@@ -449,11 +460,12 @@ mod tests {
     #[test]
     fn a_worker_that_was_late_or_lost_or_slow_is_named() {
         let mut slow = share("slow", 10, 0..100);
-        (slow.cpu_s, slow.in_flight) = (Some(9.9), 2);
+        (slow.cpu_s, slow.in_flight, slow.lost_reports) = (Some(9.9), 2, 3);
         let mut lost = share("lost\u{1b}[2J", 14, 0..100);
         (lost.is_lost, lost.ended_s, lost.cpu_s) = (true, 15.0, None);
         let results = merge(travelled(&[slow, lost])).unwrap();
         let expected = [
+            "3 reports of the worker slow were lost on the way, so what it did meanwhile is not in the figures",
             "2 requests were under way when the worker slow ended, and not counted",
             "The worker slow could not keep up (the driver used 99 % of its cores), so its figures are not those of the server",
             "The worker lost\\u{1b}[2J joined 4.00 s after the first",
@@ -465,6 +477,40 @@ mod tests {
             (row.limited_by.as_deref(), row.driver_limited),
             (Some("slow: the driver used 99 % of its cores"), true)
         );
+    }
+
+    /// A driver that was at its limit in the last half of a ramp was once not named: on average it used 70 % of its core.
+    #[test]
+    fn a_worker_that_was_slow_for_a_part_of_the_test_is_named() {
+        let of = |cpu, peak_cores| Share { cpu_s: Some(cpu), peak_cores, ..share("w", 10, 0..100) };
+        let limit = |share: Share| merge(travelled(&[share])).unwrap().workers.remove(0).limited_by;
+        assert_eq!((limit(of(7.0, 0.8)), limit(of(0.0, 0.0))), (None, None));
+        let part = "the driver used 99 % of its cores in its busiest seconds";
+        assert_eq!(limit(of(7.0, 0.99)).as_deref(), Some(part));
+        assert_eq!(limit(of(9.5, 0.99)).as_deref(), Some("the driver used 95 % of its cores"));
+        let mut two = of(14.0, 1.5);
+        two.description.described.threads = 2;
+        assert_eq!(limit(two), None);
+    }
+
+    /// A report that the plugin accepts is merged later.
+    #[test]
+    fn the_plugin_has_the_limits_of_what_is_merged() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../locust/src/plugin.py");
+        let plugin = std::fs::read_to_string(path).unwrap();
+        let limit = |name: &str| -> u64 {
+            let (_, value) = plugin.split_once(&format!("\n{name} = ")).unwrap();
+            let number = |text: &str| text.replace('_', "").parse::<u64>().unwrap();
+            let value = value.lines().next().unwrap();
+            match value.split_once(" << ") {
+                Some((one, places)) => number(one) << number(places),
+                None => value.split(" * ").map(number).product(),
+            }
+        };
+        let parts = limit("MOST_PARTS");
+        assert_eq!((parts, limit("LONGEST_TIME")), (MAX_PARTS as u64, crate::recorder::END));
+        assert_eq!((limit("LATEST") as f64, limit("LONGEST_TEST") as f64), (LATEST, MAX_TIME));
+        assert!(limit("MOST_WORKERS") <= MAX_WORKERS as u64 && limit("LARGEST_COUNT") <= crate::recorder::MAX_COUNT);
     }
 
     #[test]
@@ -511,6 +557,9 @@ mod tests {
             ("/seconds/10/errors", json!(u64::MAX)),
             ("/seconds", json!({ "10": half, "11": half })),
             ("/record/reasons", json!([{ "text": "a", "count": 1u64 << 46 }, { "text": "b", "count": 1 }])),
+            ("/peak_cores", json!(-1.0)),
+            ("/peak_cores", json!(1e300)),
+            ("/lost_reports", json!(u64::MAX)),
             ("/in_flight", json!(u64::MAX)),
             ("/unsent", json!(u64::MAX)),
             ("/dropped", json!(u64::MAX)),

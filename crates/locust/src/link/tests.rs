@@ -28,7 +28,7 @@ impl Test {
     }
 
     /// Lets the master send a message.
-    fn hear(&mut self, message: &[u8]) -> Vec<Event> {
+    fn receive(&mut self, message: &[u8]) -> Vec<Event> {
         let mut frame = Vec::new();
         frames::message(message, &mut frame);
         self.link.push(&frame);
@@ -71,8 +71,8 @@ impl Test {
         let mut test = Test::new();
         test.connect();
         test.wait(0);
-        assert_eq!(test.hear(ACK), [Event::Known { index: Some(2) }]);
-        let Some(Event::Users(users)) = test.hear(&spawn(1.0, 3)).pop() else { panic!() };
+        assert_eq!(test.receive(ACK), [Event::Known { index: Some(2) }]);
+        let Some(Event::Users(users)) = test.receive(&spawn(1.0, 3)).pop() else { panic!() };
         test.link.running(users);
         test.wait(0);
         assert_eq!(test.sent(), "client_ready spawning spawning_complete heartbeat");
@@ -97,29 +97,29 @@ fn a_worker_offers_itself_until_it_is_known_and_then_beats() {
     test.connect();
     test.wait(11);
     assert_eq!(test.sent(), "client_ready client_ready client_ready");
-    assert_eq!(test.hear(ACK), [Event::Known { index: Some(2) }]);
-    assert_eq!(test.hear(ACK), []);
+    assert_eq!(test.receive(ACK), [Event::Known { index: Some(2) }]);
+    assert_eq!(test.receive(ACK), []);
     test.wait(3);
     assert_eq!(test.sent(), "heartbeat heartbeat heartbeat heartbeat");
 }
 
 #[test]
-fn a_test_runs_from_the_first_wish_to_the_stop_and_another_may_follow() {
+fn a_test_runs_from_the_first_spawn_to_the_stop_and_another_may_follow() {
     let mut test = Test::running();
-    // The ramp goes on. Wishes that were overtaken don't count.
-    assert_eq!(test.hear(&spawn(3.0, 5)), [users(5)]);
-    assert_eq!(test.hear(&spawn(2.0, 4)), []);
-    assert_eq!(test.hear(&spawn(3.0, 4)), []);
+    // The ramp goes on. Spawn messages that were overtaken don't count.
+    assert_eq!(test.receive(&spawn(3.0, 5)), [users(5)]);
+    assert_eq!(test.receive(&spawn(2.0, 4)), []);
+    assert_eq!(test.receive(&spawn(3.0, 4)), []);
     assert_eq!(test.sent(), "spawning");
-    assert_eq!(test.hear(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::from_secs(2) }]);
+    assert_eq!(test.receive(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::from_secs(2) }]);
     test.link.report(&Report::default());
     test.link.stopped(test.now);
     test.wait(0);
     assert_eq!(test.sent(), "stats client_stopped client_ready");
-    assert_eq!(test.hear(&spawn(4.0, 4)), [], "the master doesn't know the worker yet");
-    assert_eq!(test.hear(ACK), [Event::Known { index: Some(2) }]);
-    assert_eq!(test.hear(&spawn(5.0, 1)), [users(1)]);
-    assert_eq!(test.hear(b"\x93\xa4quit\xc0\xa1w"), [Event::Quit]);
+    assert_eq!(test.receive(&spawn(4.0, 4)), [], "the master doesn't know the worker yet");
+    assert_eq!(test.receive(ACK), [Event::Known { index: Some(2) }]);
+    assert_eq!(test.receive(&spawn(5.0, 1)), [users(1)]);
+    assert_eq!(test.receive(b"\x93\xa4quit\xc0\xa1w"), [Event::Quit]);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_connection_that_drops_is_no_reason_to_stop() {
     assert!(test.link.is_up());
     test.wait(0);
     assert_eq!(test.sent(), "heartbeat");
-    test.hear(HEARTBEAT);
+    test.receive(HEARTBEAT);
     assert!(!test.wait(20));
 }
 
@@ -144,17 +144,17 @@ fn a_master_that_was_restarted_gets_a_worker_without_users() {
     test.wait(2);
     test.connect();
     // It doesn't know who sends these heartbeats. Its plugin answers all the same.
-    test.hear(b"\x93\xa7castile\x81\xa4time\x07\xa1w");
+    test.receive(b"\x93\xa7castile\x81\xa4time\x07\xa1w");
     assert!(!test.wait(4));
-    test.hear(b"\x93\xa7castile\x81\xa4time\x07\xa1w");
+    test.receive(b"\x93\xa7castile\x81\xa4time\x07\xa1w");
     assert!(test.wait(2));
     assert_eq!(test.sent().replace("heartbeat ", ""), "client_ready");
-    test.hear(ACK);
-    assert_eq!(test.hear(&spawn(0.5, 1)), [users(1)]);
+    test.receive(ACK);
+    assert_eq!(test.receive(&spawn(0.5, 1)), [users(1)]);
 }
 
 #[test]
-fn a_master_that_says_nothing_for_a_minute_is_lost() {
+fn a_master_that_sends_nothing_for_a_minute_is_lost() {
     let mut test = Test::running();
     assert!(!test.wait(60));
     assert!(test.wait(2));
@@ -174,7 +174,7 @@ fn a_connection_on_which_nobody_answers_is_made_again() {
     test.now += Duration::from_secs(100);
     test.connect();
     // The plugin of a master that doesn't know the worker is no answer.
-    test.hear(b"\x93\xa7castile\x81\xa4time\x07\xa1w");
+    test.receive(b"\x93\xa7castile\x81\xa4time\x07\xa1w");
     assert!(!test.wait(30) && !test.link.is_broken());
     assert!(!test.wait(5) && test.link.is_broken());
     test.connect();
@@ -193,7 +193,7 @@ fn a_connection_on_which_nobody_answers_is_made_again() {
 #[test]
 fn a_master_can_ask_for_a_new_connection() {
     let mut test = Test::running();
-    assert_eq!(test.hear(b"\x93\xa9reconnect\xc0\xa1w"), []);
+    assert_eq!(test.receive(b"\x93\xa9reconnect\xc0\xa1w"), []);
     assert!(test.link.is_broken());
     test.connect();
     assert!(!test.link.is_broken());
@@ -202,15 +202,15 @@ fn a_master_can_ask_for_a_new_connection() {
 #[test]
 fn only_a_master_with_the_plugin_gets_more_than_locust_knows() {
     let mut test = Test::running();
-    test.link.tell("distribution");
+    test.link.send_to_plugin("distribution");
     assert_eq!(test.sent(), "");
     assert_eq!(test.link.plugin_time(test.now), None);
-    assert_eq!(test.hear(b"\x93\xa7castile\x81\xa4time\x07\xa1w"), []);
+    assert_eq!(test.receive(b"\x93\xa7castile\x81\xa4time\x07\xa1w"), []);
     test.now += Duration::from_secs(1);
     assert_eq!(test.link.plugin_time(test.now), Some((7.0, Duration::from_secs(1))));
-    test.link.tell("distribution");
+    test.link.send_to_plugin("distribution");
     test.link.stopped(test.now);
-    test.link.tell("distribution");
+    test.link.send_to_plugin("distribution");
     assert_eq!(test.sent(), "castile client_stopped");
 }
 
@@ -232,23 +232,23 @@ fn a_hostile_master_can_not_ask_for_more_than_a_limit() {
     let users = |classes: &[(&str, u64)]| Users {
         classes: classes.iter().map(|(class, users)| ((*class).to_owned(), *users)).collect(),
     };
-    let wanted = users(&[("A", 3), ("B", u64::MAX), ("C", u64::MAX)]);
-    assert_eq!(wanted.count(), u64::MAX);
-    assert_eq!(wanted.at_most(10), users(&[("A", 3), ("B", 7), ("C", 0)]));
+    let spawned = users(&[("A", 3), ("B", u64::MAX), ("C", u64::MAX)]);
+    assert_eq!(spawned.count(), u64::MAX);
+    assert_eq!(spawned.at_most(10), users(&[("A", 3), ("B", 7), ("C", 0)]));
     let mut test = Test::running();
     let mut frame = spawn(9.0, 1);
     let timeout = frame.len() - 3;
     assert_eq!(frame[timeout], 2);
     // A time limit of minus one, and one that is no number.
     frame[timeout] = 0xff;
-    test.hear(&frame);
-    assert_eq!(test.hear(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::ZERO }]);
+    test.receive(&frame);
+    assert_eq!(test.receive(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::ZERO }]);
     frame.splice(timeout..=timeout, *b"\xcb\x7f\xf0\0\0\0\0\0\0");
-    test.hear(&frame);
-    assert_eq!(test.hear(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::ZERO }]);
+    test.receive(&frame);
+    assert_eq!(test.receive(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::ZERO }]);
 }
 
-/// Whatever a master sends, in pieces of any length, it is refused or obeyed: nothing panics, no loop goes on without bytes, and little
+/// Whatever a master sends, in pieces of any length, it is refused or followed: nothing panics, no loop goes on without bytes, and little
 /// waits to be sent.
 #[test]
 fn changed_messages_do_no_harm() {
@@ -270,7 +270,7 @@ fn changed_messages_do_no_harm() {
         b"\xcf\xff\xff\xff\xff\xff\xff\xff\xff",
         b"\xc1",
     ];
-    let mut obeyed = 0;
+    let mut followed = 0;
     for seed in 0..3_000 {
         let mut random = fastrand::Rng::with_seed(seed);
         let mut bytes = whole.clone();
@@ -305,7 +305,7 @@ fn changed_messages_do_no_harm() {
             }
             assert!(test.link.output().len() <= 64 << 10, "seed {seed}");
         }
-        obeyed += usize::from(events > 3);
+        followed += usize::from(events > 3);
     }
-    assert!(obeyed > 300, "{obeyed}");
+    assert!(followed > 300, "{followed}");
 }

@@ -1,4 +1,4 @@
-//! `--locust`: the users of this process come and go as a master of Locust says, and it gets what they see.
+//! `--locust`: a master of Locust spawns and stops the users of this process, and gets reports of what they see.
 
 mod figures;
 mod test;
@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 use castile_load::{Bench, Crew, Error, ErrorKind, Load, Plan, Requests, Start, Stop, own_usage};
-use castile_locust::{Event, Master};
+use castile_locust::{Event, Worker};
+use tokio::sync::oneshot;
 
 use super::metrics::Live;
 use crate::driver::max_users;
@@ -34,7 +35,7 @@ const FLUSH: Duration = Duration::from_secs(5);
 #[group(id = "master")]
 #[command(next_help_heading = "Workers")]
 pub(super) struct Arguments {
-    /// Be a worker of the Locust master at this address: users start and stop as it says, and it gets the report [default port: 5557]
+    /// Be a worker of the Locust master at this address: it spawns and stops the users, and gets the report [default port: 5557]
     #[arg(long, value_name = "HOST[:PORT]", value_parser = address, conflicts_with_all = [
         "users", "ramp", "rate", "stages", "until", "duration", "requests", "max_errors", "max_cpu", "warmup", "server_pid", "fail_if",
         "junit", "csv", "out", "json",
@@ -79,7 +80,8 @@ pub(crate) fn address(text: &str) -> Result<String, String> {
     }
 }
 
-fn name(text: &str) -> Result<String, String> {
+/// Parses the name of a worker.
+pub(crate) fn name(text: &str) -> Result<String, String> {
     match !text.is_empty() && text.len() <= 100 && text.bytes().all(|byte| byte.is_ascii_graphic()) {
         true => Ok(text.to_owned()),
         false => Err("expected up to 100 letters, digits and signs without a space".to_owned()),
@@ -92,10 +94,11 @@ fn default_name() -> String {
     format!("{host}_{:016x}", fastrand::u64(..))
 }
 
-/// Returns the plan of a worker: its master says how many users there are, and when a test ends.
+/// Returns the plan of a worker: its master spawns the users, and ends a test.
 pub(crate) fn plan(plan: Plan) -> Plan {
     let connections = max_users(castile_load::allow_descriptors());
-    Plan { connections, start: Start::OnDemand, stop: Stop::default(), ..plan }
+    // A master counts from its first user on.
+    Plan { connections, start: Start::OnDemand, stop: Stop::default(), warmup: Duration::ZERO, ..plan }
 }
 
 /// Returns a seed for the worker of this name: the users of two workers are to have different random values.
@@ -113,9 +116,10 @@ pub(crate) fn work(mut bench: Bench, address: &str, name: Option<String>, live: 
     for load in &mut bench.loads {
         load.plan.seed = seed_of(load.plan.seed, &name);
     }
-    let mut worker = Worker {
+    let mut driver = Driver {
         bench: &bench,
-        master: Master::new(address, name),
+        worker: Worker::new(address, name.clone()),
+        name,
         test: None,
         crew: None,
         figures: Figures::new(names(&bench), description.clone()),
@@ -125,7 +129,21 @@ pub(crate) fn work(mut bench: Bench, address: &str, name: Option<String>, live: 
         seconds: 0,
         cpu: (Instant::now(), own_usage().0),
     };
-    let code = runtime.block_on(worker.work());
+    let (interrupt, interrupted) = oneshot::channel();
+    let signals = async {
+        process::end_signal().await?;
+        note!("interrupted: leaving the master; interrupt again to end without a last report");
+        // The driver may have ended.
+        let _ = interrupt.send(());
+        process::end_signal().await?;
+        bail!("interrupted twice, so there was no last report")
+    };
+    let code = runtime.block_on(async {
+        tokio::select! {
+            code = driver.work(interrupted) => code,
+            code = signals => code,
+        }
+    });
     // Doesn't wait for the name of the master to be resolved.
     runtime.shutdown_background();
     code
@@ -140,16 +158,18 @@ fn names(bench: &Bench) -> Vec<String> {
     }
 }
 
-struct Worker<'a> {
+/// Joins the load driver and a worker of the master.
+struct Driver<'a> {
     bench: &'a Bench,
     /// What is driven, as JSON.
     description: String,
-    master: Master,
+    worker: Worker,
+    name: String,
     /// The users while a test runs.
     test: Option<Test>,
     /// The users of earlier tests, with their connections.
     crew: Option<Arc<Crew>>,
-    /// What the master doesn't know yet.
+    /// What wasn't reported yet.
     figures: Figures,
     /// What is shown of all tests.
     live: Live,
@@ -160,11 +180,10 @@ struct Worker<'a> {
     cpu: (Instant, Option<Duration>),
 }
 
-impl Worker<'_> {
-    async fn work(&mut self) -> anyhow::Result<u8> {
+impl Driver<'_> {
+    async fn work(&mut self, mut interrupted: oneshot::Receiver<()>) -> anyhow::Result<u8> {
         let mut second = tokio::time::interval(Duration::from_secs(1));
         second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
-        let mut interrupted = std::pin::pin!(process::end_signal());
         let mut is_interrupted = false;
         loop {
             let changed = async {
@@ -174,8 +193,8 @@ impl Worker<'_> {
                 }
             };
             tokio::select! {
-                event = self.master.next() => {
-                    if let Some(code) = self.obey(event).await? {
+                event = self.worker.next() => {
+                    if let Some(code) = self.handle(event).await? {
                         return Ok(code);
                     }
                 }
@@ -193,10 +212,8 @@ impl Worker<'_> {
                         bail!("there has been no master for {}", humantime::format_duration(PATIENCE));
                     }
                 }
-                signal = &mut interrupted, if !is_interrupted => {
-                    signal?;
+                _ = &mut interrupted, if !is_interrupted => {
                     is_interrupted = true;
-                    note!("interrupted: leaving the master");
                     if let Some(code) = self.end(Ending::Quit { code: outcome::INCOMPLETE }, GRACE).await {
                         return Ok(code);
                     }
@@ -205,8 +222,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Does what the master wants. Returns the exit code if the worker is to end.
-    async fn obey(&mut self, event: Event) -> anyhow::Result<Option<u8>> {
+    /// Does what an event is about. Returns the exit code if the worker is to end.
+    async fn handle(&mut self, event: Event) -> anyhow::Result<Option<u8>> {
         match event {
             Event::Known { index } => {
                 self.sought = None;
@@ -230,23 +247,26 @@ impl Worker<'_> {
                         },
                     };
                     self.figures = Figures::new(names(self.bench), self.description.clone());
-                    self.test = Some(Test::begin(crew));
+                    self.test = Some(Test::begin(crew, format!("worker {}", self.name)));
                 }
                 if let Some(test) = &mut self.test {
-                    test.want(count);
+                    test.spawn(count);
                 }
-                self.master.running(users);
+                self.worker.running(users);
             }
             Event::Stop { grace } => return Ok(self.end(Ending::Stop, grace + GRACE).await),
             Event::Quit => return Ok(self.end(Ending::Quit { code: 0 }, GRACE).await),
             Event::Lost => {
                 self.sought = Some(Instant::now());
                 note!("the master has forgotten this worker, so its test is over");
-                // Nobody wants the figures.
-                let ending = self.test.take().and_then(|test| test.ending());
+                let Some(test) = self.test.take() else { return Ok(None) };
+                // No master takes a report of the rest, but --metrics has it.
+                let Rest { record, ending, crew, .. } = test.finish().await;
+                self.crew = crew;
+                self.live.add(&record, 0);
                 return Ok(match ending {
-                    Some(Ending::Quit { code }) => Some(code),
-                    Some(Ending::Stop) | None => None,
+                    Ending::Quit { code } => Some(code),
+                    Ending::Stop => None,
                 });
             }
             Event::Disconnected(why) => note!("no connection to the master: {why}; trying again"),
@@ -277,7 +297,7 @@ impl Worker<'_> {
         if in_flight > 0 {
             note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
         }
-        match self.master.is_up() {
+        match self.worker.is_up() {
             true => self.report(true, in_flight),
             false => {
                 let lost = self.figures.unreported();
@@ -291,24 +311,24 @@ impl Worker<'_> {
         match ending {
             Ending::Stop => {
                 note!("the test is over");
-                self.master.stopped();
+                self.worker.stopped();
                 // It has to be found again before the next test.
                 self.sought = Some(Instant::now());
                 None
             }
             Ending::Quit { code } => {
-                self.master.quit();
-                self.master.close(FLUSH).await;
+                self.worker.quit();
+                self.worker.close(FLUSH).await;
                 Some(code)
             }
         }
     }
 
-    /// Tells the master that this worker can't work.
+    /// Reports to the master that this worker can't work.
     async fn fail(&mut self, error: Error) -> anyhow::Error {
-        self.master.failed(&error.to_string());
-        self.master.quit();
-        self.master.close(FLUSH).await;
+        self.worker.failed(&error.to_string());
+        self.worker.quit();
+        self.worker.close(FLUSH).await;
         match error.kind() {
             // The first request was refused, so no other was sent.
             ErrorKind::Answer => outcome::not_started(error),
@@ -322,23 +342,23 @@ impl Worker<'_> {
         let used = cpu.zip(self.cpu.1).map_or(Duration::ZERO, |(now, before)| now.saturating_sub(before));
         let threads = self.bench.loads.first().map_or(1, |load| load.plan.threads);
         let share = used.as_secs_f64() / (now - self.cpu.0).as_secs_f64().max(1e-3) / threads as f64;
-        self.master.usage(share * 100.0, memory.unwrap_or_default());
+        self.worker.usage(share * 100.0, memory.unwrap_or_default());
         self.cpu = (now, cpu);
-        if let Some(test) = &self.test {
-            let (record, users) = (test.take().await, test.users());
+        if let Some(test) = &mut self.test {
+            let (record, users) = (test.second().await, test.users());
             self.live.add(&record, users);
             self.figures.add(record, users, Instant::now());
             self.seconds += 1;
-            if self.seconds.is_multiple_of(SECONDS_PER_REPORT) && self.master.is_up() {
+            if self.seconds.is_multiple_of(SECONDS_PER_REPORT) && self.worker.is_up() {
                 self.report(false, 0);
             }
         }
     }
 
     fn report(&mut self, is_last: bool, in_flight: u64) {
-        self.master.report(&self.figures.report());
-        if let Some(time) = self.master.plugin_time() {
-            self.master.tell(&self.figures.tell(is_last, in_flight, time));
+        self.worker.report(&self.figures.report());
+        if let Some(time) = self.worker.plugin_time() {
+            self.worker.send_to_plugin(&self.figures.plugin_report(is_last, in_flight, time));
         }
     }
 }

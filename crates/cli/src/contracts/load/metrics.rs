@@ -38,22 +38,13 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// Begins to serve the figures, if that is wanted, and returns them.
+    /// Begins to serve the figures, if there is an address for that, and returns them.
     pub(super) fn serve(&self) -> anyhow::Result<Live> {
-        let live = Live::default();
-        if let Some(address) = self.metrics {
-            let listener = TcpListener::bind(address).with_context(|| format!("--metrics {address}"))?;
-            listener.set_nonblocking(true)?;
-            note!("the driver's figures are at http://{}/metrics", listener.local_addr()?);
-            let page = Page(Arc::new(registry(&live)));
-            // It ends with the process.
-            std::thread::Builder::new().name("metrics".to_owned()).spawn(move || serve(listener, page))?;
-        }
-        Ok(live)
+        Live::serve(self.metrics)
     }
 }
 
-fn serve(listener: TcpListener, page: Page) -> anyhow::Result<()> {
+fn serve_page(listener: TcpListener, page: Page) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::from_std(listener)?;
@@ -70,48 +61,96 @@ pub(crate) struct Live(Arc<Mutex<Figures>>);
 
 #[derive(Debug, Default)]
 struct Figures {
-    /// The run that is watched.
+    /// The run that is watched. What it does isn't in the sum.
     counter: Option<Counter>,
-    /// What was added.
-    added: Recorder,
+    sum: Sum,
     users: u64,
 }
 
 impl Live {
-    /// Watches a run.
+    /// Creates figures, and begins to serve them if there is an address for that.
+    pub(crate) fn serve(address: Option<SocketAddr>) -> anyhow::Result<Self> {
+        let live = Live::default();
+        if let Some(address) = address {
+            let listener = TcpListener::bind(address).with_context(|| format!("--metrics {address}"))?;
+            listener.set_nonblocking(true)?;
+            note!("the driver's figures are at http://{}/metrics", listener.local_addr()?);
+            let page = Page(Arc::new(registry(&live)));
+            // It ends with the process.
+            std::thread::Builder::new().name("metrics".to_owned()).spawn(move || serve_page(listener, page))?;
+        }
+        Ok(live)
+    }
+
+    /// Watches a run. What an earlier one did stays in the figures.
     pub(super) fn watch(&self, counter: &Counter) {
-        self.lock().counter = Some(counter.clone());
+        let mut figures = self.lock();
+        if let Some(earlier) = figures.counter.replace(counter.clone()) {
+            figures.sum.add_totals(&earlier.timeline().totals());
+        }
     }
 
     /// Adds what was recorded, with the number of users now.
     pub(super) fn add(&self, record: &Recorder, users: u64) {
         let mut figures = self.lock();
-        figures.added.merge(Recorder { parts: Vec::new(), ..record.clone() });
+        figures.sum.add_record(record);
         figures.users = users;
     }
 
-    fn totals(&self) -> (Totals, u64) {
+    /// Returns the sum of everything, and the number of users.
+    fn now(&self) -> (Sum, u64) {
         let figures = self.lock();
-        let Figures { counter, added, users } = &*figures;
-        if let Some(counter) = counter {
-            let users = counter.users().unwrap_or_default() as u64;
-            let counter = counter.clone();
-            drop(figures);
-            return (counter.timeline().totals(), users);
-        }
-        let latencies = added.latency.iter_recorded();
-        let totals = Totals {
-            requests: added.requests,
-            errors: added.errors,
-            latency_s: added.latency.mean() * added.latency.len() as f64 / 1e9,
-            latencies: latencies.map(|value| (value.value_iterated_to(), value.count_at_value())).collect(),
-        };
-        (totals, *users)
+        let (mut sum, users) = (figures.sum.clone(), figures.users);
+        let Some(counter) = figures.counter.clone() else { return (sum, users) };
+        drop(figures);
+        sum.add_totals(&counter.timeline().totals());
+        (sum, counter.users().unwrap_or_default() as u64)
     }
 
     fn lock(&self) -> MutexGuard<'_, Figures> {
         // There are only numbers in it.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Counts that only grow.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    requests: u64,
+    errors: u64,
+    /// The sum of all latencies, in seconds.
+    latency_s: f64,
+    /// How many latencies each bucket has. The last one has no bound.
+    buckets: [u64; BOUNDS.len() + 1],
+}
+
+impl Sum {
+    fn add_totals(&mut self, totals: &Totals) {
+        self.requests += totals.requests;
+        self.errors += totals.errors;
+        self.latency_s += totals.latency_s;
+        self.add_latencies(totals.latencies.iter().map(|(latency, count)| (*latency, *count)));
+    }
+
+    fn add_record(&mut self, record: &Recorder) {
+        self.requests += record.requests;
+        self.errors += record.errors;
+        self.latency_s += record.latency.mean() * record.latency.len() as f64 / 1e9;
+        let latencies = record.latency.iter_recorded();
+        self.add_latencies(latencies.map(|value| (value.value_iterated_to(), value.count_at_value())));
+    }
+
+    /// Adds latencies in nanoseconds, with their counts.
+    fn add_latencies(&mut self, latencies: impl Iterator<Item = (u64, u64)>) {
+        for (latency, count) in latencies {
+            let bucket = BOUNDS.partition_point(|bound| *bound < latency as f64 / 1e9);
+            self.buckets[bucket] += count;
+        }
+    }
+
+    /// Returns the count of each bucket, with its upper bound.
+    fn buckets(&self) -> Vec<(f64, u64)> {
+        BOUNDS.into_iter().chain([f64::INFINITY]).zip(self.buckets).collect()
     }
 }
 
@@ -123,13 +162,13 @@ fn registry(live: &Live) -> Registry {
 
 impl Collector for Live {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> fmt::Result {
-        let (totals, users) = self.totals();
+        let (sum, users) = self.now();
         let mut counter = |name: &str, help: &str, value: u64| {
             let counter = ConstCounter::new(value);
             counter.encode(encoder.encode_descriptor(name, help, None, counter.metric_type())?)
         };
-        counter("castile_load_requests", "Right answers", totals.requests)?;
-        counter("castile_load_errors", "Wrong or missing answers", totals.errors)?;
+        counter("castile_load_requests", "Right answers", sum.requests)?;
+        counter("castile_load_errors", "Wrong or missing answers", sum.errors)?;
         let (cpu, memory) = own_usage();
         if let Some(cpu) = cpu {
             let (help, counter) = ("User and system CPU time of the driver", ConstCounter::new(cpu.as_secs_f64()));
@@ -147,21 +186,8 @@ impl Collector for Live {
         let help = "Time from the scheduled start of a request to the last byte of its right answer";
         let mut histogram =
             encoder.encode_descriptor("castile_load_latency", help, Some(&Unit::Seconds), MetricType::Histogram)?;
-        histogram.encode_histogram::<NoLabelSet>(totals.latency_s, totals.requests, &buckets(&totals), None)
+        histogram.encode_histogram::<NoLabelSet>(sum.latency_s, sum.requests, &sum.buckets(), None)
     }
-}
-
-/// Returns how many latencies each bucket has, with its upper bound.
-fn buckets(totals: &Totals) -> Vec<(f64, u64)> {
-    let mut buckets: Vec<(f64, u64)> = BOUNDS.into_iter().chain([f64::INFINITY]).map(|bound| (bound, 0)).collect();
-    let mut at = 0;
-    for (latency, count) in &totals.latencies {
-        while *latency as f64 / 1e9 > buckets[at].0 {
-            at += 1;
-        }
-        buckets[at].1 += count;
-    }
-    buckets
 }
 
 /// The page with the figures.

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use castile_load::{
-    Bench, Division, End, Merging, Outcome, Plan, Progress, Recorder, Second, Share, Start, with_warnings,
+    Bench, Division, End, Merging, Outcome, Plan, Progress, Recorder, Second, Share, Start, own_usage, with_warnings,
 };
 use castile_report::Results;
 use serde::{Deserialize, Serialize};
@@ -20,6 +20,7 @@ use tokio::sync::oneshot;
 
 use super::calendar::Calendar;
 use super::metrics::Live;
+use super::peak::Peak;
 use crate::quantity::count;
 use crate::{measurement, outcome, process};
 
@@ -145,7 +146,7 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Option<(Share, bo
     let begun = calendar.at(start);
     let counter = run.counter();
     let mut finish = std::pin::pin!(run.finish());
-    let mut measured = Measured::new(begun, start);
+    let (mut measured, mut peak) = (Measured::new(begun, start), Peak::default());
     let mut second = tokio::time::interval_at(measured.start.into(), Duration::from_secs(1));
     let (mut is_interrupted, mut is_whole) = (false, true);
     let users = || counter.users().unwrap_or_default() as u64;
@@ -153,6 +154,7 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Option<(Share, bo
         tokio::select! {
             outcome = &mut finish => break outcome?,
             _ = second.tick() => {
+                peak.look(Instant::now(), own_usage().0.unwrap_or_default());
                 let mut told = Told { record: counter.take().await.0, users: users() };
                 out!("{}", told.line()?);
                 measured.add(told.record, told.users, Instant::now());
@@ -181,6 +183,8 @@ async fn measure(bench: &Bench, part: &Part) -> anyhow::Result<Option<(Share, bo
         unsent,
         dropped,
         cpu_s: driver_cpu.map(|cpu| cpu.as_secs_f64()),
+        peak_cores: peak.cores(),
+        lost_reports: 0,
         is_lost: false,
     };
     Ok(Some((share, is_whole)))

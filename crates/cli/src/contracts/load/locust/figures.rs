@@ -1,4 +1,4 @@
-//! What a master gets to know of the requests.
+//! What is reported of the requests: to the master, and to Castile's plugin of it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -8,6 +8,7 @@ use castile_locust::{Entry, Failure, Report};
 use serde::Serialize;
 
 use super::super::calendar::Calendar;
+use super::super::peak::Peak;
 
 /// The kind of all rows.
 const METHOD: &str = "SOAP";
@@ -16,14 +17,14 @@ const TOTAL: &str = "Aggregated";
 /// Times have this many significant digits in a report, so that a long test has hundreds of different ones and not tens of thousands.
 const DIGITS: i32 = 2;
 /// For how many seconds figures are kept for a plugin that hasn't greeted this worker.
-const LONGEST_UNTOLD: usize = 3_600;
+const LONGEST_UNSENT: usize = 3_600;
 
 /// What happened in which second since 1970.
 type Seconds = BTreeMap<u64, Second>;
 
-/// What Castile's plugin of a master gets to know.
+/// A report to Castile's plugin of a master.
 #[derive(Debug, Serialize)]
-pub(super) struct Told {
+pub(super) struct PluginReport {
     /// The number of the report in its test. A gap is a report that was lost.
     sequence: u64,
     begun_s: f64,
@@ -31,13 +32,14 @@ pub(super) struct Told {
     /// The last time of the master's clock, and how long ago it arrived.
     master_s: f64,
     held_s: f64,
-    /// The processor time since the beginning.
+    /// The processor time since the beginning, and the most cores that were used over some seconds.
     cpu_s: f64,
+    peak_cores: f64,
     /// Requests under way at the end.
     in_flight: u64,
     is_last: bool,
-    /// What is driven, as JSON. Only the first report has it.
-    description: Option<String>,
+    /// What is driven, as JSON. Each report has it, because any of them may be lost.
+    description: String,
     record: Recorder,
     seconds: Seconds,
 }
@@ -45,17 +47,18 @@ pub(super) struct Told {
 /// What happened since the last report.
 pub(super) struct Figures {
     names: Vec<String>,
-    description: Option<String>,
+    description: String,
     /// It starts with the test.
     calendar: Calendar,
     /// Up to when the figures are complete.
     taken: Instant,
     /// The processor time of this process at the beginning.
     begun_cpu: Duration,
+    peak: Peak,
     sequence: u64,
     record: Recorder,
-    /// What the plugin doesn't know yet. It may greet a worker after its first report.
-    untold: (Recorder, Seconds),
+    /// What wasn't sent to the plugin yet. It may greet a worker after its first report.
+    unsent: (Recorder, Seconds),
     /// The seconds of all requests, and then those of each operation.
     seconds: Vec<Seconds>,
 }
@@ -67,13 +70,14 @@ impl Figures {
         Figures {
             seconds: vec![Seconds::new(); names.len() + 1],
             names,
-            description: Some(description),
+            description,
             taken: calendar.start,
             calendar,
             begun_cpu: cpu(),
+            peak: Peak::default(),
             sequence: 0,
             record: Recorder::default(),
-            untold: (Recorder::default(), Seconds::new()),
+            unsent: (Recorder::default(), Seconds::new()),
         }
     }
 
@@ -81,6 +85,7 @@ impl Figures {
     pub(super) fn add(&mut self, record: Recorder, users: u64, now: Instant) {
         let at = self.calendar.at(self.taken) as u64;
         self.taken = now;
+        self.peak.look(now, cpu());
         let mut parts: Vec<&Recorder> = record.parts.iter().collect();
         // A single operation has no record of its own.
         if self.names.len() == 1 {
@@ -102,12 +107,12 @@ impl Figures {
     pub(super) fn report(&mut self) -> Report {
         // A master has a row for each text, so a reason keeps its first one.
         let record = self.record.take();
-        if self.untold.1.len() > LONGEST_UNTOLD {
-            self.untold = Default::default();
+        if self.unsent.1.len() > LONGEST_UNSENT {
+            self.unsent = Default::default();
             self.sequence += 1;
         }
         for (at, second) in &self.seconds[0] {
-            self.untold.1.entry(*at).or_default().add(*second);
+            self.unsent.1.entry(*at).or_default().add(*second);
         }
         let mut taken = self.seconds.iter_mut().map(std::mem::take);
         let (begun, now) = (self.calendar.start_s, self.calendar.now());
@@ -133,26 +138,32 @@ impl Figures {
         }
         let entries = parts().zip(taken).filter(|((_, part), _)| part.requests + part.errors > 0);
         let entries = entries.map(|((name, part), seconds)| entry(name, METHOD, part, seconds, (begun, now))).collect();
-        self.untold.0.merge(record);
+        self.unsent.0.merge(record);
         Report { entries, total, failures }
     }
 
-    /// Takes everything that was reported and not told. At the end, `in_flight` requests were under way. `master` is the last time of the
-    /// plugin's clock, and how long ago it arrived.
-    pub(super) fn tell(&mut self, is_last: bool, in_flight: u64, (master, held): (f64, Duration)) -> Told {
-        let (record, all) = std::mem::take(&mut self.untold);
+    /// Takes everything that was reported to the master and not to the plugin. At the end, `in_flight` requests were under way. `master` is the
+    /// last time of the plugin's clock, and how long ago it arrived.
+    pub(super) fn plugin_report(
+        &mut self,
+        is_last: bool,
+        in_flight: u64,
+        (master, held): (f64, Duration),
+    ) -> PluginReport {
+        let (record, all) = std::mem::take(&mut self.unsent);
         let sequence = self.sequence;
         self.sequence += 1;
-        Told {
+        PluginReport {
             sequence,
             begun_s: self.calendar.start_s,
             now_s: self.calendar.now(),
             master_s: master,
             held_s: held.as_secs_f64(),
             cpu_s: cpu().saturating_sub(self.begun_cpu).as_secs_f64(),
+            peak_cores: self.peak.cores(),
             in_flight,
             is_last,
-            description: self.description.take(),
+            description: self.description.clone(),
             seconds: all,
             record,
         }
@@ -258,13 +269,13 @@ mod tests {
         figures.add(record(&[(100, 1)], &[]), 1, Instant::now());
         let next = figures.report();
         assert_eq!((next.total.num_requests, next.failures.len()), (1, 0));
-        let told = figures.tell(false, 0, (5.0, Duration::from_secs(2)));
-        assert_eq!((told.master_s, told.held_s), (5.0, 2.0));
-        assert_eq!((told.sequence, told.record.latency.len(), told.description.as_deref()), (0, 9, Some("{}")));
-        let sum = |of: fn(&Second) -> u64| told.seconds.values().map(of).sum::<u64>();
+        let sent = figures.plugin_report(false, 0, (5.0, Duration::from_secs(2)));
+        assert_eq!((sent.master_s, sent.held_s), (5.0, 2.0));
+        assert_eq!((sent.sequence, sent.record.latency.len(), &*sent.description), (0, 9, "{}"));
+        let sum = |of: fn(&Second) -> u64| sent.seconds.values().map(of).sum::<u64>();
         assert_eq!((sum(|second| second.requests), sum(|second| second.errors)), (9, 8));
-        let (next, told) = (figures.report(), figures.tell(true, 1, (6.0, Duration::ZERO)));
-        assert_eq!((told.sequence, told.is_last, told.in_flight, told.description), (1, true, 1, None));
+        let (next, sent) = (figures.report(), figures.plugin_report(true, 1, (6.0, Duration::ZERO)));
+        assert_eq!((sent.sequence, sent.is_last, sent.in_flight, &*sent.description), (1, true, 1, "{}"));
         assert_eq!((next.total.num_requests, next.entries, next.total.min_response_time), (0, Vec::new(), None));
     }
 
@@ -304,16 +315,16 @@ mod tests {
     }
 
     #[test]
-    fn what_no_plugin_wants_is_forgotten() {
+    fn what_no_plugin_takes_is_forgotten() {
         let mut figures = Figures::new(vec!["a".to_owned()], String::new());
         let begun = figures.calendar.start;
-        for second in 0..=LONGEST_UNTOLD as u64 + 2 {
+        for second in 0..=LONGEST_UNSENT as u64 + 2 {
             figures.add(record(&[(100, 1)], &[]), 1, begun + Duration::from_secs(second));
             figures.report();
         }
-        let told = figures.tell(false, 0, (5.0, Duration::ZERO));
+        let sent = figures.plugin_report(false, 0, (5.0, Duration::ZERO));
         // The plugin sees a gap.
-        assert_eq!((told.sequence, told.record.requests, told.seconds.len()), (1, 1, 1));
+        assert_eq!((sent.sequence, sent.record.requests, sent.seconds.len()), (1, 1, 1));
     }
 
     #[test]

@@ -3,9 +3,9 @@
 use std::future::pending;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use castile_load::{Counter, Crew, Error, Outcome, Recorder, Run};
+use castile_load::{Counter, Crew, Error, Outcome, Progress, Recorder, Run};
 
 type Boxed<T> = Pin<Box<dyn Future<Output = Result<T, Error>>>>;
 
@@ -25,6 +25,9 @@ pub(super) struct Test {
     state: State,
     /// What it ends for, and until when requests may be under way.
     ending: Option<(Ending, Instant)>,
+    /// The live line, and what it calls the test.
+    progress: Progress,
+    label: String,
 }
 
 enum State {
@@ -47,14 +50,15 @@ pub(super) struct Rest {
 
 impl Test {
     /// Begins with one request.
-    pub(super) fn begin(crew: Arc<Crew>) -> Self {
+    pub(super) fn begin(crew: Arc<Crew>, label: String) -> Self {
         let begins = crew.clone();
         let state = State::Begins(Box::pin(async move { begins.begin().await }));
-        Test { crew, users: 0, state, ending: None }
+        // How long it takes is up to the master.
+        Test { crew, users: 0, state, ending: None, progress: Progress::new(Duration::ZERO), label }
     }
 
-    /// Asks for this many users.
-    pub(super) fn want(&mut self, users: usize) {
+    /// Spawns users, or stops some, so that there are this many.
+    pub(super) fn spawn(&mut self, users: usize) {
         self.users = users;
         if let State::Runs(counter, _) = &self.state {
             counter.want(users);
@@ -76,11 +80,6 @@ impl Test {
         if let State::Runs(counter, _) = &self.state {
             counter.interrupt();
         }
-    }
-
-    /// Returns what it ends for, if it does.
-    pub(super) fn ending(&self) -> Option<Ending> {
-        self.ending.map(|(ending, _)| ending)
     }
 
     /// Waits until something has changed. Nothing is lost if the future is dropped.
@@ -127,12 +126,14 @@ impl Test {
         Ok(())
     }
 
-    /// Takes what was recorded since the last call.
-    pub(super) async fn take(&self) -> Recorder {
-        match &self.state {
+    /// Takes what was recorded in the last second, and shows it.
+    pub(super) async fn second(&mut self) -> Recorder {
+        let record = match &self.state {
             State::Runs(counter, _) => counter.take().await.0,
             State::Begins(_) | State::Ended(_) => Recorder::default(),
-        }
+        };
+        self.progress.second(&self.label, &record, self.users);
+        record
     }
 
     /// Returns whether it was ended, and nothing is under way any more or it has taken too long.
@@ -143,7 +144,7 @@ impl Test {
 
     /// Returns what is left. It gives up requests that are still under way.
     pub(super) async fn finish(self) -> Rest {
-        let ending = self.ending().unwrap_or(Ending::Stop);
+        let ending = self.ending.map_or(Ending::Stop, |(ending, _)| ending);
         let (record, in_flight, crew) = match self.state {
             State::Begins(_) => (Recorder::default(), 1, None),
             State::Runs(counter, _) => {
@@ -160,7 +161,6 @@ impl Test {
 mod tests {
     use std::io::{Read, Write};
     use std::net::TcpListener;
-    use std::time::Duration;
 
     use castile_load::{
         Bench, Case, Endpoint, Interrupt, Load, Message, Placement, Plan, Requests, Start, Stop, Target,
@@ -202,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_worker_that_is_to_quit_does_not_stay() {
-        let mut test = Test::begin(crew());
+        let mut test = Test::begin(crew(), "worker".to_owned());
         let now = Instant::now();
         test.end(Ending::Stop, now + Duration::from_secs(9));
         test.end(Ending::Quit { code: 3 }, now + Duration::from_secs(8));
@@ -220,8 +220,8 @@ mod tests {
     fn a_test_whose_users_have_ended_is_over_at_once() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let rest = runtime.block_on(async {
-            let mut test = Test::begin(crew());
-            test.want(1);
+            let mut test = Test::begin(crew(), "worker".to_owned());
+            test.spawn(1);
             while !matches!(test.state, State::Ended(_)) {
                 test.changed().await.unwrap();
             }

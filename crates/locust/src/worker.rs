@@ -1,4 +1,4 @@
-//! The connection to a master.
+//! A worker: its connection to a master.
 
 use std::fmt;
 use std::future::poll_fn;
@@ -10,8 +10,9 @@ use serde::Serialize;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
+use crate::Report;
+use crate::error::Violation;
 use crate::link::{Event, Link, Users};
-use crate::{Report, Violation};
 
 /// How long a worker waits before it connects again.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -23,8 +24,8 @@ const CHUNK: usize = 16 << 10;
 /// A connection that is being made.
 type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>> + Send>>;
 
-/// The master of a worker. It is connected to while [`Master::next`] waits, and again after each loss.
-pub struct Master {
+/// A worker of a master. It connects while [`Worker::next`] waits, and again after each loss.
+pub struct Worker {
     address: String,
     link: Link,
     socket: Socket,
@@ -40,21 +41,21 @@ enum Socket {
     Open(TcpStream),
 }
 
-impl fmt::Debug for Master {
+impl fmt::Debug for Worker {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Master").field("address", &self.address).field("link", &self.link).finish_non_exhaustive()
+        f.debug_struct("Worker").field("address", &self.address).field("link", &self.link).finish_non_exhaustive()
     }
 }
 
-impl Master {
+impl Worker {
     /// Creates a worker of this name for the master at `HOST:PORT`. No two workers of a master may have the same name.
     pub fn new(address: impl Into<String>, name: impl Into<String>) -> Self {
         let now = Instant::now();
         let (address, link) = (address.into(), Link::new(name.into(), now));
-        Master { address, link, socket: Socket::Closed(now), is_lost: false, chunk: vec![0; CHUNK] }
+        Worker { address, link, socket: Socket::Closed(now), is_lost: false, chunk: vec![0; CHUNK] }
     }
 
-    /// Waits for what the master wants next. Nothing is lost if the future is dropped.
+    /// Waits for the next event. Nothing is lost if the future is dropped.
     pub async fn next(&mut self) -> Event {
         loop {
             // Messages of which no event follows leave time for others, however many there are.
@@ -157,38 +158,38 @@ impl Master {
         self.link.usage(cpu, memory);
     }
 
-    /// Says that there are as many users as this.
+    /// Reports that these users have been spawned.
     pub fn running(&mut self, users: Users) {
         self.link.running(users);
     }
 
-    /// Says what the users did since the last report.
+    /// Reports what the users did since the last report.
     pub fn report(&mut self, report: &Report) {
         self.link.report(report);
     }
 
-    /// Says something to [Castile's plugin](crate::PLUGIN), if the master has it.
-    pub fn tell(&mut self, data: &impl Serialize) {
-        self.link.tell(data);
+    /// Sends something to [Castile's plugin](crate::PLUGIN), if the master has it.
+    pub fn send_to_plugin(&mut self, data: &impl Serialize) {
+        self.link.send_to_plugin(data);
     }
 
-    /// Returns the last time of the [plugin](crate::PLUGIN)'s clock, in seconds since 1970, and how long ago it arrived. If a report says both
-    /// and the own time, the plugin can compare the clocks.
+    /// Returns the last time of the [plugin](crate::PLUGIN)'s clock, in seconds since 1970, and how long ago it arrived. If a report has both
+    /// and the worker's own time, the plugin can compare the clocks.
     pub fn plugin_time(&self) -> Option<(f64, Duration)> {
         self.link.plugin_time(Instant::now())
     }
 
-    /// Says that the users have stopped. The worker offers itself for the next test.
+    /// Reports that the users have stopped. The worker offers itself for the next test.
     pub fn stopped(&mut self) {
         self.link.stopped(Instant::now());
     }
 
-    /// Says that the worker as a whole has failed.
+    /// Reports that the worker as a whole has failed.
     pub fn failed(&mut self, why: &str) {
         self.link.failed(why);
     }
 
-    /// Says that the worker ends.
+    /// Reports that the worker ends.
     pub fn quit(&mut self) {
         self.link.quit();
     }

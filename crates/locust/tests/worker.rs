@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use castile_locust::{Event, Master, Report};
+use castile_locust::{Event, Report, Worker};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -21,7 +21,7 @@ const HEARTBEAT: &[u8] = b"\x93\xa9heartbeat\xc0\xa1w";
 const SPAWN: &[u8] = b"\x93\xa5spawn\x82\xa9timestamp\x01\xb2user_classes_count\x81\xa1C\x02\xa1w";
 const QUIT: &[u8] = b"\x93\xa4quit\xc0\xa1w";
 
-async fn say(stream: &mut TcpStream, message: &[u8]) {
+async fn send(stream: &mut TcpStream, message: &[u8]) {
     let head = [0, u8::try_from(message.len()).unwrap()];
     stream.write_all(&[&head, message].concat()).await.unwrap();
 }
@@ -41,8 +41,8 @@ async fn read_until(stream: &mut TcpStream, text: &[u8]) {
     }
 }
 
-/// Lets a worker do what the master wants until it wants something else than a connection.
-async fn wanted(worker: &mut Master) -> Event {
+/// Returns the worker's next event that isn't about the connection.
+async fn event(worker: &mut Worker) -> Event {
     loop {
         match worker.next().await {
             Event::Disconnected(_) => {}
@@ -60,13 +60,13 @@ async fn a_worker_survives_what_is_no_master_and_a_connection_that_breaks() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap().to_string();
     let master = async {
-        // Something else listens there at first, and then nobody reads what it says.
+        // Something else listens there at first, and then nobody reads what it sends.
         let (mut other, _) = listener.accept().await.unwrap();
         other.write_all(b"HTTP/1.1 400 Bad Request\r\n\r\n").await.unwrap();
         let mut stream = accept(&listener).await;
         read_until(&mut stream, b"client_ready").await;
-        say(&mut stream, ACK).await;
-        say(&mut stream, SPAWN).await;
+        send(&mut stream, ACK).await;
+        send(&mut stream, SPAWN).await;
         read_until(&mut stream, b"spawning_complete").await;
         drop(stream);
         // The worker is the same, and doesn't offer itself again.
@@ -76,19 +76,19 @@ async fn a_worker_survives_what_is_no_master_and_a_connection_that_breaks() {
             assert!(stream.read_buf(&mut seen).await.unwrap() > 0);
         }
         assert!(!seen.windows(12).any(|window| window == b"client_ready"), "{}", seen.escape_ascii());
-        say(&mut stream, HEARTBEAT).await;
-        say(&mut stream, QUIT).await;
+        send(&mut stream, HEARTBEAT).await;
+        send(&mut stream, QUIT).await;
         read_until(&mut stream, b"user_count\x02\xa1w").await;
     };
     let worker = async {
-        let mut worker = Master::new(address, "w");
+        let mut worker = Worker::new(address, "w");
         assert!(matches!(worker.next().await, Event::Disconnected(why) if why == "the peer doesn't speak ZeroMQ"));
         assert!(!worker.is_up());
-        assert_eq!(wanted(&mut worker).await, Event::Known { index: Some(0) });
-        let Event::Users(users) = wanted(&mut worker).await else { panic!() };
+        assert_eq!(event(&mut worker).await, Event::Known { index: Some(0) });
+        let Event::Users(users) = event(&mut worker).await else { panic!() };
         assert_eq!((users.count(), worker.is_up()), (2, true));
         worker.running(users);
-        assert_eq!(wanted(&mut worker).await, Event::Quit);
+        assert_eq!(event(&mut worker).await, Event::Quit);
         worker.report(&Report::default());
         worker.close(Duration::from_secs(10)).await;
     };
@@ -112,7 +112,7 @@ async fn a_flood_of_messages_that_mean_nothing_leaves_time_for_others() {
             while stream.write_all(&many).await.is_ok() {}
         });
     });
-    let mut worker = Master::new(address, "w");
+    let mut worker = Worker::new(address, "w");
     let ticks = async {
         let mut tick = tokio::time::interval(Duration::from_millis(10));
         for _ in 0..50 {

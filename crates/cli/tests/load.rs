@@ -14,7 +14,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use master::{Master, reported};
-use serde_json::Value;
+use serde_json::{Value, json};
 use server::{Castile, Seen, Server};
 
 const FAULT: &str = "<soap:Envelope xmlns:soap='http://schemas.xmlsoap.org/soap/envelope/'><soap:Body><soap:Fault>\
@@ -1064,11 +1064,16 @@ fn what_is_merged_may_come_from_a_pipe_and_steers_no_terminal() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    merge.stdin.take().unwrap().write_all(Value::from(vec![share]).to_string().as_bytes()).unwrap();
+    // One that is none once made the report of all workers impossible.
+    let none = json!({ "name": "n\u{1b}one", "record": { "exhausted": [] } });
+    let shares = Value::from(vec![json!(7), none, share]);
+    merge.stdin.take().unwrap().write_all(shares.to_string().as_bytes()).unwrap();
     let output = merge.wait_with_output().unwrap();
     let told = told(&output);
     assert_eq!(output.status.code(), Some(0), "{told}");
     assert!(told.contains("a\\u{1b}[2Jb") && told.contains("\\u{202e}port"), "{told}");
+    assert!(told.contains("! Left out: a worker without a name has no possible figures"), "{told}");
+    assert!(told.contains("! Left out: the worker n\\u{1b}one has no possible figures"), "{told}");
     assert!(!told.contains('\u{202e}') && !told.contains("a\u{1b}"), "{told}");
     let results: Value = serde_json::from_str(&std::fs::read_to_string(json).unwrap()).unwrap();
     let rows = results["suites"][0]["cases"].as_array().unwrap();

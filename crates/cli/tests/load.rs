@@ -938,6 +938,34 @@ fn the_driver_has_metrics() {
     }
 }
 
+/// Idle connections once took the open files that users need.
+#[test]
+fn idle_connections_take_few_files_from_the_users() {
+    let server = Server::start(|_, _| (200, void()));
+    let mut child = Command::new(env!("CARGO_BIN_EXE_castile"))
+        .args(["load", &contract("wstest.wsdl"), "--url", &server.url(), "--operation", "EchoVoid", "--think", "20ms"])
+        .args(["--duration", "30s", "--metrics", "127.0.0.1:0"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let address = metrics_address(&mut lines);
+    let mut idle: Vec<_> = (0..60).map(|_| TcpStream::connect(&address).unwrap()).collect();
+    idle.iter().for_each(|stream| stream.set_nonblocking(true).unwrap());
+    let is_open = |stream: &mut TcpStream| {
+        stream.read(&mut [0; 1]).is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
+    };
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while idle.iter_mut().filter_map(|stream| is_open(stream).then_some(())).count() > 20 {
+        assert!(Instant::now() < deadline, "idle connections stay");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert!(get(&address, "/metrics").contains("castile_load_users "));
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
 /// Waits until a driver says where its figures are.
 fn metrics_address(lines: &mut impl Iterator<Item = String>) -> String {
     let said = lines.find(|line| line.contains("http://127.0.0.1:") && line.ends_with("/metrics")).unwrap();

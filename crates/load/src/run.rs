@@ -568,7 +568,9 @@ impl Worker {
         let (judged, was_sent) = match result {
             Ok(()) => (exchange.judge(0, true), true),
             Err(Failure::Done) => return Ok(None),
-            Err(failure) if failure.is_refusal() => return Err(refused(&failure)),
+            Err(failure) if failure.is_refusal() => {
+                return Err(refused(&format_args!("{failure}, at {}", self.endpoint.address)));
+            }
             Err(failure) => (Err(failure.to_string()), !failure.is_immediate()),
         };
         if let Err(why) = &judged

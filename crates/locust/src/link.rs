@@ -16,6 +16,8 @@ pub(crate) const BEAT: Duration = Duration::from_secs(1);
 const OFFER: Duration = Duration::from_secs(5);
 /// How long a worker waits after a new connection for an answer to its heartbeats. A master that doesn't answer was restarted.
 const FORGOTTEN: Duration = Duration::from_secs(5);
+/// After how long without an answer to its offers a worker says so.
+const REMARKABLE: Duration = Duration::from_secs(10);
 /// How long a worker keeps a connection on which nobody answers its offers. A master answers at once.
 const UNANSWERED: Duration = Duration::from_secs(30);
 /// How long a worker drives its users without a message of the master, as Locust's own do.
@@ -46,6 +48,8 @@ pub enum Event {
     /// The master was restarted, or has sent nothing for a minute: its test is over, and it takes no report of it. The worker waits for a new
     /// test.
     Lost,
+    /// There is a connection, but the master doesn't answer: another worker may have this name. The worker tries again.
+    Unanswered,
     /// There is no connection, for this reason. It is made again.
     Disconnected(String),
 }
@@ -107,6 +111,8 @@ pub(crate) struct Link {
     is_known: bool,
     /// Since when a master could have acknowledged it.
     unknown: Instant,
+    /// Whether it was said that the master doesn't answer.
+    is_said: bool,
     /// The last time of the plugin's clock, and when it arrived, if the master has the plugin.
     plugin: Option<(f64, Instant)>,
     /// When the last message of the master came that is for a worker which it knows.
@@ -132,6 +138,7 @@ impl Link {
             up: None,
             is_known: false,
             unknown: now,
+            is_said: false,
             plugin: None,
             last_message: now,
             next_beat: now,
@@ -208,6 +215,16 @@ impl Link {
         is_lost
     }
 
+    /// Returns whether it is to be said that the master doesn't answer. That is so once until a master does.
+    pub(crate) fn is_unanswered(&mut self, now: Instant) -> bool {
+        self.is_said &= !self.is_known;
+        let since = self.up.map(|up| up.max(self.unknown));
+        let is_late = since.is_some_and(|since| now.saturating_duration_since(since) >= REMARKABLE);
+        let is_new = !self.is_known && is_late && !self.is_said;
+        self.is_said |= is_new;
+        is_new
+    }
+
     /// Adds bytes that arrived.
     pub(crate) fn push(&mut self, bytes: &[u8]) {
         if let Some(reader) = &mut self.reader {
@@ -250,7 +267,7 @@ impl Link {
                 (!was_known).then_some(Event::Known { index: ack.index })
             }
             FromMaster::Spawn(spawn) if self.is_known && spawn.timestamp > self.spawned => Some(self.spawn(spawn)),
-            FromMaster::Stop => Some(Event::Stop { grace: self.grace }),
+            FromMaster::Stop if self.is_known => Some(Event::Stop { grace: self.grace }),
             FromMaster::Quit => Some(Event::Quit),
             FromMaster::Reconnect => {
                 self.is_broken = true;
@@ -260,7 +277,7 @@ impl Link {
                 self.plugin = Some((plugin.time, now));
                 None
             }
-            FromMaster::Heartbeat | FromMaster::Spawn(_) | FromMaster::Other => None,
+            FromMaster::Heartbeat | FromMaster::Spawn(_) | FromMaster::Stop | FromMaster::Other => None,
         }
     }
 

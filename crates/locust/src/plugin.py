@@ -8,36 +8,50 @@ Castile's users do what the options of `castile load` say, whatever class of use
 part as well, import this file from a locustfile with classes of users of your own.
 
 Workers send whole distributions. `/castile` of the web interface, and the end of the test, show exact percentiles. With --castile-report, the
-report of `castile load` for all of Castile's workers together is written when a test has ended and each worker has made its last report. If one
-never comes, it is written when the next test begins or the master quits.
+report of `castile load` for all of Castile's workers together is written when a test has ended and each worker that isn't missing has made its
+last report, or some seconds later, and again if more comes. The folder has the report of the last test, and what its workers measured:
+shares.json, from which `castile merge` makes other reports.
 """
 
 import json
 import logging
 import os
+import shutil
 import subprocess
 import sys
-import tempfile
 import time
 
 import gevent
+from gevent.lock import BoundedSemaphore
 from locust import User, constant, events, task
-from locust.runners import MasterRunner, WorkerRunner
+from locust.runners import STATE_MISSING, MasterRunner, WorkerRunner
 
 KIND = "castile"
 QUANTILES = (0.5, 0.9, 0.99, 0.999, 1)
-# A message that isn't within these limits is not taken: the port of a master is open to everybody who reaches it, and one wrong number would
-# make `castile merge` refuse the report of all workers.
+# A message that isn't within these limits is not taken: the port of a master is open to everybody who reaches it, and `castile merge` leaves
+# out a worker with one wrong number.
 MOST_WORKERS = 10_000
 MOST_PARTS = 1_000
 MOST_REASONS = 100
-LONGEST_TEXT = 1_000_000
+LONGEST_NAME = 200
+LONGEST_REASON = 4_000
+LONGEST_DESCRIPTION = 1_000_000
+# The buckets of a worker's histogram.
+MOST_VALUES = 30_000
+# A count of a message, and a sum of many.
 LARGEST_COUNT = 1 << 40
+LARGEST_SUM = 1 << 46
 # Nanoseconds: the end of the last bucket of a worker's histogram.
 LONGEST_TIME = 1 << 42
 # Seconds since 1970, and seconds of a test.
 LATEST = 100_000_000_000
 LONGEST_TEST = 366 * 86_400
+# By how many seconds a worker's test may be longer than the master's.
+SLACK = 600
+# A time that was longer on its way, in seconds, doesn't compare clocks.
+LONGEST_TRIP = 60
+# How many seconds the report waits for the last reports of workers.
+PATIENCE = 10
 
 logger = logging.getLogger(KIND)
 
@@ -65,19 +79,21 @@ class Report:
         self.sequence, self.in_flight = counted(data["sequence"]), counted(data["in_flight"])
         self.is_last = bool(data["is_last"])
         # All reports have one, because any of them may be lost.
-        self.description = json.loads(data["description"][:LONGEST_TEXT])
+        self.description = json.loads(data["description"][:LONGEST_DESCRIPTION])
         if not isinstance(self.description, dict):
             raise TypeError("found a description that isn't an object")
         # Python reads more than JSON has.
         json.dumps(self.description, allow_nan=False, ensure_ascii=False).encode()
         self.record = checked(data["record"])
         # A second of the clock may have been repeated or left out.
-        first, last = int(self.begun) - 1, int(self.now) + 1
+        first, last = max(int(self.begun) - 1, 0), int(self.now) + 1
         self.seconds = {}
         for second, counts in data["seconds"].items():
             if not first <= int(second) <= last:
                 raise ValueError(f"found the second {second}, expected one from {first} to {last}")
             self.seconds[int(second)] = {name: counted(counts[name]) for name in ("requests", "errors", "users")}
+        for name in ("requests", "errors"):
+            counted(sum(counts[name] for counts in self.seconds.values()), self.record[name])
 
 
 def number(value, most):
@@ -110,12 +126,13 @@ def checked(record, is_part=False):
         counted(max(numbers[::2], default=0), LONGEST_TIME - 1)
         counted(sum(numbers[1::2]), LARGEST_COUNT if name == "lag" else whole["requests"])
         whole[name] = numbers
-    whole["reasons"] = [(str(reason["text"])[:LONGEST_TEXT], counted(reason["count"])) for reason in record["reasons"]]
+    whole["reasons"] = [(str(reason["text"])[:LONGEST_REASON], counted(reason["count"])) for reason in record["reasons"]]
+    counted(sum(count for _, count in whole["reasons"]), whole["errors"])
     parts = record["parts"]
     counted(len(parts), 0 if is_part else MOST_PARTS)
     whole["parts"] = [checked(part, True) for part in parts]
     exhausted = record["exhausted"]
-    whole["exhausted"] = exhausted and str(exhausted)[:LONGEST_TEXT]
+    whole["exhausted"] = str(exhausted)[:LONGEST_REASON] if exhausted else None
     return whole
 
 
@@ -140,11 +157,15 @@ class Worker:
     def compare(self, report, now):
         """Compares the clocks: a report has the last time that came from here, how long ago that was, and the worker's own time."""
         round_trip = now - report.master - report.held
-        if round_trip >= 0 and (self.round_trip is None or round_trip < self.round_trip):
+        if self.round_trip is None:
+            # Until a better one comes.
+            self.round_trip, self.clock = LONGEST_TRIP, report.now - now
+        if 0 <= round_trip < self.round_trip:
             self.round_trip = round_trip
             self.clock = report.now - (now - round_trip / 2)
 
     def add(self, report):
+        expect_sums(self.record, report.record)
         self.compare(report, time.time())
         self.description = report.description
         self.lost_reports = min(self.lost_reports + max(report.sequence - self.next, 0), LARGEST_COUNT)
@@ -182,6 +203,21 @@ class Worker:
 def empty():
     counts, distributions = dict.fromkeys(COUNTS, 0), {name: {} for name in DISTRIBUTIONS}
     return counts | distributions | {"reasons": {}, "parts": [], "exhausted": None}
+
+
+def expect_sums(record, more):
+    """Checks that the sum of a record and another is one that a worker can have."""
+    for name in COUNTS:
+        counted(record[name] + more[name], LARGEST_SUM)
+    # The others are limited by the number of requests.
+    counted(sum(record["lag"].values()) + sum(more["lag"][1::2]), LARGEST_SUM)
+    for name in DISTRIBUTIONS:
+        mine = record[name]
+        counted(len(mine) + sum(value not in mine for value in more[name][::2]), MOST_VALUES)
+    for mine, part in zip(record["parts"], more["parts"]):
+        expect_sums(mine, part)
+    for part in more["parts"][len(record["parts"]) :]:
+        expect_sums(empty(), part)
 
 
 def add(record, more):
@@ -232,13 +268,19 @@ class Master:
         self.workers = {}
         # The keys of the workers of the test before.
         self.earlier = set()
+        self.number = 0
+        self.begun = time.monotonic()
         self.is_written = True
+        # One report is written at a time.
+        self.writing = BoundedSemaphore()
 
     def start(self, **_):
-        # A test whose last reports never came has no report yet.
+        # A test whose last reports never came may have no report yet.
         self.finish()
         self.earlier = set(self.workers)
         self.workers = {}
+        self.number += 1
+        self.begun = time.monotonic()
         self.is_written = False
 
     def receive(self, environment, msg, **_):
@@ -247,15 +289,20 @@ class Master:
             return
         try:
             report = Report(msg.data)
+            if report.now - report.begun > time.monotonic() - self.begun + SLACK:
+                raise ValueError(f"found a test of {report.now - report.begun} s, which is longer than the master's")
+            # A worker that was lost and came back has begun again.
+            key = (msg.node_id, report.begun)
+            # The last report of an earlier test may come after the begin of the next.
+            if key in self.earlier or (key not in self.workers and len(self.workers) >= MOST_WORKERS):
+                return
+            worker = self.workers.get(key) or Worker(str(msg.node_id)[:LONGEST_NAME], report.begun)
+            worker.add(report)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             logger.warning("found a report of %s that isn't one of Castile: %.200r", msg.node_id, error)
             return
-        # A worker that was lost and came back has begun again.
-        key = (msg.node_id, report.begun)
-        # The last report of an earlier test may come after the begin of the next.
-        if key in self.earlier or (key not in self.workers and len(self.workers) >= MOST_WORKERS):
-            return
-        self.workers.setdefault(key, Worker(str(msg.node_id), report.begun)).add(report)
+        self.workers[key] = worker
+        self.is_written = False
         self.send_time(msg.node_id)
 
     def greet(self, client_id, **_):
@@ -273,20 +320,41 @@ class Master:
                 whole[value] = whole.get(value, 0) + count
         return percentiles(whole)
 
+    def is_complete(self):
+        """Returns whether each worker that isn't missing has made its last report."""
+        clients = self.environment.runner.clients
+        # Of a worker that was lost and came back, the last counts.
+        last = {node: worker for (node, _), worker in self.workers.items()}
+        is_gone = lambda node: node not in clients or clients[node].state == STATE_MISSING
+        return all(worker.is_last or is_gone(node) for node, worker in last.items())
+
     def stop(self, **_):
         # If the master quits, the last reports come after this event.
-        if all(worker.is_last for worker in self.workers.values()):
+        if self.is_complete():
             self.finish()
+        gevent.spawn(self.watch, self.number)
+
+    def watch(self, number):
+        """Reports a test that has ended when all reports have come or can't be waited for, and again if more come."""
+        ended = time.monotonic()
+        while number == self.number:
+            if self.is_complete() or time.monotonic() - ended > PATIENCE:
+                self.finish()
+            gevent.sleep(0.5)
 
     def finish(self, **_):
-        if self.is_written or not self.workers:
-            return
-        # Before anything that lets others run, so that nobody writes it as well.
-        self.is_written = True
+        # The master may quit meanwhile, and waits for it.
+        with self.writing:
+            if not self.is_written and self.workers:
+                # Another report may come while this is written.
+                self.is_written = True
+                self.report()
+
+    def report(self):
         names = [f"{quantile:.1%}".replace(".0%", "%") for quantile in QUANTILES]
         shown = ", ".join(f"{name} {time:.3f} ms" for name, time in zip(names, self.shown()))
         logger.info("exact percentiles of %d workers of Castile: %s", len(self.workers), shown)
-        for worker in self.workers.values():
+        for worker in list(self.workers.values()):
             if worker.lost_reports:
                 logger.warning("%d reports of %s were lost on the way", worker.lost_reports, worker.name)
             if not worker.is_last:
@@ -297,17 +365,20 @@ class Master:
 
     def write(self, command, folder):
         shares = [worker.share() for worker in self.workers.values()]
-        # The exit code says whether answers were wrong, which is the master's to judge.
+        path = os.path.join(folder, "shares.json")
         try:
-            with tempfile.TemporaryDirectory() as work:
-                path = os.path.join(work, "shares.json")
-                with open(path, "w", encoding="utf-8") as file:
-                    json.dump(shares, file)
-                subprocess.run([command, "merge", path, "--out", folder], stdout=sys.stderr, check=False)
+            os.makedirs(folder, exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                json.dump(shares, file)
+            merged = subprocess.run([command, "merge", path, "--out", folder], stdout=sys.stderr, stderr=subprocess.PIPE, check=False)
         except OSError as error:
-            logger.error("there is no report, because %s can't write it: %s", command, error)
-            # It may be possible when the master quits.
-            self.is_written = False
+            logger.error("there is no report in %s: %s", folder, error)
+            return
+        for line in merged.stderr.decode(errors="replace").splitlines():
+            logger.warning("castile merge: %s", line)
+        # Whether wrong answers are a failure is the master's to judge.
+        if merged.returncode not in (0, 1):
+            logger.error("castile merge ended with %d; what the workers measured is in %s", merged.returncode, path)
 
 
 @events.init_command_line_parser.add_listener
@@ -324,6 +395,9 @@ def begin(environment, runner, web_ui=None, **_):
         runner.register_message(KIND, lambda **_: None)
     if not isinstance(runner, MasterRunner):
         return
+    options = environment.parsed_options
+    if options.castile_report and not shutil.which(options.castile_command):
+        raise FileNotFoundError(f"--castile-report needs the program {options.castile_command}: --castile-command says where it is")
     master = Master(environment)
     runner.register_message(KIND, master.receive)
     environment.events.worker_connect.add_listener(master.greet)
@@ -332,7 +406,11 @@ def begin(environment, runner, web_ui=None, **_):
     environment.events.quit.add_listener(master.finish)
     if web_ui:
 
-        @web_ui.app.route("/castile")
+        # Beside Locust's own pages, and behind the same login.
+        base = (getattr(options, "web_base_path", None) or "").rstrip("/")
+
+        @web_ui.app.route(f"{base}/castile")
+        @web_ui.auth_required_if_enabled
         def castile():
             shown = master.shown()
             return {"workers": sorted({name for name, _ in master.workers}), "milliseconds": dict(zip(map(str, QUANTILES), shown))}

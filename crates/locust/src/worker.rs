@@ -84,6 +84,9 @@ impl Worker {
         if self.link.tick(now) {
             return Ok(Some(Event::Lost));
         }
+        if self.link.is_unanswered(now) {
+            return Ok(Some(Event::Unanswered));
+        }
         if self.link.is_broken() {
             return Err(io::Error::other("the connection is made again"));
         }

@@ -87,7 +87,7 @@ const LATE: f64 = 2.0;
 impl Worker {
     /// The headings of [`Worker::figures`].
     pub(crate) const HEADINGS: [&str; 8] =
-        ["users", "requests", "errors", "req/s", "p99", "driver CPU", "from s", "to s"];
+        ["users", "right answers", "errors", "req/s", "p99", "driver CPU", "from s", "to s"];
 
     /// Returns its figures as text.
     pub(crate) fn figures(&self) -> [String; 8] {

@@ -1,9 +1,10 @@
 //! What one of several workers measured, and how it becomes a part of one report.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
@@ -26,6 +27,15 @@ const MAX_TIME: f64 = 366.0 * 86_400.0;
 /// The latest time, in seconds since 1970: some thousand years from now.
 const LATEST: f64 = 100_000_000_000.0;
 
+/// The options that a worker may have for itself.
+const OWN_OPTIONS: [&str; 8] = ["worker-name", "locust", "url", "feed", "metrics", "source", "seed", "threads"];
+/// A worker that ends this many seconds before the others has left, and its users may have been replaced.
+const LEFT: f64 = 2.0;
+/// A worker that ends this many seconds before the others is named.
+const EARLY: f64 = 5.0;
+/// How many workers are named whose options differ.
+const NAMED: usize = 10;
+
 /// What a worker drives and how.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Description {
@@ -39,6 +49,32 @@ impl Description {
     pub(super) fn new(head: Results, suite: String, described: Described) -> Self {
         Description { head, suite, described }
     }
+
+    fn identity(&self) -> Identity {
+        (self.described.row.case.clone(), self.described.parts.clone())
+    }
+
+    /// Returns the options of the command that measured, without those that differ in every load of several workers.
+    fn options(&self) -> Vec<&str> {
+        let is_own = |option: &str| {
+            OWN_OPTIONS.iter().any(|name| option.strip_prefix(name).is_some_and(|rest| !rest.starts_with('-')))
+        };
+        self.head.command.split(" --").skip(1).map(str::trim).filter(|option| !is_own(option)).collect()
+    }
+
+    /// Returns how the options differ from those of another worker, in words.
+    fn difference(&self, other: &Description) -> Option<String> {
+        let (own, others) = (self.options(), other.options());
+        let only = |these: &[&str], those: &[&str]| -> Vec<String> {
+            these.iter().filter(|option| !those.contains(option)).map(|option| format!("--{option}")).collect()
+        };
+        match (only(&own, &others), only(&others, &own)) {
+            (more, less) if more.is_empty() && less.is_empty() => None,
+            (more, less) if more.is_empty() => Some(format!("without {}", less.join(" "))),
+            (more, less) if less.is_empty() => Some(format!("with {} in addition to the options", more.join(" "))),
+            (more, less) => Some(format!("with {} instead of {}", more.join(" "), less.join(" "))),
+        }
+    }
 }
 
 /// What a worker measured. It can be stored, and sent to another process.
@@ -46,7 +82,7 @@ impl Description {
 pub struct Share {
     /// The worker's name.
     pub name: String,
-    /// What it drove. All workers drive the same.
+    /// What it drove. All workers drive the same operations.
     pub description: Description,
     /// What it counted. The records of its operations are in [`parts`](Self::parts).
     pub record: Recorder,
@@ -135,6 +171,10 @@ impl Second {
 }
 
 impl Share {
+    fn identity(&self) -> Identity {
+        self.description.identity()
+    }
+
     fn cpu(&self) -> Option<Duration> {
         self.cpu_s.and_then(|cpu| Duration::try_from_secs_f64(cpu).ok())
     }
@@ -183,7 +223,8 @@ impl Share {
         {
             return wrong("has impossible times");
         }
-        if !(-MAX_TIME..MAX_TIME).contains(&self.clock_s) {
+        // One without a battery begins in 1970.
+        if !(-LATEST..LATEST).contains(&self.clock_s) {
             return wrong("has an impossible clock");
         }
         let mut records = std::iter::once(&self.record).chain(&self.parts);
@@ -233,14 +274,23 @@ impl Share {
     }
 }
 
+/// A load: the case, and its operations.
+type Identity = (String, Vec<String>);
+
 /// Merges what workers measured at the same time into the results of one load: the counts and the distributions are those that one driver with
-/// all the users would have. Its warnings name the workers that were lost, late, or too slow.
+/// all the users would have. Its warnings name the workers that were lost, late, or too slow, or had other options.
 ///
 /// The records of one share are merged before the next is added, so it needs the memory of two.
 #[derive(Debug, Default)]
 pub struct Merging {
+    /// How many shares of each load were announced, and which load was the first.
+    announced: BTreeMap<Identity, (usize, Reverse<usize>)>,
     /// The first worker's name, and what it drove.
     first: Option<(String, Description)>,
+    /// The addresses that the workers loaded.
+    targets: BTreeSet<String>,
+    /// What differs between workers.
+    differences: Vec<String>,
     /// The names of all workers and when they began, as they say it.
     known: BTreeSet<(String, u64)>,
     /// Their figures, and what they did in which second of their own.
@@ -254,24 +304,45 @@ pub struct Merging {
 }
 
 impl Merging {
+    /// Announces a share that will be added. The load that most announced shares have is merged; without any, that of the first.
+    ///
+    /// # Errors
+    /// Its figures are impossible.
+    pub fn announce(&mut self, share: &Share) -> Result<(), Error> {
+        share.check()?;
+        let number = Reverse(self.announced.len());
+        self.announced.entry(share.identity()).or_insert((0, number)).0 += 1;
+        Ok(())
+    }
+
     /// Adds what a worker measured.
     ///
     /// # Errors
-    /// It didn't drive the load of the first, or was added before, or its figures are impossible, or there are too many workers.
+    /// It didn't drive the load that is merged, or was added before, or its figures are impossible, or there are too many workers.
     pub fn add(&mut self, share: Share) -> Result<(), Error> {
         if self.workers.len() == MAX_WORKERS {
             let what = format!("found more than {MAX_WORKERS} workers, expected at most as many");
             return Err(Error::new(ErrorKind::Input, what));
         }
         share.check()?;
-        let (first, Description { described: Described { row, parts, .. }, .. }) =
-            self.first.get_or_insert_with(|| (share.name.clone(), share.description.clone()));
-        let drove = &share.description.described;
-        if (&drove.row.case, &drove.row.target, &drove.parts) != (&row.case, &row.target, &*parts) {
-            return Err(share.wrong(&format!("drove another load than {first}")));
+        let expected = match &self.first {
+            Some((_, first)) => first.identity(),
+            None => {
+                let most = self.announced.iter().max_by_key(|(_, rank)| **rank);
+                most.map_or_else(|| share.identity(), |(identity, _)| identity.clone())
+            }
+        };
+        let identity = share.identity();
+        if identity != expected {
+            return Err(share.wrong(&format!("drove {}, expected {}", identity.0, expected.0)));
         }
         if !self.known.insert((share.name.clone(), share.begun_s.to_bits())) {
             return Err(share.wrong("is there twice"));
+        }
+        let (first, description) = self.first.get_or_insert_with(|| (share.name.clone(), share.description.clone()));
+        self.targets.insert(share.description.described.row.target.clone());
+        if let Some(difference) = share.description.difference(description) {
+            self.differences.push(format!("The worker {} was started {difference} of the worker {first}", share.name));
         }
         let share = share.corrected();
         let worker = share.worker();
@@ -291,8 +362,9 @@ impl Merging {
     /// There is no worker, or they didn't measure at the same time.
     pub fn results(self) -> Result<Results, Error> {
         let error = |what: &str| Error::new(ErrorKind::Input, what);
-        let Merging { first, mut workers, record, threads, cpu, opened, unsent, dropped, .. } = self;
-        let (_, Description { head, suite, mut described }) =
+        let Merging { first, targets, differences, mut workers, record, threads, cpu, opened, unsent, dropped, .. } =
+            self;
+        let (_, Description { mut head, suite, mut described }) =
             first.ok_or_else(|| error("there is no worker to merge"))?;
         let begun = workers.iter().map(|(worker, _)| worker.begun_s).fold(f64::INFINITY, f64::min);
         let ended = workers.iter().map(|(worker, _)| worker.ended_s).fold(0.0, f64::max);
@@ -300,17 +372,25 @@ impl Merging {
             return Err(error("the workers didn't measure at the same time"));
         }
         let elapsed = Duration::from_secs_f64(ended - begun);
+        // A worker may have been started long before the load.
+        let date = SystemTime::UNIX_EPOCH + Duration::from_secs_f64(begun);
+        (head.date, head.command) = (humantime::format_rfc3339_seconds(date).to_string(), without_name(&head.command));
         let last = elapsed.as_secs();
         let mut seconds: BTreeMap<u64, Second> = BTreeMap::new();
         for (worker, its_seconds) in &mut workers {
             worker.begun_s -= begun;
             worker.ended_s -= begun;
             let late = worker.begun_s.round() as u64;
+            let has_left = ended - begun - worker.ended_s >= LEFT;
             for (at, second) in its_seconds {
-                let sum = seconds.entry(at.saturating_add(late).min(last)).or_default();
+                let at = at.saturating_add(late).min(last);
+                let sum = seconds.entry(at).or_default();
                 sum.requests = sum.requests.saturating_add(second.requests);
                 sum.errors = sum.errors.saturating_add(second.errors);
-                sum.users = sum.users.saturating_add(second.users);
+                // Others get the users of a worker that leaves, within the same second or the one before.
+                if !has_left || at as f64 + LEFT <= worker.ended_s {
+                    sum.users = sum.users.saturating_add(second.users);
+                }
             }
         }
         let workers: Vec<Worker> = workers.into_iter().map(|(worker, _)| worker).collect();
@@ -333,11 +413,43 @@ impl Merging {
             whole.limited_by = limited.map(|(name, limit)| format!("{name}: {limit}"));
             whole.driver_limited = whole.limited_by.is_some();
         }
-        let warnings = workers.iter().flat_map(Worker::remarks).collect();
+        let mut warnings = first_of(differences);
+        if targets.len() > 1 {
+            let all = first_of(targets.into_iter().collect()).join(", ");
+            warnings.push(format!("The workers loaded different addresses: {all}"));
+        }
+        warnings.extend(workers.iter().flat_map(Worker::remarks));
+        let early = workers.iter().filter(|worker| !worker.is_lost && elapsed.as_secs_f64() - worker.ended_s >= EARLY);
+        warnings.extend(early.map(|worker| {
+            let (from, to) = (worker.begun_s, worker.ended_s);
+            format!("The worker {} measured from {from:.1} s to {to:.1} s, and ended before the others", worker.name)
+        }));
         let rows = std::iter::once(whole).chain(parts).collect();
         let suites = vec![Suite::new(suite, rows)];
         Ok(Results { duration_s: elapsed.as_secs_f64(), warnings, workers, suites, ..head })
     }
+}
+
+/// Returns the first of these texts, and how many more there are.
+fn first_of(mut texts: Vec<String>) -> Vec<String> {
+    let more = texts.len().saturating_sub(NAMED);
+    texts.truncate(NAMED);
+    texts.extend((more > 0).then(|| format!("and {more} more")));
+    texts
+}
+
+/// Returns the command of a worker without its name, which nobody else may have.
+fn without_name(command: &str) -> String {
+    let mut words = command.split(' ');
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        match word {
+            "--worker-name" => drop(words.next()),
+            _ if word.starts_with("--worker-name=") => {}
+            _ => kept.push(word),
+        }
+    }
+    kept.join(" ")
 }
 
 #[cfg(test)]
@@ -510,7 +622,8 @@ mod tests {
         let parts = limit("MOST_PARTS");
         assert_eq!((parts, limit("LONGEST_TIME")), (MAX_PARTS as u64, crate::recorder::END));
         assert_eq!((limit("LATEST") as f64, limit("LONGEST_TEST") as f64), (LATEST, MAX_TIME));
-        assert!(limit("MOST_WORKERS") <= MAX_WORKERS as u64 && limit("LARGEST_COUNT") <= crate::recorder::MAX_COUNT);
+        assert!(limit("MOST_VALUES") >= Recorder::default().latency.distinct_values() as u64);
+        assert!(limit("MOST_WORKERS") <= MAX_WORKERS as u64 && limit("LARGEST_SUM") <= crate::recorder::MAX_COUNT);
     }
 
     #[test]
@@ -580,9 +693,6 @@ mod tests {
             assert!(!with(path, value.clone()), "{path} {value}");
         }
         assert!(merge(Vec::new()).is_err());
-        let mut other = share("other", 10, 0..10);
-        other.description.described.row.case = "pong".into();
-        assert!(merge(vec![share("w", 10, 0..10), other]).is_err());
         // Each share is possible, and so is their sum.
         let most = json!({ "requests": 1u64 << 46, "errors": 1u64 << 46, "users": u64::MAX });
         let mut many = good.clone();
@@ -596,6 +706,74 @@ mod tests {
         let many: Share = serde_json::from_value(many).unwrap();
         let many = (0..3).map(|number| Share { name: number.to_string(), ..many.clone() });
         assert_eq!(merge(many.collect()).unwrap().suites[0].cases[0].requests, 3 << 46);
+    }
+
+    /// One worker with another operation once made all others "another load", if it came first.
+    #[test]
+    fn most_shares_decide_which_load_is_merged() {
+        let mut other = share("other", 10, 0..10);
+        other.description.described.row.case = "pong".into();
+        let mut impossible = share("impossible", 10, 0..10);
+        impossible.ended_s = 1e300;
+        let all = [other, impossible, share("a", 10, 0..10), share("b", 10, 0..10)];
+        let mut merging = Merging::default();
+        let announced: Vec<bool> = all.iter().map(|share| merging.announce(share).is_ok()).collect();
+        assert_eq!(announced, [true, false, true, true]);
+        let added = all.map(|share| merging.add(share).map_err(|error| error.to_string()));
+        assert_eq!(added[0], Err("the worker other drove pong, expected ping".to_owned()));
+        assert_eq!((added[2].is_ok(), added[3].is_ok()), (true, true));
+        assert_eq!(merging.results().unwrap().workers.len(), 2);
+    }
+
+    #[test]
+    fn workers_with_other_options_are_named() {
+        let of = |name: &str, command: &str, target: &str| {
+            let mut share = share(name, 10, 0..10);
+            share.description.head.command = format!("castile load a.wsdl --worker-name {name} {command}");
+            share.description.described.row.target = target.to_owned();
+            share
+        };
+        let results = merge(vec![
+            of("a", "--url http://a --think 1s", "http://a"),
+            of("b", "--url http://b --feed b.csv --think 100ms", "http://b"),
+            of("c", "--url http://a", "http://a"),
+            of("d", "--url http://a --think 1s --no-keepalive", "http://a"),
+        ]);
+        let results = results.unwrap();
+        let expected = [
+            "The worker b was started with --think 100ms instead of --think 1s of the worker a",
+            "The worker c was started without --think 1s of the worker a",
+            "The worker d was started with --no-keepalive in addition to the options of the worker a",
+            "The workers loaded different addresses: http://a, http://b",
+        ];
+        assert_eq!(results.warnings, expected);
+        assert_eq!(results.command, "castile load a.wsdl --url http://a --think 1s");
+        assert_eq!(results.date, "1970-01-01T00:00:10Z");
+    }
+
+    /// The users of a worker that left were once counted together with those that replaced them.
+    #[test]
+    fn users_of_a_worker_that_left_are_counted_once() {
+        let of = |name: &str, seconds: std::ops::Range<u64>, users: fn(u64) -> u64| {
+            let ended_s = seconds.end as f64 + 0.3;
+            let seconds = seconds.map(|at| (at, Second { requests: 1, errors: 0, users: users(at) })).collect();
+            Share { seconds, ended_s, ..share(name, 10, 0..20) }
+        };
+        let shares = vec![of("stays", 10..30, |at| if at < 13 { 10 } else { 20 }), of("leaves", 10..14, |_| 10)];
+        let results = merge(shares).unwrap();
+        assert_eq!(results.suites[0].cases[0].connections, 20);
+        let expected = "The worker leaves measured from 0.0 s to 4.3 s, and ended before the others";
+        assert_eq!(results.warnings, [expected]);
+    }
+
+    /// A worker whose clock stands in 1970 once made the report impossible.
+    #[test]
+    fn a_clock_that_was_never_set_is_corrected() {
+        let mut late = share("late", 10, 0..10);
+        (late.begun_s, late.ended_s, late.seconds) = (1.9e9, 1.9e9 + 10.0, BTreeMap::new());
+        let mut old = share("old", 10, 0..10);
+        old.clock_s = -1.9e9 + 10.0;
+        assert_eq!(merge(vec![late, old]).unwrap().duration_s, 10.0);
     }
 
     /// A file of some kilobytes once took gigabytes of memory.

@@ -103,6 +103,37 @@ fn a_worker_offers_itself_until_it_is_known_and_then_beats() {
     assert_eq!(test.sent(), "heartbeat heartbeat heartbeat heartbeat");
 }
 
+/// Each once was a line on standard error, and a new offer.
+#[test]
+fn a_stop_for_a_worker_that_is_not_known_is_not_followed() {
+    let mut test = Test::new();
+    test.connect();
+    assert_eq!(test.receive(b"\x93\xa4stop\xc0\xa1w"), []);
+    assert_eq!(test.receive(ACK), [Event::Known { index: Some(2) }]);
+    assert_eq!(test.receive(b"\x93\xa4stop\xc0\xa1w"), [Event::Stop { grace: Duration::ZERO }]);
+}
+
+/// A master doesn't hear the second of two workers with one name, which once waited silently.
+#[test]
+fn a_master_that_does_not_answer_is_told_once() {
+    let mut test = Test::new();
+    test.wait(60);
+    assert!(!test.link.is_unanswered(test.now), "there was no connection");
+    test.connect();
+    test.wait(9);
+    assert!(!test.link.is_unanswered(test.now));
+    test.wait(1);
+    assert!(test.link.is_unanswered(test.now));
+    test.connect();
+    test.wait(20);
+    assert!(!test.link.is_unanswered(test.now));
+    test.receive(ACK);
+    assert!(!test.link.is_unanswered(test.now));
+    test.link.stopped(test.now);
+    test.wait(10);
+    assert!(test.link.is_unanswered(test.now));
+}
+
 #[test]
 fn a_test_runs_from_the_first_spawn_to_the_stop_and_another_may_follow() {
     let mut test = Test::running();

@@ -41,7 +41,7 @@ pub(super) struct Arguments {
         "junit", "csv", "out", "json",
     ])]
     locust: Option<String>,
-    /// The name of this worker for the master [default: the name of the machine and a random number]
+    /// The name of this worker for the master, which no other worker has [default: the name of the machine and a random number]
     #[arg(long, value_name = "NAME", value_parser = name, requires = "locust")]
     worker_name: Option<String>,
 }
@@ -118,6 +118,7 @@ pub(crate) fn work(mut bench: Bench, address: &str, name: Option<String>, live: 
     }
     let mut driver = Driver {
         bench: &bench,
+        address,
         worker: Worker::new(address, name.clone()),
         name,
         test: None,
@@ -161,6 +162,8 @@ fn names(bench: &Bench) -> Vec<String> {
 /// Joins the load driver and a worker of the master.
 struct Driver<'a> {
     bench: &'a Bench,
+    /// The master's address.
+    address: &'a str,
     /// What is driven, as JSON.
     description: String,
     worker: Worker,
@@ -209,7 +212,7 @@ impl Driver<'_> {
                 _ = second.tick() => {
                     self.look().await;
                     if self.sought.is_some_and(|since| since.elapsed() > PATIENCE) {
-                        bail!("there has been no master for {}", humantime::format_duration(PATIENCE));
+                        bail!("there has been no master at {} for {}", self.address, humantime::format_duration(PATIENCE));
                     }
                 }
                 _ = &mut interrupted, if !is_interrupted => {
@@ -232,13 +235,12 @@ impl Driver<'_> {
             }
             Event::Users(users) => {
                 let most = self.bench.loads.first().map_or(0, |load| load.plan.connections as u64);
-                if users.count() > most {
-                    note!("the master wants {} users, and this worker can have {most}", users.count());
-                }
+                let wanted = users.count();
                 let users = users.at_most(most);
                 let count = users.count() as usize;
                 if self.test.is_none() && count > 0 {
-                    note!("a test begins");
+                    let first = if count == 1 { "user" } else { "users" };
+                    note!("a test begins, with {count} {first} at first");
                     let crew = match self.crew.take() {
                         Some(crew) => crew,
                         None => match self.bench.crew() {
@@ -248,6 +250,13 @@ impl Driver<'_> {
                     };
                     self.figures = Figures::new(names(self.bench), self.description.clone());
                     self.test = Some(Test::begin(crew, format!("worker {}", self.name)));
+                }
+                if wanted > most && !self.figures.has_too_many(most) {
+                    let why = format!(
+                        "the master wants {wanted} users, and this worker can have {most}, by its limit of open files (`ulimit -Hn` shows it)"
+                    );
+                    note!("{why}");
+                    self.worker.failed(&why);
                 }
                 if let Some(test) = &mut self.test {
                     test.spawn(count);
@@ -268,6 +277,9 @@ impl Driver<'_> {
                     Ending::Quit { code } => Some(code),
                     Ending::Stop => None,
                 });
+            }
+            Event::Unanswered => {
+                note!("connected, but the master doesn't answer: does another worker have the name {}?", self.name);
             }
             Event::Disconnected(why) => note!("no connection to the master: {why}; trying again"),
             _ => {}
@@ -294,6 +306,8 @@ impl Driver<'_> {
         self.crew = crew;
         self.live.add(&record, 0);
         self.figures.add(record, users, Instant::now());
+        let (right, wrong) = self.figures.totals();
+        note!("the test is over: {right} right answers, {wrong} wrong or missing");
         if in_flight > 0 {
             note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
         }
@@ -310,7 +324,6 @@ impl Driver<'_> {
     async fn ended(&mut self, ending: Ending) -> Option<u8> {
         match ending {
             Ending::Stop => {
-                note!("the test is over");
                 self.worker.stopped();
                 // It has to be found again before the next test.
                 self.sought = Some(Instant::now());

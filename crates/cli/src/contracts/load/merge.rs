@@ -6,20 +6,27 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
-use castile_load::{Merging, with_warnings};
+use anyhow::{Context, anyhow, bail};
+use castile_load::{Merging, Share, with_warnings};
 use castile_report::Results;
 use castile_xml::visible;
-use serde::de::{DeserializeSeed, Deserializer, Error, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, Error, SeqAccess, Visitor};
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use super::Reports;
 use crate::outcome;
 
 /// The largest file of shares. A worker has some hundred kilobytes.
 const MAX_SIZE: u64 = 1 << 30;
+/// The most workers of a file.
+const MAX_SHARES: usize = 100_000;
+/// How many workers are named that are left out.
+const NAMED: usize = 10;
 
-/// Merge what the workers of a load measured at the same time into one report
+/// Merge what the workers of a load measured at the same time into one report. Workers whose figures are impossible or of another load
+/// than most are left out with a warning
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
     /// What workers measured, as Castile's plugin of a Locust master writes it
@@ -40,15 +47,39 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 fn prepare(arguments: &Arguments) -> anyhow::Result<Results> {
     arguments.reports.expect_files()?;
-    let mut merging = Merging::default();
-    arguments.files.iter().try_for_each(|path| read(path, &mut merging))?;
-    let mut results = serde_json::to_value(merging.results()?)?;
+    let files = arguments.files.iter().map(|path| read(path)).collect::<anyhow::Result<Vec<_>>>()?;
+    let mut shares = Vec::new();
+    for (path, bytes) in arguments.files.iter().zip(&files) {
+        let texts: Result<Texts<'_>, _> = serde_json::from_slice(bytes);
+        let texts = texts.with_context(|| format!("{} isn't what workers of one load measured", path.display()))?;
+        shares.extend(texts.0);
+    }
+    // Each is parsed twice, so that one at a time is in memory: a short text can have a record that takes much more.
+    let (mut merging, mut left_out) = (Merging::default(), Vec::new());
+    shares.retain(|text| {
+        let announced = parsed(text).and_then(|share| Ok(merging.announce(&share)?));
+        announced.map_err(|error| left_out.push(error)).is_ok()
+    });
+    let mut merged = 0;
+    for text in shares {
+        match parsed(text).and_then(|share| Ok(merging.add(share)?)) {
+            Ok(()) => merged += 1,
+            Err(error) => left_out.push(error),
+        }
+    }
+    if merged == 0 && !left_out.is_empty() {
+        return Err(left_out.swap_remove(0));
+    }
+    let mut results = merging.results()?;
+    let named = left_out.iter().take(NAMED).map(|error| format!("Left out: {error:#}"));
+    let more = left_out.len().checked_sub(NAMED + 1).map(|more| format!("Left out: {} more workers", more + 1));
+    results.warnings.splice(0..0, named.chain(more));
+    let mut results = serde_json::to_value(results)?;
     make_visible(&mut results);
     Ok(serde_json::from_value(results)?)
 }
 
-/// Adds the shares of a file.
-fn read(path: &Path, merging: &mut Merging) -> anyhow::Result<()> {
+fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     let shown = path.display();
     let mut bytes = Vec::new();
     // The length of a pipe isn't known before.
@@ -57,34 +88,45 @@ fn read(path: &Path, merging: &mut Merging) -> anyhow::Result<()> {
     if bytes.len() as u64 > MAX_SIZE {
         bail!("{shown} has more than {MAX_SIZE} bytes, expected at most as many");
     }
-    let mut json = serde_json::Deserializer::from_slice(&bytes);
-    let added = Shares(merging).deserialize(&mut json).and_then(|()| json.end());
-    added.with_context(|| format!("{shown} isn't what workers of one load measured"))
+    Ok(bytes)
 }
 
-/// Merges each share as soon as it is read: a short text can have a record that takes much more memory.
-struct Shares<'a>(&'a mut Merging);
+fn parsed(text: &RawValue) -> anyhow::Result<Share> {
+    #[derive(Deserialize)]
+    struct Named {
+        name: String,
+    }
 
-impl<'de> DeserializeSeed<'de> for Shares<'_> {
-    type Value = ();
+    serde_json::from_str(text.get()).map_err(|error| match serde_json::from_str::<Named>(text.get()) {
+        Ok(Named { name }) => anyhow!("the worker {name} has no possible figures: {error}"),
+        Err(_) => anyhow!("a worker without a name has no possible figures: {error}"),
+    })
+}
 
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_seq(self)
+/// The texts of shares.
+struct Texts<'a>(Vec<&'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Texts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_seq(Texts(Vec::new()))
     }
 }
 
-impl<'de> Visitor<'de> for Shares<'_> {
-    type Value = ();
+impl<'de: 'a, 'a> Visitor<'de> for Texts<'a> {
+    type Value = Self;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a list of what workers measured")
+        write!(f, "a list of what at most {MAX_SHARES} workers measured")
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut shares: A) -> Result<(), A::Error> {
-        while let Some(share) = shares.next_element()? {
-            self.0.add(share).map_err(A::Error::custom)?;
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut texts: A) -> Result<Self, A::Error> {
+        while let Some(text) = texts.next_element()? {
+            if self.0.len() == MAX_SHARES {
+                return Err(A::Error::invalid_length(MAX_SHARES + 1, &self));
+            }
+            self.0.push(text);
         }
-        Ok(())
+        Ok(self)
     }
 }
 

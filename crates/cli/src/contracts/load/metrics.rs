@@ -22,6 +22,8 @@ use prometheus_client::registry::{Registry, Unit};
 const CONTENT_TYPE: HeaderValue =
     HeaderValue::from_static("application/openmetrics-text; version=1.0.0; charset=utf-8");
 
+/// How many connections there may be. A limit of open files is for the users, and a new connection replaces an idle one.
+const CONNECTIONS: usize = 16;
 /// The upper bounds of the buckets of the latency, in seconds.
 const BOUNDS: [f64; 18] =
     [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
@@ -50,7 +52,7 @@ fn serve_page(listener: TcpListener, page: Page) -> anyhow::Result<()> {
         let listener = tokio::net::TcpListener::from_std(listener)?;
         let routes = Routes::new().route_service("/metrics", page);
         // It never ends.
-        let _ = Server::new().serve(listener, routes, pending()).await;
+        let _ = Server::new().max_connections(CONNECTIONS).serve(listener, routes, pending()).await;
         Ok(())
     })
 }

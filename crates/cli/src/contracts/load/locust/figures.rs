@@ -56,6 +56,10 @@ pub(super) struct Figures {
     begun_cpu: Duration,
     peak: Peak,
     sequence: u64,
+    /// Right answers, and wrong or missing ones, since the beginning.
+    totals: (u64, u64),
+    /// Whether the master wants more users than there can be.
+    has_too_many: bool,
     record: Recorder,
     /// What wasn't sent to the plugin yet. It may greet a worker after its first report.
     unsent: (Recorder, Seconds),
@@ -76,6 +80,8 @@ impl Figures {
             begun_cpu: cpu(),
             peak: Peak::default(),
             sequence: 0,
+            totals: (0, 0),
+            has_too_many: false,
             record: Recorder::default(),
             unsent: (Recorder::default(), Seconds::new()),
         }
@@ -95,7 +101,20 @@ impl Figures {
             let second = Second { requests: record.requests, errors: record.errors, users };
             seconds.entry(at).or_default().add(second);
         }
+        self.totals.0 += record.requests;
+        self.totals.1 += record.errors;
         self.record.merge(record);
+    }
+
+    /// Returns the numbers of right answers, and of wrong or missing ones, since the beginning.
+    pub(super) fn totals(&self) -> (u64, u64) {
+        self.totals
+    }
+
+    /// Records that the master wants more users than `most`. Returns whether that is known.
+    pub(super) fn has_too_many(&mut self, most: u64) -> bool {
+        self.record.exhausted = Some(format!("no more open files than for {most} users (`ulimit -Hn`)").into());
+        std::mem::replace(&mut self.has_too_many, true)
     }
 
     /// Returns how many requests were not reported yet.

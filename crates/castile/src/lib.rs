@@ -408,7 +408,6 @@ macro_rules! header {
 #[doc(hidden)]
 pub mod codegen {
     pub use std::future::Future;
-    pub use std::sync::Arc;
 
     pub use castile_databinding::datatypes::SimpleType;
     pub use castile_databinding::document::ItemPath;
@@ -422,7 +421,7 @@ pub mod codegen {
     pub use castile_http::client::Transport;
     pub use castile_soap::{
         Description, Document as SoapDocument, Error as SoapError, Fault, FaultDetail, NoDetail, Operation, Payload,
-        Pending, Root, Version as SoapVersion, addressing,
+        Pending, Root, Shared, Version as SoapVersion, addressing,
     };
 
     #[cfg(feature = "macros")]

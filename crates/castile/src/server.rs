@@ -9,7 +9,7 @@ use std::task::{Context, Poll};
 
 use castile_http::Body;
 use castile_http::server::{Endpoint, Options};
-use castile_soap::{Description, Dispatch, Layer, Payload, Pending, Service};
+use castile_soap::{Description, Dispatch, Handles, Layer, Payload, Pending, Service, Shared};
 use tower_service::Service as TowerService;
 
 /// A service of a contract, implemented by `T`. The generator implements this trait for each service.
@@ -21,7 +21,7 @@ pub trait Contract<T>: Send + Sync + 'static {
     ///
     /// # Errors
     /// Returns an error if the payload is not valid for the operation.
-    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error>;
+    fn dispatch(service: Shared<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error>;
 }
 
 /// A tower service that speaks SOAP over HTTP for the contract `C`. It can be mounted into axum (`Router::route_service`), hyper,
@@ -30,7 +30,7 @@ pub struct ContractServer<C, T>(Endpoint<Contracted<C, T>>);
 
 /// Dispatches requests to a service by its contract.
 pub struct Contracted<C, T> {
-    service: Arc<T>,
+    service: Handles<T>,
     contract: PhantomData<fn() -> C>,
 }
 
@@ -40,7 +40,7 @@ impl<C: Contract<T>, T: Send + Sync + 'static> Dispatch for Contracted<C, T> {
     }
 
     fn dispatch(&self, operation: usize, payload: Payload<'_>) -> Result<Pending, castile_soap::Error> {
-        C::dispatch(self.service.clone(), operation, payload)
+        C::dispatch(self.service.of_thread(), operation, payload)
     }
 }
 
@@ -52,7 +52,7 @@ impl<C: Contract<T>, T: Send + Sync + 'static> ContractServer<C, T> {
 
     /// Creates a server with these options.
     pub fn with_options(service: T, options: Options) -> Self {
-        let service = Contracted { service: Arc::new(service), contract: PhantomData };
+        let service = Contracted { service: Handles::new(service), contract: PhantomData };
         ContractServer(Endpoint::with_options(service, options))
     }
 

@@ -12,8 +12,7 @@ use unicode_ident::{is_xid_continue, is_xid_start};
 
 /// The names that generated code imports from the library. Generated items would hide imported ones, so they never have
 /// these names. They are sorted.
-pub const IMPORTS: [&str; 29] = [
-    "Arc",
+pub const IMPORTS: [&str; 28] = [
     "Caller",
     "ComplexType",
     "Contract",

@@ -41,6 +41,7 @@ mod request_message;
 mod response;
 mod security;
 mod service;
+mod shared;
 mod streamed;
 mod trace;
 mod version;
@@ -66,6 +67,8 @@ pub use request_message::RequestMessage;
 pub use response::Response;
 pub use security::{MessageSecurity, SecuredRequest};
 pub use service::{Dispatch, Payload, Service};
+#[doc(hidden)]
+pub use shared::{Handles, Shared};
 pub use tower_layer::{Layer, layer_fn};
 pub use trace::{Step, Trace, TraceData};
 pub use version::Version;

@@ -29,6 +29,7 @@ use crate::reply_message::{Pending, ReplyMessage};
 use crate::request::{Request, RequestContext};
 use crate::request_message::{RequestMessage, Understood};
 use crate::response::Response;
+use crate::shared::Shared;
 use crate::trace::Step;
 use crate::version::Version;
 use crate::{operation, reader, refusal};
@@ -285,7 +286,7 @@ impl Payload<'_> {
     #[inline]
     pub fn call<T, Q, R, D>(
         self,
-        service: Arc<T>,
+        service: Shared<T>,
         method: impl for<'s> Method<'s, T, Q, R, D>,
     ) -> Result<Pending, Error>
     where

@@ -22,7 +22,7 @@ pub enum QuotesContract {}
 
 impl<T: Quotes> Contract<T> for QuotesContract {
     const DESCRIPTION: &'static Description = &QUOTES_SERVICE;
-    fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+    fn dispatch(service: ::castile::codegen::Shared<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         payload.call(service, T::quote)
     }
 }

@@ -64,7 +64,7 @@ fn server(plan: &Service, context: Context<'_>) -> TokenStream {
         }
     });
     // The method is called by its path in the trait. Otherwise a method with the name `clone` or `into` would be that
-    // of `Arc`.
+    // of `Shared`.
     let arms = plan.operations.iter().map(|Operation { ident, .. }| quote! { payload.call(service, T::#ident) });
     let dispatched = by_index(&quote! { operation }, &arms.collect::<Vec<_>>());
     let operation = if plan.operations.len() > 1 {
@@ -89,7 +89,7 @@ fn server(plan: &Service, context: Context<'_>) -> TokenStream {
         impl<T: #port_type> Contract<T> for #contract {
             const DESCRIPTION: &'static Description = &#description;
 
-            fn dispatch(service: Arc<T>, #operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+            fn dispatch(service: ::castile::codegen::Shared<T>, #operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
                 #dispatched
             }
         }

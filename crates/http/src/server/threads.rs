@@ -74,8 +74,9 @@ impl Server {
     /// thread that has accepted it, and so do its requests and what their handlers spawn.
     ///
     /// The threads share the limits and the budgets of the server, and little else that each request changes: `service` is called once
-    /// on each thread. Let it make routes and servers anew: clones of them share the service, whose count of references each request
-    /// changes. On the other hand, a thread with much to do can't pass requests on to one without. [`serve`](Self::serve) on a runtime
+    /// on each thread.
+    ///
+    /// A thread with much to do can't pass requests on to one without. [`serve`](Self::serve) on a runtime
     /// with many threads is better for requests that take long or differ much.
     ///
     /// `listener` makes what accepts connections of a socket: the socket itself, or TLS on it. It is called in the runtime of the thread.

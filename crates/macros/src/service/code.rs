@@ -155,7 +155,7 @@ impl Service<'_> {
                     const DESCRIPTION: &'static ::castile::soap::Description = &SERVICE;
 
                     fn dispatch(
-                        service: ::std::sync::Arc<T>,
+                        service: ::castile::codegen::Shared<T>,
                         operation: usize,
                         payload: ::castile::codegen::Payload<'_>,
                     ) -> ::core::result::Result<::castile::soap::Pending, ::castile::soap::Error> {

@@ -22,7 +22,7 @@ pub enum ShopContract {}
 
 impl<T: Shop> Contract<T> for ShopContract {
     const DESCRIPTION: &'static Description = &SHOP_SERVICE;
-    fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+    fn dispatch(service: ::castile::codegen::Shared<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         payload.call(service, T::place)
     }
 }

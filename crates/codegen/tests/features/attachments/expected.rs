@@ -35,7 +35,11 @@ pub enum FeatureContract {}
 
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
-    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+    fn dispatch(
+        service: ::castile::codegen::Shared<T>,
+        operation: usize,
+        payload: Payload<'_>,
+    ) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.call(service, T::echo),
             1 => payload.call(service, T::tell),

@@ -23,7 +23,7 @@ pub enum FeatureContract {}
 
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
-    fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+    fn dispatch(service: ::castile::codegen::Shared<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         payload.call(service, T::echo)
     }
 }
@@ -61,7 +61,7 @@ pub enum OtherContract {}
 
 impl<T: Other> Contract<T> for OtherContract {
     const DESCRIPTION: &'static Description = &OTHER_SERVICE;
-    fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+    fn dispatch(service: ::castile::codegen::Shared<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         payload.call(service, T::echo)
     }
 }

@@ -29,7 +29,11 @@ pub enum FeatureContract {}
 
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
-    fn dispatch(service: Arc<T>, operation: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+    fn dispatch(
+        service: ::castile::codegen::Shared<T>,
+        operation: usize,
+        payload: Payload<'_>,
+    ) -> Result<Pending, SoapError> {
         match operation {
             0 => payload.call(service, T::echo),
             _ => payload.call(service, T::with_version),
@@ -75,7 +79,7 @@ pub enum OtherContract {}
 
 impl<T: Other> Contract<T> for OtherContract {
     const DESCRIPTION: &'static Description = &OTHER_SERVICE;
-    fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+    fn dispatch(service: ::castile::codegen::Shared<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         payload.call(service, T::echo)
     }
 }

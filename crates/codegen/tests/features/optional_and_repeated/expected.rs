@@ -23,7 +23,7 @@ pub enum FeatureContract {}
 
 impl<T: Feature> Contract<T> for FeatureContract {
     const DESCRIPTION: &'static Description = &FEATURE_SERVICE;
-    fn dispatch(service: Arc<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
+    fn dispatch(service: ::castile::codegen::Shared<T>, _: usize, payload: Payload<'_>) -> Result<Pending, SoapError> {
         payload.call(service, T::echo)
     }
 }

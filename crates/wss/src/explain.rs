@@ -102,7 +102,8 @@ pub struct ExplainedSignature {
     pub claimed: Option<Certificate>,
     /// The length of its key's modulus in bits, if it is a key for RSA or DSA and is known.
     pub modulus_bits: Option<usize>,
-    /// Whether its value was made for `SignedInfo` with the key that it names or brings with it.
+    /// Whether its value was made for `SignedInfo` with the key that it names or brings with it, and not for another signature of the
+    /// same `Security`, which is refused.
     pub value: Result<(), Error>,
     /// Whether it is wrong, and would be right without the white space between the elements of `SignedInfo`: somebody has indented the
     /// message.

@@ -76,8 +76,8 @@ impl Server {
     /// The threads share the limits and the budgets of the server, and little else that each request changes: `service` is called once
     /// on each thread.
     ///
-    /// A thread with much to do can't pass requests on to one without. [`serve`](Self::serve) on a runtime
-    /// with many threads is better for requests that take long or differ much.
+    /// A thread with much to do can't pass requests on to one without. [`serve`](Self::serve) on a runtime with many threads is better for
+    /// requests that take long or differ much.
     ///
     /// `listener` makes what accepts connections of a socket: the socket itself, or TLS on it. It is called in the runtime of the thread.
     ///

@@ -363,13 +363,16 @@ class Master:
         if options.castile_report:
             self.write(options.castile_command, options.castile_report)
 
+    def shares(self):
+        """Returns what `castile merge` reads, in the order of names. Which report came first is chance."""
+        return [worker.share() for worker in sorted(self.workers.values(), key=lambda worker: (worker.name, worker.begun))]
+
     def write(self, command, folder):
-        shares = [worker.share() for worker in self.workers.values()]
         path = os.path.join(folder, "shares.json")
         try:
             os.makedirs(folder, exist_ok=True)
             with open(path, "w", encoding="utf-8") as file:
-                json.dump(shares, file)
+                json.dump(self.shares(), file)
             merged = subprocess.run([command, "merge", path, "--out", folder], stdout=sys.stderr, stderr=subprocess.PIPE, check=False)
         except OSError as error:
             logger.error("there is no report in %s: %s", folder, error)

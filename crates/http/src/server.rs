@@ -444,7 +444,7 @@ impl Running {
             };
             self.serve(stream, service.clone(), slot);
         }
-        self.shared.stop.give(Order::Finish);
+        self.shared.give(Order::Finish);
         // The system has already accepted the connections that wait here, so their clients may have sent requests.
         for _ in 0..BACKLOG {
             // `unconstrained`, because tokio's budget for a task would make the backlog seem empty when it runs out.
@@ -463,7 +463,7 @@ impl Running {
         if timeout(grace, self.slots.acquire_many(all)).await.is_ok() {
             return Shutdown::default();
         }
-        self.shared.stop.give(Order::Close);
+        self.shared.give(Order::Close);
         let closed = timeout(CLOSING, self.slots.acquire_many(all)).await;
         let stuck = if closed.is_ok() { 0 } else { self.max_connections - self.slots.available_permits() };
         Shutdown { cut_off: self.shared.cut_off.take(), stuck }
@@ -489,7 +489,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        self.shared.stop.give(Order::Close);
+        self.shared.give(Order::Close);
     }
 }
 

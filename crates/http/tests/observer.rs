@@ -299,6 +299,22 @@ async fn a_server_reports_its_state() {
     assert_eq!((status.load(), kept.0.lock().unwrap().len()), (None, 1));
 }
 
+/// Regression: the connections that a search had found, all but the one that it dropped, kept the server from being freed.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_was_full_ends_as_well() {
+    let kept = Kept::default();
+    let mut host = Host::start(Server::new().max_connections(3).observer(kept.clone()), echo());
+    let idle: Vec<_> = (0..3).map(|_| host.connect()).collect();
+    tokio::time::sleep(Duration::from_millis(50)).await;
+    let mut client = host.connect();
+    client.post("", "<a/>").await;
+    assert_eq!(client.response().await.1, "<a/>");
+    drop((idle, client));
+    host.stop();
+    assert!(host.server.await.unwrap().is_complete());
+    assert_eq!(kept.0.lock().unwrap()[0].load(), None);
+}
+
 /// A writer that collects the log for the test.
 #[derive(Clone, Default)]
 struct Written(Arc<Mutex<Vec<u8>>>);

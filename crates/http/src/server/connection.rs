@@ -51,18 +51,18 @@ where
     let Some(_open) = shared.admission.connections.open(activity.clone()) else {
         return;
     };
-    let mut orders = pin!(shared.stop.orders());
     let mut alarm = pin!(sleep(timeouts.header_read));
     let mut early = Bytes::new();
     loop {
         activity.wait(Duration::ZERO, 0);
         let (mut is_last, mut is_welcome) = (false, true);
         let is_readable = poll_fn(|cx| {
-            activity.wait.wake(cx.waker());
+            // Before the order is read, so that the next order wakes this task. A task has only one waker, so it needs to be set only here.
+            activity.wait.set_waker(cx.waker());
             if activity.wait.is_over() {
                 return Poll::Ready(Err(LeaveReason::Ordered));
             }
-            match shared.stop.poll_order(orders.as_mut(), cx) {
+            match shared.stop.order() {
                 Order::Run => {}
                 Order::Finish if is_last => {}
                 Order::Finish => {
@@ -106,9 +106,8 @@ where
         let mut clock = Clock::new(timeouts, &activity);
         let mut order = Order::Run;
         let end = poll_fn(|cx| {
-            // `orders` has stored our waker above, and a task has only one waker. So from here on a load is enough.
             if shared.stop.order() != order {
-                order = shared.stop.poll_order(orders.as_mut(), cx);
+                order = shared.stop.order();
                 clock.limit_wait();
                 // `graceful_shutdown` would close an idle connection whose next request may be on its way. That request
                 // is answered with `Connection: close`.
@@ -141,7 +140,7 @@ where
             }
             End::Closed { in_order } if activity.refused() || !in_order => {
                 activity.wait(Duration::ZERO, 0);
-                let ordered = poll_fn(|cx| match shared.stop.poll_order(orders.as_mut(), cx) {
+                let ordered = poll_fn(|_| match shared.stop.order() {
                     _ if activity.wait.is_over() => Poll::Ready(()),
                     Order::Close => Poll::Ready(()),
                     Order::Run | Order::Finish => Poll::Pending,

@@ -10,7 +10,7 @@ use std::net::IpAddr;
 use std::ptr;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use castile_budget::{Budget, Pool};
@@ -94,8 +94,9 @@ struct Slowest {
     large: Mutex<Vec<Candidate>>,
 }
 
-/// A connection that may be dropped, with its pace at the time of the search.
-type Candidate = (Pace, Arc<Activity>);
+/// A connection that may be dropped, with its pace at the time of the search. Weak, because the connection refers to the server that has the
+/// list.
+type Candidate = (Pace, Weak<Activity>);
 
 /// The most candidates per search, because each search goes through all connections.
 const SLOWEST: usize = 64;
@@ -149,6 +150,13 @@ impl Connections {
     /// Returns the number of open connections.
     pub(super) fn count(&self) -> usize {
         self.lock().all.len()
+    }
+
+    /// Wakes the tasks of all open connections. A connection that opens meanwhile sees what was stored before this call.
+    pub(super) fn wake_all(&self) {
+        for activity in &self.lock().all {
+            activity.wait.wake();
+        }
     }
 
     /// Records the peer of an open connection. Returns `false` if that peer has too many others.
@@ -258,6 +266,7 @@ impl Connections {
         let now = self.now();
         // A connection that moved bytes since the search is no longer the slowest.
         let drop_it = |(pace, activity): Candidate| {
+            let Some(activity) = activity.upgrade() else { return false };
             let is_dropped = activity.wait.is_on()
                 && among(&activity)
                 && activity.wait.pace(now) <= pace
@@ -275,7 +284,7 @@ impl Connections {
         }
         let open = self.lock();
         let waiting = open.all.iter().filter(|activity| activity.wait.is_on() && among(activity));
-        slowest.extend(waiting.map(|activity| (activity.wait.pace(now), activity.clone())));
+        slowest.extend(waiting.map(|activity| (activity.wait.pace(now), Arc::downgrade(activity))));
         drop(open);
         if slowest.len() > SLOWEST {
             slowest.select_nth_unstable_by_key(SLOWEST, |(pace, _)| *pace);

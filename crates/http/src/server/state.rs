@@ -9,7 +9,7 @@ use super::connections::Connections;
 use super::observer::Observers;
 use super::shutdown::CutOffs;
 use super::slots::Slots;
-use super::stop::Stop;
+use super::stop::{Order, Stop};
 
 /// The data that all connections of a server share.
 #[derive(Debug)]
@@ -20,6 +20,15 @@ pub(super) struct ServerState {
     pub(super) stop: Stop,
     pub(super) cut_off: CutOffs,
     pub(super) observers: Observers,
+}
+
+impl ServerState {
+    /// Gives an order, unless it or a stricter one was given before. Connections are woken once for each order.
+    pub(super) fn give(&self, order: Order) {
+        if self.stop.give(order) {
+            self.admission.connections.wake_all();
+        }
+    }
 }
 
 /// A value alone in its cache lines, of which processors fetch two at a time. Who changes it disturbs nobody who reads what is beside it.

@@ -157,7 +157,7 @@ impl Server {
         let ordered = Instant::now();
         order.send_replace(Order::Finish);
         // Not only by the threads: one of them may be blocked by a handler.
-        running.shared.stop.give(Order::Finish);
+        running.shared.give(Order::Finish);
         let mut has_panicked = matches!(early, Some(Err(_)));
         let all_accepted = async {
             while let Some(accepted) = accepted.next().await {

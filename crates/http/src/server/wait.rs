@@ -203,17 +203,22 @@ impl Wait {
     pub(super) fn drop_it(&self, how: u8) -> bool {
         let is_dropped = self.change(None, |kind| matches!(kind, Wait::PEER | Wait::BODY).then_some(how));
         if is_dropped {
-            // The waker stays, because the connection may continue and be dropped later.
-            let waker = self.waker().clone();
-            if let Some(waker) = waker {
-                waker.wake();
-            }
+            self.wake();
         }
         is_dropped
     }
 
-    /// Sets the waker of the connection's task, which is woken when the connection is to be dropped.
-    pub(super) fn wake(&self, waker: &Waker) {
+    /// Wakes the task of the connection.
+    pub(super) fn wake(&self) {
+        // The waker stays, because the connection may continue and be woken later.
+        let waker = self.waker().clone();
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Sets the waker of the connection's task, which is woken when the connection is to be dropped, and at an order to stop.
+    pub(super) fn set_waker(&self, waker: &Waker) {
         let mut known = self.waker();
         match &mut *known {
             Some(known) => known.clone_from(waker),
@@ -249,7 +254,7 @@ mod tests {
     #[test]
     fn each_drop_is_heard() {
         let (wait, woken) = (Wait::default(), Arc::new(Woken::default()));
-        wait.wake(&woken.clone().into());
+        wait.set_waker(&woken.clone().into());
         for (times, kind) in [(1, Wait::PEER), (2, Wait::BODY), (3, Wait::BODY)] {
             wait.begin(kind, TURN, 0, 0, 0);
             wait.drop_it(Wait::DROPPED);
@@ -277,7 +282,7 @@ mod tests {
     #[test]
     fn drops_that_meet_leave_the_waker() {
         let (wait, woken) = (Wait::default(), Arc::new(Woken::default()));
-        wait.wake(&woken.clone().into());
+        wait.set_waker(&woken.clone().into());
         std::thread::scope(|scope| {
             for _ in 0..2 {
                 scope.spawn(|| {

@@ -17,7 +17,7 @@ use futures_util::StreamExt;
 use http::{StatusCode, Uri};
 use http_body::Frame;
 use http_body_util::StreamBody;
-use support::{Echo, echo};
+use support::{Echo, echo, refusing};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
 use tower_service::Service;
@@ -260,9 +260,8 @@ async fn connections_come_from_the_address_that_is_asked_for() {
 
 #[tokio::test]
 async fn no_server_is_an_error() {
-    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
-    let url = format!("http://{}/", listener.local_addr().unwrap());
-    drop(listener);
+    let refusing = refusing();
+    let url = format!("http://{}/", refusing.local_addr().unwrap());
     let error = call(Transport::new(), &url, "", "<a/>").await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Connect);
     assert!(error.to_string().starts_with(&format!("no connection to {url}: Connection refused")), "{error}");

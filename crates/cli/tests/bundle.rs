@@ -2,6 +2,8 @@
 #![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod support;
+
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -460,7 +462,8 @@ fn a_hyphen_is_standard_input_and_output() {
 #[test]
 fn a_server_that_refuses_connections_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refusing = support::refusing();
+    let unused = refusing.local_addr().unwrap();
     let output = castile(&["bundle", &format!("http://{unused}/a.wsdl"), "--fetch", "-o", "a"], folder.path());
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains(&format!("{unused} refused the connection: no server listens there")), "{told}");

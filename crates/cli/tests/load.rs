@@ -6,6 +6,7 @@
 mod master;
 #[path = "load/server.rs"]
 mod server;
+mod support;
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -229,7 +230,8 @@ fn unsent_requests_are_reported_separately_everywhere() {
 
 #[test]
 fn nothing_is_sent_without_a_server() {
-    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refusing = support::refusing();
+    let unused = refusing.local_addr().unwrap();
     let begun = std::time::Instant::now();
     let output = load("wstest.wsdl", &format!("http://{unused}/"), &["--operation", "EchoVoid", "--duration", "1h"]);
     assert_eq!(output.status.code(), Some(2), "nothing was sent");
@@ -1210,9 +1212,8 @@ fn worker(master: &Master, url: &str, more: &[&str]) -> Child {
 #[test]
 fn a_master_is_told_that_the_first_request_was_refused() {
     let master = Master::start();
-    let nobody = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let url = format!("http://{}/", nobody.local_addr().unwrap());
-    drop(nobody);
+    let refusing = support::refusing();
+    let url = format!("http://{}/", refusing.local_addr().unwrap());
     let worker = worker(&master, &url, &[]);
     let mut its = master.begin(2);
     its.read_until("exception");

@@ -1,6 +1,8 @@
 //! `castile bench` from arguments to exit code, with short runs.
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod support;
+
 use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Duration;
@@ -91,7 +93,8 @@ fn one_case_with_its_own_way_of_driving() {
 #[test]
 fn a_bench_that_can_t_start_reports_the_reason() {
     let directory = tempfile::tempdir().unwrap();
-    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refusing = support::refusing();
+    let unused = refusing.local_addr().unwrap();
     let url = format!("http://{unused}/");
     for (arguments, expected) in [
         (["--url", &url], format!("error: no server answers at {unused}: ")),

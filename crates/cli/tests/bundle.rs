@@ -2,6 +2,8 @@
 #![cfg(feature = "contracts")]
 #![allow(clippy::unwrap_used, reason = "only tests come here")]
 
+mod support;
+
 use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
@@ -264,11 +266,11 @@ fn fetching_has_limits() {
             "the server answered 401 (login required), and --fetch can't log in: save the document with a program \
              that can, and use the file; if the document is imported, --catalog FILE maps its location to the file",
         ),
-        ("/silence", "longer than 300ms; --timeout allows more"),
+        ("/silence", "longer than 2s; --timeout allows more"),
         ("/large", "all documents together are larger than 1 MB; --max-size allows more"),
     ] {
         let url = host.url(path);
-        let arguments = ["bundle", &url, "--fetch", "-o", "a.castile", "--timeout", "300ms", "--max-size", "1"];
+        let arguments = ["bundle", &url, "--fetch", "-o", "a.castile", "--timeout", "2s", "--max-size", "1"];
         let output = castile(&arguments, folder.path());
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && told.contains(expected), "{path}: {told}");
@@ -287,7 +289,7 @@ const HOSTILE: [(&str, Answer, &str); 24] = {
     use Answer::{Bytes, Endless};
     const AT_ONCE: Duration = Duration::ZERO;
     const SLOWLY: Duration = Duration::from_millis(50);
-    const TIME: &str = "longer than 300ms; --timeout allows more";
+    const TIME: &str = "longer than 2s; --timeout allows more";
     const SIZE: &str = "all documents together are larger than 1 MB; --max-size allows more";
     const HEAD: &str = "header is too big";
     [
@@ -345,12 +347,12 @@ fn a_hostile_server_is_left_in_time_with_a_word_and_no_control_characters() {
     for (path, _, expected) in HOSTILE {
         let started = Instant::now();
         let url = host.url(path);
-        let arguments = ["bundle", &url, "--fetch", "-o", "a.castile", "--timeout", "300ms", "--max-size", "1"];
+        let arguments = ["bundle", &url, "--fetch", "-o", "a.castile", "--timeout", "2s", "--max-size", "1"];
         let output = castile(&arguments, folder.path());
         let told = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && told.contains(expected), "{path}: {told}");
         assert!(!told.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}'), "{path}: {told:?}");
-        assert!(started.elapsed() < Duration::from_secs(5), "{path} took {:?}", started.elapsed());
+        assert!(started.elapsed() < Duration::from_secs(20), "{path} took {:?}", started.elapsed());
     }
 }
 
@@ -460,7 +462,8 @@ fn a_hyphen_is_standard_input_and_output() {
 #[test]
 fn a_server_that_refuses_connections_is_named() {
     let folder = tempfile::tempdir().unwrap();
-    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refusing = support::refusing();
+    let unused = refusing.local_addr().unwrap();
     let output = castile(&["bundle", &format!("http://{unused}/a.wsdl"), "--fetch", "-o", "a"], folder.path());
     let told = String::from_utf8(output.stderr).unwrap();
     assert!(told.contains(&format!("{unused} refused the connection: no server listens there")), "{told}");

@@ -15,6 +15,7 @@ fn answer(mut stream: TcpStream, number: usize) -> String {
     let mut piece = [0; 4096];
     while !request.ends_with(b"Envelope>") {
         let read = stream.read(&mut piece).unwrap();
+        assert!(read > 0, "the connection is closed");
         request.extend_from_slice(&piece[..read]);
     }
     let age = if number % 3 == 2 { 0 } else { 600 };

@@ -221,8 +221,9 @@ async fn errors_have_the_status_and_the_headers_of_the_answer() {
     // No answer came.
     let unwritable = Says::ok().client().echo(&value("\u{0}")).await.unwrap_err();
     assert!(matches!(unwritable, CallError::Protocol { .. }) && unwritable.status().is_none(), "{unwritable:?}");
-    let address = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
-    let unreached = FeatureClient::new(&format!("http://{address}/")).unwrap().echo(&value("t")).await.unwrap_err();
+    let refusing = support::refusing();
+    let url = format!("http://{}/", refusing.local_addr().unwrap());
+    let unreached = FeatureClient::new(&url).unwrap().echo(&value("t")).await.unwrap_err();
     assert!(unreached.status().is_none() && unreached.http_headers().is_none(), "{unreached:?}");
 }
 
@@ -318,7 +319,7 @@ async fn an_answer_that_stalls_ends_with_the_time_of_its_call() {
         assert_eq!(stream.read(&mut [0; 100]).await.unwrap_or_default(), 0, "the connection is closed");
     };
     let request = value("t");
-    let (answer, ()) = tokio::join!(client.echo(&request).timeout(Duration::from_millis(100)).send(), stalls);
+    let (answer, ()) = tokio::join!(client.echo(&request).timeout(Duration::from_secs(2)).send(), stalls);
     let error = answer.unwrap_err();
     assert!(matches!(&error, CallError::Transport(error) if error.kind() == ErrorKind::Timeout), "{error:?}");
 }
@@ -330,6 +331,7 @@ async fn asked(listener: &TcpListener) -> TcpStream {
     while !request.ends_with(b"</soap:Envelope>") {
         let mut piece = [0; 4096];
         let length = stream.read(&mut piece).await.unwrap();
+        assert!(length > 0, "the connection is closed");
         request.extend_from_slice(&piece[..length]);
     }
     stream

@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+mod support;
+
 use std::collections::VecDeque;
 use std::io::Write;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -17,6 +19,7 @@ use castile_soap::{Version, Written};
 use http::{StatusCode, Uri, header};
 use http_body::Frame;
 use http_body_util::StreamBody;
+use support::refusing;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
@@ -394,11 +397,8 @@ async fn credentials_stay_with_their_origin() {
 
 #[tokio::test]
 async fn a_server_that_was_not_reached_is_tried_again() {
-    let port = {
-        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-        listener.local_addr().unwrap()
-    };
-    let url = format!("http://{port}/");
+    let refusing = refusing();
+    let url = format!("http://{}/", refusing.local_addr().unwrap());
     let transport = transport(|options| {
         options.retries.attempts = 20;
         options.retries.backoff = Duration::from_millis(200);
@@ -406,7 +406,7 @@ async fn a_server_that_was_not_reached_is_tried_again() {
     });
     let calling = tokio::spawn(async move { call(&transport, &url).await.map(|reply| reply.status) });
     tokio::time::sleep(Duration::from_millis(300)).await;
-    let listener = TcpListener::bind(port).await.unwrap();
+    let listener = refusing.listen(1).unwrap();
     let (mut stream, _) = listener.accept().await.unwrap();
     read_request(&mut stream).await.unwrap();
     stream.write_all(OK.as_bytes()).await.unwrap();
@@ -654,7 +654,8 @@ async fn socks_proxies_connect_by_name() {
 /// The error for a refused connection must name the proxy.
 #[tokio::test]
 async fn a_proxy_that_is_not_there_is_named() {
-    let unused = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let refusing = refusing();
+    let unused = refusing.local_addr().unwrap();
     for (scheme, url) in [("http", "http://service.example/"), ("socks5", "http://service.example/")] {
         let proxies = Proxies::all(&format!("{scheme}://u:secret-password@{unused}")).unwrap();
         let error = call(&transport(|options| options.proxies = proxies), url).await.unwrap_err();

@@ -486,13 +486,13 @@ impl Observer for Failures {
 #[tokio::test]
 async fn failed_handshakes_are_reported() {
     let failures = Failures::default();
-    let limit = Duration::from_millis(500);
+    let limit = Duration::from_secs(3);
     let server = Server::new().header_read_timeout(limit).observer(failures.clone());
     let roots = ClientRoots::new(Pem::bytes(AUTHORITY.root()));
     let tls = tls(|options| options.client_certificates = ClientCertificates::Required(roots));
     let host = Host::start_with(server, &tls).await;
     let told = async |expected: &str| {
-        for _ in 0..500 {
+        for _ in 0..1_000 {
             if let Some(found) = failures.0.lock().unwrap().pop() {
                 assert_eq!(found, format!("127.0.0.1: {expected}"));
                 return;
@@ -552,7 +552,7 @@ async fn handshakes_that_fail_are_counted_and_logged() {
 #[tokio::test]
 async fn failed_handshakes_behind_a_proxy_are_reported() {
     let failures = Failures::default();
-    let server = Server::new().header_read_timeout(Duration::from_millis(500)).observer(failures.clone());
+    let server = Server::new().header_read_timeout(Duration::from_secs(3)).observer(failures.clone());
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let listener = tls(|_| {}).listen(ProxyProtocol::new(listener, ["127.0.0.1"]).unwrap());

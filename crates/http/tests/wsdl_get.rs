@@ -73,10 +73,12 @@ async fn a_host_of_strangers_never_gets_into_the_contract() {
 /// A server knows the address of its connection.
 #[tokio::test]
 async fn a_contract_names_the_address_that_its_connection_came_to() {
+    let mut served = 0;
     for listen in ["127.0.0.1:0", "0.0.0.0:0", "[::]:0"] {
         let Ok(listener) = TcpListener::bind(listen).await else {
             continue;
         };
+        served += 1;
         let port = listener.local_addr().unwrap().port();
         let server = tokio::spawn(Server::new().serve(listener, echo(), std::future::pending()));
         let expected = contract(&format!("http://127.0.0.1:{port}/e"));
@@ -92,6 +94,8 @@ async fn a_contract_names_the_address_that_its_connection_came_to() {
         }
         server.abort();
     }
+    // A machine may have no IPv6.
+    assert!(served >= 2, "{served}");
 }
 
 #[tokio::test]

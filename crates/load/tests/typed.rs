@@ -9,9 +9,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use castile_load::{
-    Answer, BoxError, Call, Case, Connect, Division, Endpoint, Expected, Outcome, Pace, Plan, Requests, Run, Stop,
+    Answer, BoxError, Call, Case, Connect, Division, Endpoint, Expected, Outcome, Plan, Requests, Run, Stop,
     TypedClient, User,
 };
+use tokio::sync::Barrier;
 
 /// What a client does with the request of this number.
 type Act = fn(number: usize) -> Result<Answer, BoxError>;
@@ -60,6 +61,18 @@ fn start(plan: &Plan, count: usize, connect: Connect) -> Run {
     Run::start(&case, &endpoint, plan, &Expected::of(&case)).unwrap()
 }
 
+/// A client whose call waits until all users of its part make one.
+struct Together(Arc<Barrier>);
+
+impl TypedClient for Together {
+    fn call(&mut self, number: usize) -> Call<'_> {
+        Box::pin(async move {
+            self.0.wait().await;
+            right(number)
+        })
+    }
+}
+
 fn right(number: usize) -> Result<Answer, BoxError> {
     Ok(Answer { bytes_out: 10, bytes_in: number as u64, matches: 1 })
 }
@@ -86,20 +99,22 @@ async fn users_of_a_part_have_their_own_sources() {
         connections: 5,
         threads: 2,
         sources: sources.clone().into(),
-        pace: Pace::Every(Duration::from_millis(50)),
-        stop: Stop::requests(20),
+        // One for each user.
+        stop: Stop::requests(5),
+        timeout: Duration::from_secs(60),
         ..Plan::default()
     };
     let seen = Arc::new(Mutex::new(BTreeSet::new()));
-    for number in 0..2 {
-        let seen = seen.clone();
+    for (number, users) in [3, 2].into_iter().enumerate() {
+        // Otherwise one user could send for another whose thread begins late.
+        let (seen, barrier) = (seen.clone(), Arc::new(Barrier::new(users)));
         let connect = Arc::new(move |user: &User| {
             seen.lock().unwrap().insert((user.number, user.source));
-            Ok(Box::new(Client { act: right, stalls_at: None }) as Box<dyn TypedClient>)
+            Ok(Box::new(Together(barrier.clone())) as Box<dyn TypedClient>)
         });
         let plan = Plan { division: Division { number, count: 2 }, ..whole.clone() };
         let outcome = start(&plan, 1, connect).finish().await.unwrap();
-        assert_eq!(outcome.record.requests, 10);
+        assert_eq!((outcome.record.requests, outcome.record.errors), (users as u64, 0));
     }
     let expected = (0..5).map(|user| (user, Some(sources[user % 3])));
     assert_eq!(*seen.lock().unwrap(), expected.collect());

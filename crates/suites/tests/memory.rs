@@ -144,13 +144,21 @@ async fn unread_answers_stay_within_the_budget() {
     for _ in 0..10 {
         unread.push(host.sent("/interop/base", &echo_string(size)).await);
     }
+    // Until each request is answered or rejected, those at work may leave no memory for another.
     tokio::time::sleep(Duration::from_secs(2)).await;
-    // The answers within the budget are held, and the others were rejected.
-    let used = host.budget.used();
-    assert!(used > 2 * size, "{used}");
-    // Clients that read are answered.
-    let answer = host.ask("/interop/base", &echo_string(100)).await;
-    assert_eq!(status(&answer), "200", "{answer}");
+    let start = Instant::now();
+    loop {
+        // The answers within the budget are held, and the others were rejected.
+        let used = host.budget.used();
+        // Clients that read are answered.
+        let answer = host.ask("/interop/base", &echo_string(100)).await;
+        assert!(matches!(status(&answer), "200" | "503"), "{answer}");
+        if used > 2 * size && status(&answer) == "200" {
+            break;
+        }
+        assert!(start.elapsed() < PATIENCE, "{used} bytes are in use: {answer}");
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
     drop(unread);
     host.is_empty().await;
 }

@@ -21,6 +21,13 @@ pub(crate) fn on_a_small_stack<W: Future<Output = ()>>(work: impl FnOnce() -> W 
     });
 }
 
+/// A socket that refuses connections: it has a port, so that no other test gets it, and doesn't listen.
+pub(crate) fn refusing() -> tokio::net::TcpSocket {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    socket
+}
+
 /// The options of a client with a change.
 pub(crate) fn options(change: impl FnOnce(&mut castile::ClientOptions)) -> castile::ClientOptions {
     let mut options = castile::ClientOptions::default();

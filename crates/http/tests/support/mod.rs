@@ -18,6 +18,7 @@ use http::{Request, Response};
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use tokio::io::{AsyncBufRead, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader, DuplexStream, ReadBuf};
+use tokio::net::TcpSocket;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
@@ -183,6 +184,13 @@ where
     let (head, body) = endpoint.clone().call(request).await.unwrap().into_parts();
     let body = body.collect().await.unwrap().to_bytes();
     Response::from_parts(head, String::from_utf8(body.to_vec()).unwrap())
+}
+
+/// A socket that refuses connections: it has a port, so that no other test gets it, and doesn't listen.
+pub fn refusing() -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    socket
 }
 
 /// A server running in the runtime of this task, with connections in memory.

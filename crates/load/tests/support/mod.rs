@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use castile_load::{Case, Check, Endpoint, Expected, Message, Outcome, Plan, Requests, Run, Target};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::Barrier;
 
 /// What the server does with one request.
 pub(crate) enum Act {
@@ -17,6 +18,8 @@ pub(crate) enum Act {
     Say(String),
     /// Writes these bytes later.
     SayAfter(Duration, String),
+    /// Writes these bytes when as many requests wait as the barrier is for.
+    SayTogether(Arc<Barrier>, String),
     /// Writes these bytes and closes the connection.
     SayAndClose(String),
     /// Never answers.
@@ -76,6 +79,13 @@ impl Server {
     }
 }
 
+/// A socket that refuses connections: it has a port, so that no other test gets it, and doesn't listen.
+pub(crate) fn refusing() -> TcpSocket {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.bind(([127, 0, 0, 1], 0).into()).unwrap();
+    socket
+}
+
 /// Returns a case that sends `ping` and accepts only `pong`.
 pub(crate) fn case() -> Case {
     case_checked_by(Arc::new(|body| match body {
@@ -112,6 +122,10 @@ async fn serve(mut stream: TcpStream, act: Arc<impl Fn(u64) -> Act>, requests: A
             Act::Say(text) => stream.write_all(text.as_bytes()).await.ok()?,
             Act::SayAfter(time, text) => {
                 tokio::time::sleep(time).await;
+                stream.write_all(text.as_bytes()).await.ok()?;
+            }
+            Act::SayTogether(barrier, text) => {
+                barrier.wait().await;
                 stream.write_all(text.as_bytes()).await.ok()?;
             }
             Act::SayAndClose(text) => {

@@ -49,7 +49,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Reads the invoice that is signed, and nothing else: what was signed is a document of its own, without the signature in it.
 fn read(verified: &VerifiedDocument) -> Result<Invoice, Box<dyn std::error::Error>> {
     let references = verified.signatures().iter().flat_map(|signature| &signature.references);
-    let signed = references.filter_map(|reference| verified.extract(&reference.content).transpose());
+    let signed = references.filter_map(|reference| verified.extract(reference).transpose());
     match &signed.collect::<Result<Vec<_>, _>>()?[..] {
         [invoice] => Ok(document::from_str(invoice)?),
         _ => Err("expected one invoice".into()),

@@ -242,6 +242,42 @@ async fn graphs_keep_what_is_one() {
     }
 }
 
+/// Who has verified a signature of the body has not verified the header. The reference may lead there through an element of the body, or
+/// come back from there.
+#[tokio::test]
+async fn references_stay_in_the_body_if_that_is_all_that_was_verified() {
+    let plain = FeatureServer::new(Echo);
+    let mut options = castile::http::server::Options::default();
+    options.messages.confines_references = true;
+    let confined = FeatureServer::with_options(Echo, options);
+    let message = fs::read_to_string("tests/features/encoded/ok-reference-to-header.xml").unwrap();
+    let within =
+        message.replace("<t:data id=\"s\">small</t:data>", "").replace("</c:echo>", "</c:echo><r id=\"s\">small</r>");
+    for (message, refused) in [
+        (message.clone(), true),
+        (
+            message
+                .replace("</c:echo>", "</c:echo><r id=\"r\" href=\"#s\"/>")
+                .replace("<size href=\"#s", "<size href=\"#r"),
+            true,
+        ),
+        (
+            message.replace(">small</t:data>", " href=\"#r\"/>").replace("</c:echo>", "</c:echo><r id=\"r\">small</r>"),
+            true,
+        ),
+        (within, false),
+    ] {
+        assert_eq!(post(&plain, message.clone()).await.0, 200, "{message}");
+        let (status, answer) = post(&confined, message.clone()).await;
+        match refused {
+            true => {
+                assert!(fault(&answer).contains("before the part of the message that is read"), "{message}: {answer}")
+            }
+            false => assert_eq!(status, 200, "{message}: {answer}"),
+        }
+    }
+}
+
 /// A header block that refers into a large message had all of it read once more, where connections are driven.
 #[tokio::test]
 async fn a_header_block_refers_into_small_messages_alone() {

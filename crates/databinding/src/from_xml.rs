@@ -173,6 +173,8 @@ pub struct Decoder<'a> {
     /// The repeated element that the caller reads item by item. Its occurrences were cut out of the document, so their minimum
     /// number is not checked.
     pub(crate) cut_out: Option<&'static Element>,
+    /// The offset of the first element that references may lead to.
+    pub(crate) references_from: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -224,7 +226,14 @@ impl<'a> Decoder<'a> {
             lenient: None,
             of_types: None,
             cut_out: None,
+            references_from: 0,
         }
+    }
+
+    /// Refuses references in SOAP encoding to elements before the current position.
+    #[doc(hidden)]
+    pub fn confine_references(&mut self) {
+        self.references_from = self.reader.offset();
     }
 
     /// Declares that the occurrences of an element were cut out of the document. There may be fewer of them than the schema

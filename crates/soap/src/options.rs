@@ -43,6 +43,10 @@ pub struct Options {
     /// Whether it is noted what of a written message is in canonical form, for those who sign it.
     #[doc(hidden)]
     pub notes_canonical: bool,
+    /// Whether references in SOAP encoding that lead from the body to the header are refused. For messages whose body was verified, and
+    /// whose header wasn't.
+    #[doc(hidden)]
+    pub confines_references: bool,
 }
 
 impl Default for Options {
@@ -66,6 +70,7 @@ impl From<Limits> for Options {
             mtom: Mtom::default(),
             offload: None,
             notes_canonical: false,
+            confines_references: false,
         }
     }
 }

@@ -57,7 +57,10 @@ impl Received {
     pub(crate) fn options<'o>(&self, options: &'o Options) -> Cow<'o, Options> {
         match self.processed.as_slice() {
             [] => Cow::Borrowed(options),
-            processed => Cow::Owned(Options { processed: processed.to_vec(), ..options.clone() }),
+            // The blocks say what was verified, which needs not be more than the body.
+            processed => {
+                Cow::Owned(Options { processed: processed.to_vec(), confines_references: true, ..options.clone() })
+            }
         }
     }
 }

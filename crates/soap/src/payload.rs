@@ -213,6 +213,9 @@ impl Incoming<'_> {
     ) -> Result<(), Error> {
         let Incoming { operation, root, is_request, options, message } = *self;
         let (input, is_lenient) = (decoder.reader().input(), decoder.is_lenient());
+        if options.confines_references {
+            decoder.confine_references();
+        }
         let read = read_payload(&mut decoder, root, first, message, slot);
         let deviations = decoder.take_deviations();
         store_memory(decoder.into_memory());

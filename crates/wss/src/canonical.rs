@@ -57,8 +57,8 @@ impl Wanted {
 /// The digest of content. The canonical form has no comments.
 pub(crate) struct Canonical {
     pub(crate) digest: Vec<u8>,
-    /// The `PrefixList` of exclusive canonicalization. It has all prefixes in scope, and those that are declared inside and
-    /// that only values use: their declarations would not be signed.
+    /// The `PrefixList` of exclusive canonicalization. It has the default namespace, all prefixes in scope, and those that are declared
+    /// inside and that only values use: their declarations would not be signed.
     pub(crate) prefixes: String,
 }
 
@@ -75,13 +75,19 @@ impl Canonical {
         let of =
             |wanted: &[(Wanted, BTreeSet<String>)]| RunningDigest::of(source, wanted, algorithm, digest, elsewhere);
         let mut scopes = BTreeMap::new();
-        if algorithm.version == Version::Exclusive10 {
+        let is_exclusive = algorithm.version == Version::Exclusive10;
+        if is_exclusive {
             let own = wanted.iter().filter(|wanted| wanted.form == WantedForm::Own);
             scopes = prefixes_at(source, &own.filter_map(|wanted| wanted.apex).collect(), elsewhere.known)?;
         }
-        let own_prefixes = |wanted: &Wanted| match (wanted.form, wanted.apex) {
-            (WantedForm::Own, Some(apex)) => scopes.get(&apex).cloned().unwrap_or_default(),
-            _ => BTreeSet::new(),
+        let own_prefixes = |wanted: &Wanted| {
+            let mut prefixes = BTreeSet::new();
+            if is_exclusive && wanted.form == WantedForm::Own {
+                prefixes.extend(wanted.apex.and_then(|apex| scopes.get(&apex).cloned()).unwrap_or_default());
+                // Also if there is none: somebody could declare it later, and names in values would mean something else.
+                prefixes.insert("#default".to_owned());
+            }
+            prefixes
         };
         let mut wanted: Vec<_> = wanted.iter().map(|wanted| (*wanted, own_prefixes(wanted))).collect();
         let mut contents = of(&wanted)?;
@@ -165,8 +171,8 @@ fn prefixes_at(
 
 fn prefixes_in_scope(reader: &Reader<'_>) -> BTreeSet<String> {
     let is_bound = |prefix: &str| reader.resolve(prefix).is_some_and(|name| !name.is_empty());
-    let prefixes = reader.namespaces().map(|(prefix, _)| prefix).filter(|prefix| *prefix != "xml" && is_bound(prefix));
-    prefixes.map(|prefix| if prefix.is_empty() { "#default" } else { prefix }.to_owned()).collect()
+    let prefixes = reader.namespaces().map(|(prefix, _)| prefix);
+    prefixes.filter(|prefix| !matches!(*prefix, "" | "xml") && is_bound(prefix)).map(str::to_owned).collect()
 }
 
 fn prefix_list(prefixes: &BTreeSet<String>) -> String {

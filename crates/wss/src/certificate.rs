@@ -1,7 +1,7 @@
 //! X.509 certificates, and the ways in which a signature identifies one.
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
 use castile_xml::excerpt;
@@ -32,6 +32,8 @@ struct Inner {
     key: PublicKey,
     validity: (SystemTime, SystemTime),
     may_sign: bool,
+    /// The digests by which signatures have described it so far. They are kept, because anybody can describe it many times.
+    digests: Mutex<Vec<(DigestAlgorithm, Vec<u8>)>>,
 }
 
 impl Certificate {
@@ -57,6 +59,7 @@ impl Certificate {
             key: key::of_certificate(parts.subject_public_key_info())?,
             validity: (parts.validity().not_before.to_system_time(), parts.validity().not_after.to_system_time()),
             may_sign: usage.is_none_or(|(_, usage)| usage.digital_signature() || usage.non_repudiation()),
+            digests: Mutex::default(),
         })))
     }
 
@@ -237,14 +240,22 @@ impl Certificate {
             }
             CertificateReference::Subject(subject) => subject.is_same_as(&self.0.subject),
             CertificateReference::KeyIdentifier(identifier) => self.0.key_identifier.as_ref() == Some(identifier),
-            CertificateReference::Digest(algorithm, expected) => {
-                let digest = crypto::digest(*algorithm).map(|mut digest| {
-                    digest.update(&self.0.der);
-                    digest.finish()
-                });
-                digest.as_ref() == Ok(expected)
-            }
+            CertificateReference::Digest(algorithm, expected) => self.has_digest(*algorithm, expected),
         }
+    }
+
+    fn has_digest(&self, algorithm: DigestAlgorithm, expected: &[u8]) -> bool {
+        // Nothing panics between the changes.
+        let mut digests = self.0.digests.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, known)) = digests.iter().find(|(known, _)| *known == algorithm) {
+            return known == expected;
+        }
+        let Ok(mut digest) = crypto::digest(algorithm) else { return false };
+        digest.update(&self.0.der);
+        let digest = digest.finish();
+        let is_same = digest == expected;
+        digests.push((algorithm, digest));
+        is_same
     }
 }
 

@@ -50,7 +50,11 @@ struct Attribute {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Value {
-    Text(String),
+    Text {
+        value: String,
+        /// The value [as it is compared](normalised). It is made once, because anybody can describe a certificate many times.
+        compared: String,
+    },
     /// What is not a text: its encoding, in hexadecimal digits.
     Encoded(String),
 }
@@ -89,7 +93,7 @@ impl DistinguishedName {
         let is_same = |(one, other): (&Attribute, &Attribute)| {
             one.oid == other.oid
                 && match (&one.value, &other.value) {
-                    (Value::Text(one), Value::Text(other)) => normalised(one) == normalised(other),
+                    (Value::Text { compared: one, .. }, Value::Text { compared: other, .. }) => one == other,
                     (one, other) => one == other,
                 }
         };
@@ -101,14 +105,18 @@ impl DistinguishedName {
 
 impl Value {
     fn of(value: &Any) -> Self {
-        text(value).map_or_else(|| Value::Encoded(hexadecimal(&value.to_der().unwrap_or_default())), Value::Text)
+        text(value).map_or_else(|| Value::Encoded(hexadecimal(&value.to_der().unwrap_or_default())), Value::text)
+    }
+
+    fn text(value: String) -> Self {
+        Value::Text { compared: normalised(&value), value }
     }
 
     /// Parses a value, and returns it with what follows. A value after `#` is in hexadecimal digits (RFC 4514 §2.4).
     fn parse(text: &str) -> Option<(Self, &str)> {
         let Some(digits) = text.strip_prefix('#') else {
             let (value, rest) = self::value(text)?;
-            return Some((Value::Text(value), rest));
+            return Some((Value::text(value), rest));
         };
         let (digits, rest) = digits.split_at(digits.find([',', ';', '+']).unwrap_or(digits.len()));
         let digits = digits.trim_end();
@@ -201,7 +209,7 @@ impl fmt::Display for DistinguishedName {
             let name = ATTRIBUTES.iter().find(|(_, known)| known == oid).map_or(oid.as_str(), |(name, _)| name);
             write!(f, "{comma}{name}=")?;
             let value = match value {
-                Value::Text(value) => value,
+                Value::Text { value, .. } => value,
                 Value::Encoded(digits) => {
                     write!(f, "#{digits}")?;
                     continue;
@@ -238,7 +246,7 @@ mod tests {
 
     fn name(attributes: &[(&str, &str)]) -> DistinguishedName {
         let attribute =
-            |(oid, value): &(&str, &str)| Attribute { oid: (*oid).to_owned(), value: Value::Text((*value).to_owned()) };
+            |(oid, value): &(&str, &str)| Attribute { oid: (*oid).to_owned(), value: Value::text((*value).to_owned()) };
         DistinguishedName(attributes.iter().map(attribute).collect())
     }
 
@@ -272,7 +280,7 @@ mod tests {
     /// No value is taken for an empty one, whatever its type is.
     #[test]
     fn values_have_several_types() {
-        let text = |text: &str| Some(Value::Text(text.to_owned()));
+        let text = |text: &str| Some(Value::text(text.to_owned()));
         let encoded = |digits: &str| Some(Value::Encoded(digits.to_owned()));
         for (der, expected) in [
             ("0c03c3bc78", text("\u{fc}x")),

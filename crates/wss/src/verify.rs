@@ -85,6 +85,8 @@ pub struct VerifiedReference {
     pub content: VerifiedContent,
     /// The attachments that `xop:Include` elements in the content stand for, sorted. Their bytes are signed as they are.
     pub included: Vec<ContentId>,
+    /// Whether the default namespace that the content has from around it is signed.
+    pub(crate) default_is_signed: bool,
 }
 
 /// Where signed content is.
@@ -342,7 +344,7 @@ impl Verification<'_> {
         for (target, reference) in targets.into_iter().zip(&signature.references) {
             let uri = reference.uri.clone().unwrap_or_default();
             let Reference { algorithm, offset, .. } = *reference;
-            let Resolved { sink, content, .. } = match target {
+            let Resolved { method, sink, content, .. } = match target {
                 Target::Content(resolved) => resolved,
                 Target::Attachment(id) => {
                     let digest = reference.digest.clone();
@@ -354,7 +356,8 @@ impl Verification<'_> {
                         offset,
                     });
                     let content = VerifiedContent::Attachment { id, is_exact: false };
-                    verified.push(VerifiedReference { uri, content, included: Vec::new() });
+                    let (included, default_is_signed) = (Vec::new(), false);
+                    verified.push(VerifiedReference { uri, content, included, default_is_signed });
                     continue;
                 }
             };
@@ -380,7 +383,8 @@ impl Verification<'_> {
                 );
                 return Err(Error::new(ErrorKind::Digest, message).at(offset));
             }
-            verified.push(VerifiedReference { uri, content, included });
+            let default_is_signed = method.is_inclusive("");
+            verified.push(VerifiedReference { uri, content, included, default_is_signed });
         }
         Ok((verified, unverified))
     }

@@ -167,10 +167,13 @@ fn content_without_a_canonical_form_is_refused() {
     }
 }
 
+/// The last transform of what is signed here.
+const EXCLUSIVE_TRANSFORM: &str = "<ds:Transform Algorithm=\"http://www.w3.org/2001/10/xml-exc-c14n#\"><ec:InclusiveNamespaces xmlns:ec=\"http://www.w3.org/2001/10/xml-exc-c14n#\" PrefixList=\"#default\"/></ds:Transform>";
+
 #[test]
 fn dangerous_constructs_are_refused_by_name() {
     let document = enveloped("<a>1</a>");
-    let exclusive = "<ds:Transform Algorithm=\"http://www.w3.org/2001/10/xml-exc-c14n#\"/>";
+    let exclusive = EXCLUSIVE_TRANSFORM;
     let enveloped = "<ds:Transform Algorithm=\"http://www.w3.org/2000/09/xmldsig#enveloped-signature\"/>";
     let transform = |uri: &str| format!("<ds:Transform Algorithm=\"{uri}\"><x/></ds:Transform>");
     let method = "<ds:SignatureMethod Algorithm=\"http://www.w3.org/2001/04/xmldsig-more#hmac-sha256\"/>";
@@ -243,9 +246,13 @@ fn signatures_have_limits() {
         assert_eq!(result.is_ok(), is_accepted, "{result:?}");
         assert!(result.err().is_none_or(|error| error.kind() == ErrorKind::Limit));
     }
-    let transform = "<ds:Transform Algorithm=\"http://www.w3.org/2001/10/xml-exc-c14n#\"/>";
-    let document = enveloped("<a/>").replace(transform, &transform.repeat(4));
+    let document = enveloped("<a/>").replace(EXCLUSIVE_TRANSFORM, &EXCLUSIVE_TRANSFORM.repeat(4));
     assert_eq!(verifier.verify(document.as_bytes()).unwrap_err().kind(), ErrorKind::Limit);
+    for (count, kind) in [(127, ErrorKind::Signature), (128, ErrorKind::Limit)] {
+        let prefixes = format!("#default{}", " a".repeat(count));
+        let document = enveloped("<a/>").replace("#default", &prefixes);
+        assert_eq!(verifier.verify(document.as_bytes()).unwrap_err().kind(), kind);
+    }
     let name = "<ds:KeyInfo><ds:KeyName>s</ds:KeyName></ds:KeyInfo>";
     for count in [16, 17] {
         let names = name.replace("<ds:KeyName>s</ds:KeyName>", &"<ds:KeyName>s</ds:KeyName>".repeat(count));

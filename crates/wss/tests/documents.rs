@@ -232,32 +232,83 @@ fn meanings_of_values_are_signed() {
     }
 }
 
+/// Values without a prefix, whose type is a qualified name, have a meaning that nobody sees in them.
+#[test]
+fn nobody_declares_a_default_namespace_later() {
+    let owner = Owner::new(&rcgen::PKCS_ED25519);
+    for (document, from, to) in [
+        ("<p:r xmlns:p='urn:p' Id='i'><p:k>x</p:k></p:r>", "<p:k>", "<p:k xmlns='urn:evil'>"),
+        ("<p:r xmlns:p='urn:p' Id='i'><p:k>x</p:k></p:r>", "<p:r ", "<p:r xmlns='urn:evil' "),
+        ("<p:r xmlns:p='urn:p' Id='i' xmlns='urn:t'><p:k>x</p:k></p:r>", "xmlns='urn:t'", "xmlns='urn:evil'"),
+        ("<p:r xmlns:p='urn:p' Id='i'><p:k xmlns='urn:t'>x</p:k></p:r>", "xmlns='urn:t'", "xmlns='urn:evil'"),
+        ("<p:r xmlns:p='urn:p' Id='i'><p:k xmlns='urn:t'>x</p:k></p:r>", " xmlns='urn:t'", ""),
+    ] {
+        for signed in [
+            signed(owner.signer().sign(document.as_bytes())),
+            signed(owner.signer().sign_element(document.as_bytes(), "i")),
+            signed(owner.signer().sign_enveloping(document.as_bytes())),
+        ] {
+            let verifier = DocumentVerifier::new(owner.trust()).with_unsigned_prefixes();
+            assert!(verifier.verify(signed.as_bytes()).is_ok(), "{signed}");
+            let changed = signed.replacen(from, to, 1);
+            assert_ne!(signed, changed);
+            assert_eq!(verifier.verify(changed.as_bytes()).unwrap_err().kind(), ErrorKind::Digest, "{changed}");
+        }
+    }
+}
+
 /// What was signed can be read alone.
 #[test]
 fn signed_content_is_extracted() {
     let owner = Owner::new(&rcgen::PKCS_ED25519);
+    let extracted = |document: &str| {
+        let verified = DocumentVerifier::new(owner.trust()).verify(document.as_bytes()).unwrap();
+        verified.extract(&verified.signatures()[0].references[0]).unwrap().unwrap()
+    };
     let document =
         "<d xmlns='urn:d' xmlns:p='urn:p' xmlns:q='urn:q'><i Id='i' t='q:x' b='1' a='2'><p:x/>&#65;</i><i/></d>";
     let part = signed(owner.signer().sign_element(document.as_bytes(), "i"));
-    let verified = DocumentVerifier::new(owner.trust()).verify(part.as_bytes()).unwrap();
-    let content = &verified.signatures()[0].references[0].content;
     let expected =
         "<i xmlns=\"urn:d\" xmlns:p=\"urn:p\" xmlns:q=\"urn:q\" Id=\"i\" a=\"2\" b=\"1\" t=\"q:x\"><p:x></p:x>A</i>";
-    let extracted = verified.extract(content).unwrap().unwrap();
-    assert_eq!(extracted.replace(" xmlns:ds=\"http://www.w3.org/2000/09/xmldsig#\"", ""), expected);
-    assert_eq!(verified.extract(&VerifiedContent::External).unwrap(), None);
-    // Who adds a declaration around it changes nothing that is read.
-    let document = "<p:d xmlns:p='urn:p'><p:i Id='i' t='q'/></p:d>";
+    assert_eq!(extracted(&part).replace(" xmlns:ds=\"http://www.w3.org/2000/09/xmldsig#\"", ""), expected);
+    // The default namespace is signed, and its values may need it.
+    let document = "<p:i Id='i' xmlns:p='urn:p' xmlns='urn:t'><p:k>x</p:k></p:i>";
     let part = signed(owner.signer().sign_element(document.as_bytes(), "i"));
+    assert!(extracted(&part).contains(" xmlns=\"urn:t\""), "{}", extracted(&part));
+    // Who adds a declaration around it changes nothing that is read, if the signer hasn't signed that there is none.
+    let document = "<p:d xmlns:p='urn:p'><p:i Id='i' t='q'/></p:d>";
+    let part = signed_without_list(&owner, &signed(owner.signer().sign_element(document.as_bytes(), "i")));
     let part = part.replacen("<p:d ", "<p:d xmlns='urn:evil' ", 1);
-    let verified = DocumentVerifier::new(owner.trust()).verify(part.as_bytes()).unwrap();
-    let extracted = verified.extract(&verified.signatures()[0].references[0].content).unwrap().unwrap();
-    assert!(!extracted.contains("urn:evil"), "{extracted}");
+    assert!(!extracted(&part).contains("urn:evil"), "{}", extracted(&part));
     // The signature in it is left out.
     let whole = signed(owner.signer().sign(b"<a> <b/></a>"));
-    let verified = DocumentVerifier::new(owner.trust()).verify(whole.as_bytes()).unwrap();
-    let content = &verified.signatures()[0].references[0].content;
-    assert_eq!(verified.extract(content).unwrap().unwrap(), "<a> <b></b></a>");
+    assert_eq!(extracted(&whole), "<a> <b></b></a>");
+}
+
+/// Returns the document as somebody signs its element `<p:i>` who omits the list of prefixes.
+fn signed_without_list(owner: &Owner, document: &str) -> String {
+    let canonical = |document: &str, start: &str| {
+        let document = document.as_bytes();
+        let mut reader = castile_xml::Reader::new(document, castile_xml::Limits::default()).unwrap();
+        let exclusive = c14n::Algorithm { version: Version::Exclusive10, with_comments: false };
+        let apex = document.windows(start.len()).position(|at| at == start.as_bytes());
+        let mut out = String::new();
+        let subset = c14n::Subset { apex, without: None };
+        c14n::Method::new(exclusive).write(&mut reader, subset, |piece| out.push_str(piece)).unwrap();
+        out
+    };
+    let with = |document: &str, tag: &str, value: &[u8]| {
+        let (before, rest) = document.split_once(tag).unwrap();
+        let (_, behind) = rest.split_once('<').unwrap();
+        format!("{before}{tag}{}<{behind}", STANDARD.encode(value))
+    };
+    let (before, rest) = document.split_once("><ec:InclusiveNamespaces").unwrap();
+    let (_, behind) = rest.split_once("</ds:Transform>").unwrap();
+    let document = format!("{before}/>{behind}");
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, canonical(&document, "<p:i").as_bytes());
+    let document = with(&document, "<ds:DigestValue>", digest.as_ref());
+    let value = owner.key().sign(canonical(&document, "<ds:SignedInfo").as_bytes()).now_or_never().unwrap().unwrap();
+    with(&document, "<ds:SignatureValue>", &value)
 }
 
 /// The id of the `Object` is a new one.

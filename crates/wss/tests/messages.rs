@@ -13,8 +13,8 @@ use bytes::Bytes;
 use castile_soap::addressing::Usage;
 use castile_soap::{Layer, MessageSecurity, Options, Received, RequestMessage, Service, Version, Written};
 use castile_wss::message::{
-    CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, SecurityLayer, UsernameToken,
-    VerifiedMessage,
+    CertificateForm, ClientSecurity, OutgoingSecurity, Part, PasswordForm, Policy, ReplayMemory, SecurityLayer,
+    UsernameToken, VerifiedMessage,
 };
 use castile_wss::{Certificate, Error, ErrorKind, PrivateKey, Secret, SignatureAlgorithm, Signer, SigningKey, Trust};
 use castile_xml::c14n::{Algorithm, Method, Subset};
@@ -224,6 +224,30 @@ fn messages_are_neither_old_nor_early_nor_received_twice() {
         let late = policy.clone().with_clock(|| at(301));
         assert_eq!(verify(&late, &message).is_ok(), again);
     }
+}
+
+/// Regression: what one service remembers was forgotten by the clock of another one.
+#[test]
+fn clocks_of_others_make_nothing_forgotten() {
+    let cache = Arc::new(ReplayMemory::default());
+    let [ours, ahead] =
+        [0, 7_200].map(|seconds| policy().with_replay_cache(cache.clone()).with_clock(move || at(seconds)));
+    let message = secured(&security(), &order(SOAP11, ""));
+    assert!(verify(&ours, &message).is_ok());
+    assert!(verify(&ahead, &secured(&security().with_clock(|| at(7_200)), &order(SOAP11, ""))).is_ok());
+    assert_eq!(verify(&ours, &message).unwrap_err().kind(), ErrorKind::Replayed);
+}
+
+/// Somebody may have mistaken one element for another.
+#[test]
+fn a_time_of_a_user_that_is_none_is_not_shown() {
+    let header = format!(
+        "<s:Header><w:Security xmlns:w='{WSSE}' xmlns:u='{WSU}'><w:UsernameToken><w:Username>ann</w:Username><u:Created>hunter2</u:Created></w:UsernameToken></w:Security></s:Header>"
+    );
+    let policy = Policy::authenticated_by(BTreeMap::from([("ann".to_owned(), Secret::new(*b"hunter2"))]));
+    let error = verify(&policy, &order(SOAP11, &header)).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Malformed);
+    assert!(!error.to_string().contains("hunter2") && error.message().contains("<Created>"), "{error}");
 }
 
 /// A signature, or a digest, can be written in several ways. The message is the same.

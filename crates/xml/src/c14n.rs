@@ -153,6 +153,14 @@ impl Method {
         Method { copies, ..self }
     }
 
+    /// Returns whether a prefix is treated as in Canonical XML: wherever its declaration is in scope, it is in the form, whether or not a
+    /// name uses it. The empty prefix stands for the default namespace.
+    pub fn is_inclusive(&self, prefix: &str) -> bool {
+        self.algorithm.version != Version::Exclusive10
+            || (self.has_all_prefixes && !prefix.is_empty())
+            || self.inclusive_prefixes.binary_search_by(|known| known.as_str().cmp(prefix)).is_ok()
+    }
+
     /// Returns the algorithm.
     pub fn algorithm(&self) -> Algorithm {
         self.algorithm

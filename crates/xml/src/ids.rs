@@ -76,8 +76,8 @@ struct Identified<'a> {
 pub enum Target<'a> {
     /// The element with this number.
     Element(u32),
-    /// An element that has a reference itself, which is this one.
-    Reference(Cow<'a, str>),
+    /// The element with this number, which has a reference itself: this one.
+    Reference(u32, Cow<'a, str>),
     None,
     /// Two elements with the same id, and their offsets.
     Several([u32; 2]),
@@ -203,8 +203,8 @@ impl<'a> ElementIds<'a> {
         let start_of = |found: &Identified<'_>| self.elements.get(found.element as usize).map_or(0, |it| it.start);
         Some(match ids.find(id) {
             Found::None => Target::None,
-            Found::One(Identified { to: Some(to), .. }) => Target::Reference(to.clone()),
-            Found::One(Identified { element, .. }) => Target::Element(*element),
+            Found::One(Identified { element, to: Some(to) }) => Target::Reference(*element, to.clone()),
+            Found::One(Identified { element, to: None }) => Target::Element(*element),
             Found::Several(first, again) => Target::Several([start_of(first), start_of(again)]),
         })
     }

@@ -489,7 +489,7 @@ fn unremembered(policy: Policy) -> Policy {
 struct Unremembered;
 
 impl ReplayCache for Unremembered {
-    fn remember(&self, _: [u8; 32], _: SystemTime, _: SystemTime) -> BoxFuture<'_, Remembered> {
+    fn remember(&self, _: [u8; 32], _: Duration) -> BoxFuture<'_, Remembered> {
         Box::pin(ready(Remembered::New))
     }
 }

@@ -217,6 +217,8 @@ fn declared(
     let is_lenient = is_lenient && others.is_empty();
     let mut read = |reader, index| {
         let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
+        // Nobody refers from a fault to the header, which may be unverified.
+        decoder.confine_references();
         detail.decode(&mut decoder, index).ok()?;
         Some(decoder.take_deviations())
     };

@@ -12,7 +12,7 @@ use crate::index::{IdAttributes, Index};
 use crate::limits::Limits;
 use crate::signature::Signature;
 use crate::trust::Trust;
-use crate::verify::{Scope, Source, Verification, VerifiedContent, VerifiedSignature};
+use crate::verify::{Scope, Source, Verification, VerifiedContent, VerifiedReference, VerifiedSignature};
 use crate::{Error, ErrorKind};
 
 /// Verifies the signatures of documents. It never fetches anything: content outside the document has to be given.
@@ -155,18 +155,22 @@ impl VerifiedDocument {
     /// `None` if the content is not in this document.
     ///
     /// All prefixes that are declared around it are declared in it, so that it can be read alone; signed values use none that somebody
-    /// could have changed, unless that is [allowed](DocumentVerifier::with_unsigned_prefixes). The default namespace is declared only
-    /// where names of elements are in it.
+    /// could have changed, unless that is [allowed](DocumentVerifier::with_unsigned_prefixes). The default namespace that it has from
+    /// around it is declared if its declaration is signed, as in all that Castile signs, and otherwise only where names of elements are
+    /// in it.
     ///
     /// # Errors
     /// A limit is exceeded.
-    pub fn extract(&self, content: &VerifiedContent) -> Result<Option<String>, Error> {
-        let (apex, without) = match content {
+    pub fn extract(&self, reference: &VerifiedReference) -> Result<Option<String>, Error> {
+        let (apex, without) = match &reference.content {
             VerifiedContent::Document { without } => (None, without),
             VerifiedContent::Element { range, without } => (Some(range.start), without),
             VerifiedContent::External | VerifiedContent::Attachment { .. } => return Ok(None),
         };
-        let method = Method::new(EXCLUSIVE_10).with_all_prefixes();
+        let mut method = Method::new(EXCLUSIVE_10).with_all_prefixes();
+        if reference.default_is_signed {
+            method = method.with_inclusive_namespaces("#default");
+        }
         let document = DocumentEntity::new(&self.text, self.limits)?;
         let mut content = String::new();
         let subset = Subset { apex, without: without.as_ref().map(|signature| signature.start) };

@@ -247,7 +247,11 @@ fn username_token<'a>(elements: &mut Elements<'_, 'a>, token: StartTag<'a>) -> R
             (WSSE, "Nonce") => found.nonce.replace(elements.base64(tag)?).is_some(),
             (WSU, "Created") => {
                 let text = elements.text()?;
-                let created = moment(&text).map_err(|error| error.at(tag.offset))?;
+                // The text may be a password that is in the wrong place.
+                let created = moment(&text).map_err(|_| {
+                    let message = "<Created> of a <UsernameToken> is not a date and time with a zone";
+                    Error::new(ErrorKind::Malformed, message).at(tag.offset)
+                })?;
                 found.created.replace((text, created)).is_some()
             }
             _ => {

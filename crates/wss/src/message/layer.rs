@@ -165,6 +165,7 @@ impl<S: Service> Service for Secured<S> {
         let checked = self.layer.check(&request);
         let (service, layer, mut options) = (self.service.clone(), self.layer.clone(), options.clone());
         options.notes_canonical |= layer.reply.is_some();
+        options.confines_references = true;
         Box::pin(async move {
             let verified = match checked {
                 Ok(checked) => {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant};
 
 use futures_util::future::{BoxFuture, ready};
 
@@ -11,13 +11,13 @@ use crate::{Error, ErrorKind};
 
 /// Remembers which messages were received, until they expire. Several servers of one service can share one.
 pub trait ReplayCache: fmt::Debug + Send + Sync {
-    /// Remembers a message until `until`, unless it is known. `message` is a digest of what its sender signed, of its password digest, or of
-    /// the issuer and the id of its assertion. `now` is the time of the [policy's clock](super::Policy::with_clock): what was remembered
-    /// until a time before it can be forgotten.
+    /// Remembers a message for `age`, unless it is known. `message` is a digest of what its sender signed, of its password digest, or of
+    /// the issuer and the id of its assertion. The cache has a clock of its own, because the policies that share it may have
+    /// [different ones](super::Policy::with_clock).
     ///
     /// To ask and to remember is one step. If two servers ask at once, one of them gets [`Remembered::New`], and the other one
     /// [`Remembered::Known`].
-    fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered>;
+    fn remember(&self, message: [u8; 32], age: Duration) -> BoxFuture<'_, Remembered>;
 }
 
 /// Whether a message was received before.
@@ -42,7 +42,7 @@ pub struct ReplayMemory {
 #[derive(Debug, Default)]
 struct Entries {
     known: HashSet<[u8; 32]>,
-    by_expiry: BTreeSet<(SystemTime, [u8; 32])>,
+    by_expiry: BTreeSet<(Instant, [u8; 32])>,
 }
 
 /// How many messages are remembered at most by default: 2,700 in each of the 360 s of a policy's default age and clock skew.
@@ -56,7 +56,7 @@ impl ReplayMemory {
         ReplayMemory { entries: Mutex::default(), limit }
     }
 
-    fn remember_now(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> Remembered {
+    fn remember_now(&self, message: [u8; 32], until: Instant, now: Instant) -> Remembered {
         // A panic leaves at worst a message that is remembered for ever.
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let Entries { known, by_expiry } = &mut *entries;
@@ -84,15 +84,19 @@ impl Default for ReplayMemory {
 }
 
 impl ReplayCache for ReplayMemory {
-    fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered> {
-        Box::pin(ready(self.remember_now(message, until, now)))
+    fn remember(&self, message: [u8; 32], age: Duration) -> BoxFuture<'_, Remembered> {
+        let now = Instant::now();
+        // A message that would have to be remembered for ever is refused.
+        let remembered = now.checked_add(age).map(|until| self.remember_now(message, until, now));
+        Box::pin(ready(remembered.unwrap_or(Remembered::Unavailable)))
     }
 }
 
-/// Several policies can have one cache: those of several services, or an old policy and the one that replaces it.
+/// Several policies can have one cache: those of several services, or an old policy and the one that replaces it. The new one may not
+/// accept older messages than the old one did: these could be sent again, since they were not remembered for so long.
 impl<C: ReplayCache + ?Sized> ReplayCache for Arc<C> {
-    fn remember(&self, message: [u8; 32], until: SystemTime, now: SystemTime) -> BoxFuture<'_, Remembered> {
-        (**self).remember(message, until, now)
+    fn remember(&self, message: [u8; 32], age: Duration) -> BoxFuture<'_, Remembered> {
+        (**self).remember(message, age)
     }
 }
 
@@ -102,16 +106,9 @@ pub(super) async fn remember(
     what: &str,
     identities: &[[u8; 32]],
     age: Duration,
-    now: SystemTime,
 ) -> Result<(), Error> {
-    if identities.is_empty() {
-        return Ok(());
-    }
-    let Some(until) = now.checked_add(age) else {
-        return Err(Error::new(ErrorKind::Limit, "a message that would have to be remembered for ever"));
-    };
     for identity in identities {
-        match replays.remember(*identity, until, now).await {
+        match replays.remember(*identity, age).await {
             Remembered::New => {}
             Remembered::Known => {
                 return Err(Error::new(ErrorKind::Replayed, format!("{what} was received before")));
@@ -127,15 +124,14 @@ pub(super) async fn remember(
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, UNIX_EPOCH};
-
     use super::Remembered::{Known, New, Unavailable};
     use super::*;
 
     #[test]
     fn messages_are_remembered_until_they_expire() {
         let cache = ReplayMemory::new(2);
-        let at = |seconds| UNIX_EPOCH + Duration::from_secs(seconds);
+        let begun = Instant::now();
+        let at = |seconds| begun + Duration::from_secs(seconds);
         for (message, until, now, expected) in [
             (1, 10, 0, New),
             (1, 20, 10, Known),

@@ -278,7 +278,14 @@ impl<'r, 'a> Elements<'r, 'a> {
                 return Err(self.unexpected(tag, "at most one <InclusiveNamespaces> of exclusive canonicalization"));
             }
             has_list = true;
-            method = method.with_inclusive_namespaces(&self.optional_attribute("PrefixList").unwrap_or_default());
+            let list = self.optional_attribute("PrefixList").unwrap_or_default();
+            // No more can be in scope.
+            let most = self.reader.limits().namespaces;
+            if list.split_ascii_whitespace().count() > most {
+                let message = format!("a PrefixList of more than {most} prefixes, which is the limit");
+                return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
+            }
+            method = method.with_inclusive_namespaces(&list);
             self.end()?;
         }
         Ok(Some(method))
@@ -366,15 +373,15 @@ impl<'r, 'a> Elements<'r, 'a> {
     fn xpath(&mut self, transform: StartTag<'a>) -> Result<(), Error> {
         let refused = || unsupported("the transform", XPATH).at(transform.offset);
         let Some(tag) = self.next()? else { return Err(refused()) };
-        let dsig: Vec<String> = self
-            .reader
-            .namespaces()
-            .filter(|(prefix, name)| *name == DSIG && self.reader.resolve(prefix) == Some(DSIG))
-            .map(|(prefix, _)| format!("not(ancestor-or-self::{prefix}:Signature)"))
-            .collect();
-        if self.dsig(tag) != Some("XPath") || !dsig.contains(&self.text()?.trim().to_owned()) {
+        let is_xpath = self.dsig(tag) == Some("XPath");
+        let Token::Text(text) = self.reader.next()? else { return Err(refused()) };
+        let expression = text.trim().strip_prefix("not(ancestor-or-self::");
+        let prefix = expression.and_then(|rest| rest.strip_suffix(":Signature)")).unwrap_or_default().to_owned();
+        // While its declaration is in scope.
+        if !is_xpath || prefix.is_empty() || self.reader.resolve(&prefix) != Some(DSIG) {
             return Err(refused());
         }
+        self.end()?;
         self.end()
     }
 

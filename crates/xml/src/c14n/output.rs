@@ -342,7 +342,7 @@ impl<'m, O: Sink> Output<'m, O> {
             let attributes = attributes.map(|attribute| (attribute.name.prefix(), attribute.namespace));
             wanted.extend(std::iter::once(element).chain(attributes).filter(is_wanted));
         }
-        let is_inclusive = |(prefix, _): &(&str, &str)| self.is_inclusive(prefix);
+        let is_inclusive = |(prefix, _): &(&str, &str)| self.method.is_inclusive(prefix);
         if is_apex {
             // Innermost first, so that the nearest declaration of each prefix is first after a stable sort.
             wanted.extend(reader.namespaces().filter(is_inclusive));
@@ -365,14 +365,6 @@ impl<'m, O: Sink> Output<'m, O> {
     /// Whether the declaration is in scope in the output. The prefix `xml` is never declared.
     fn is_rendered(&self, prefix: &str, name: &str) -> bool {
         prefix == "xml" || self.rendered.resolve(prefix).is_some_and(|id| self.rendered.name(id) == name)
-    }
-
-    /// Whether a declaration of the prefix is written where it is, used or not.
-    fn is_inclusive(&self, prefix: &str) -> bool {
-        let prefixes = &self.method.inclusive_prefixes;
-        self.method.algorithm.version != Version::Exclusive10
-            || self.method.has_all_prefixes && !prefix.is_empty()
-            || prefixes.binary_search_by(|known| known.as_str().cmp(prefix)).is_ok()
     }
 
     pub(super) fn end_tag(&mut self, reader: &Reader<'_>, name: QName<'_>, source: &Range<usize>) {

@@ -98,7 +98,7 @@ fn compare(text: &str, order: impl Fn(&mut Vec<String>)) -> usize {
                 );
                 count += usize::from(is_behind);
             }
-            (Target::Reference(expected), Target::Reference(found)) => assert_eq!(expected, found),
+            (Target::Reference(_, expected), Target::Reference(_, found)) => assert_eq!(expected, found),
             (Target::Several(expected), Target::Several(found)) => assert_eq!(expected, found),
             (Target::None, Target::None) => {}
             _ => panic!("{id} in {text}"),

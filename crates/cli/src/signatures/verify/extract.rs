@@ -58,7 +58,7 @@ impl Extract {
                 }
             }
         };
-        let text = document.extract(&reference.content)?.unwrap_or_default();
+        let text = document.extract(reference)?.unwrap_or_default();
         // Two options may name one file.
         let written = File::create_new(&self.file).and_then(|mut file| file.write_all(text.as_bytes()));
         written.with_context(|| format!("can't write {}", self.file.display())).map_err(outcome::incomplete)?;

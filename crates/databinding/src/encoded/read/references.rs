@@ -108,8 +108,12 @@ impl<'a> Decoder<'a> {
                 Err(stop) => return Err(self.without_index(stop)),
             };
             match target {
-                Target::Element(number) => return Ok(number),
-                Target::Reference(next) => {
+                Target::Element(number) => {
+                    self.check_confined(number, &to, reference)?;
+                    return Ok(number);
+                }
+                Target::Reference(number, next) => {
+                    self.check_confined(number, &to, reference)?;
                     self.charge_expansion(next.len(), reference.attribute)?;
                     passed.push(std::mem::replace(&mut to, next));
                     if passed.contains(&to) {
@@ -136,6 +140,18 @@ impl<'a> Decoder<'a> {
             quoted(&reference.to)
         );
         Err(fail(ErrorKind::Structure, message))
+    }
+
+    fn check_confined(&self, number: u32, to: &str, reference: &Reference<'a>) -> Result<(), Error> {
+        let start = self.start_of(number);
+        if start >= self.references_from {
+            return Ok(());
+        }
+        let message = format!(
+            "a reference to {}, an element (byte {start}) before the part of the message that is read",
+            quoted(to)
+        );
+        Err(Error::new(ErrorKind::Structure, reference.attribute, message))
     }
 
     /// Returns the offset of an element.

@@ -328,20 +328,14 @@ impl Policy {
         if let Some(replays) = &self.replays {
             // Afterwards the message is too old, and the assertion has expired.
             let age = self.max_age.saturating_add(self.clock_skew);
-            remember(&**replays, "the message", &identity, age, now).await?;
+            remember(&**replays, "the message", &identity, age).await?;
             let ends = assertion.as_ref().and_then(|(assertion, _)| assertion.not_on_or_after);
             let left = match ends.and_then(|ends| SystemTime::try_from(ends).ok()) {
                 Some(ends) => ends.duration_since(now).unwrap_or_default(),
                 None => MAX_ONE_TIME,
             };
-            remember(
-                &**replays,
-                "an assertion for one use",
-                one_time.as_slice(),
-                left.saturating_add(self.clock_skew),
-                now,
-            )
-            .await?;
+            let left = left.saturating_add(self.clock_skew);
+            remember(&**replays, "an assertion for one use", one_time.as_slice(), left).await?;
         } else if one_time.is_some() {
             let message = "an assertion for one use, and a policy that remembers nothing";
             return Err(Error::new(ErrorKind::Assertion, message));

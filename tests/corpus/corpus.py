@@ -1,4 +1,4 @@
-"""Finds the corpus."""
+"""Finds the corpus, and what is in it."""
 
 import os
 from pathlib import Path
@@ -15,6 +15,22 @@ def find():
     candidates = [Path(named)] if named else []
     candidates += [FETCHED, HERE.parents[2] / "shared/corpus"]
     return next((folder for folder in candidates if any((folder / name).is_dir() for name in FOLDERS)), FETCHED)
+
+
+def families(part=None):
+    """Returns the folder of each family of contracts: those of the corpus, the tests of other toolkits, and one with messages beside
+    contracts. With a part `N/M`, one in M of them."""
+    corpus = find()
+    found = {folder.name: folder for folder in sorted((corpus / "wsdl").iterdir()) if folder.is_dir()}
+    found |= {f"suite:{folder.name}": folder for folder in sorted((corpus / "suites").iterdir()) if folder.is_dir()}
+    found["node-soap-samples"] = corpus / "conformance/soap/node-soap-samples/test/request-response-samples"
+    number, parts = map(int, part.split("/")) if part else (0, 1)
+    return {name: folder for index, (name, folder) in enumerate(found.items()) if index % parts == number % parts}
+
+
+def project_of(family):
+    """Returns the name of a family's folder in target/contracts."""
+    return family.replace(":", "-")
 
 
 def find_vsphere():

@@ -33,6 +33,8 @@ DEFAULTS = {
 }
 # In addition to 3 times what is sent at a time.
 MEMORY = 32_000_000
+# Other processes use this machine too: a figure that exceeds its limit by less than this factor may be noise.
+MUCH = 1.5
 
 SERVED = {
     "name", "why", "path", "query", "type", "action", "headers", "soap", "header", "payload", "body", "variants", "steps", "connections", "ramp",

@@ -11,7 +11,7 @@ import threading
 import time
 from pathlib import Path
 
-from attack import FOLDERS, build, quantity
+from attack import FOLDERS, MUCH, build, quantity
 from target import cpu_time, peak_memory
 
 CPU = "3 s"
@@ -41,6 +41,8 @@ def run_command(attack, castile):
         "cpu_per_byte": result["cpu"] / sent if sent else None, "answers": {f"exit {result['exit']}": 1}, "exit": result["exit"],
         "output": result["output"][:2000], "output_size": len(output),
     }
+    # As of a server, without a bystander.
+    row |= {"cpu_bound": attack.quantity("cpu", CPU), "memory_bound": attack.quantity("memory", "200 MB"), "memory_idle": 0, "probes": 0}
     row["problems"] = list(problems(attack, row, result, output))
     return row
 
@@ -55,7 +57,7 @@ def problems(attack, row, result, output):
     elif "\nUsage: " in result["output"]:
         # A wrong command line would end just as quickly, without meeting the attack.
         yield f"it was called wrongly: {result['output'][-200:]!r}"
-    cpu, memory, size = (attack.quantity(key, default) for key, default in (("cpu", CPU), ("memory", "200 MB"), ("output", "100 KB")))
+    cpu, memory, size = row["cpu_bound"], row["memory_bound"], attack.quantity("output", "100 KB")
     if row["cpu"] > cpu:
         yield f"processor time of {row['cpu']:.1f} s, expected at most {cpu:.1f} s"
     if row["memory"] > memory:
@@ -91,7 +93,7 @@ def run(command, folder, attack):
         if pid:
             status = os.waitstatus_to_exitcode(waited)
             late = False
-        elif time.monotonic() - begun > attack.quantity("within") or cpu_time(process.pid) > attack.quantity("cpu", CPU) + 0.5:
+        elif time.monotonic() - begun > attack.quantity("within") or cpu_time(process.pid) > MUCH * attack.quantity("cpu", CPU):
             process.kill()
             _, _, usage = os.wait4(process.pid, 0)
             status, late = -9, True

@@ -7,8 +7,8 @@ With --tls it uses TLS for the first server, and calls every 50 ms, since a hand
 mock at the path /, which requires signatures and refuses the calls. With SIZE its messages have this many bytes. It then calls every 250 ms,
 and after a 503 it tries again as Retry-After says, which counts towards the time. Each time it calls two servers, the second of which is not
 attacked: the time of that one is due to the machine and to the bystander itself. It is a separate process, so that neither the attackers nor
-their interpreter's lock are measured. It continues until standard input ends, and writes a line for each call: the port, when the call began
-on the monotonic clock, and seconds to its answer, or `inf`.
+their interpreter's lock are measured. After the first call of each server it writes a line. It continues until standard input ends, and
+writes a line for each call: the port, when the call began on the monotonic clock, and seconds to its answer, or `inf`.
 """
 
 import asyncio
@@ -91,6 +91,8 @@ async def main():
     loop = asyncio.get_running_loop()
     loop.add_reader(sys.stdin, over.set)
     results, running = [], set()
+    await asyncio.gather(*(timed(port, requests[port], is_large, results) for port in ports))
+    print("begun", flush=True)
     while not over.is_set():
         for port in ports if len(running) < AT_A_TIME else []:
             task = asyncio.create_task(timed(port, requests[port], is_large, results))

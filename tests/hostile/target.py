@@ -42,7 +42,7 @@ class Server:
         self.peak = self.idle
 
     def await_port(self):
-        for _ in range(1000):
+        for _ in range(6000):
             match = re.search(r"listening on https?://127\.0\.0\.1:(\d+)", self.output())
             if match:
                 return int(match[1])

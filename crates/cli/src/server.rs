@@ -25,7 +25,7 @@ use minijinja::{Environment, context};
 
 use crate::errors::{WARNING, counted};
 use crate::quantity::time;
-use crate::{outcome, process, tls, users};
+use crate::{outcome, output, process, tls, users};
 
 /// The maximum number of cut-off requests that are listed.
 const MAX_LISTED: usize = 20;
@@ -273,8 +273,10 @@ impl Setup {
         let (bytes_from, tls) = (self.bytes_from, self.tls);
         let announce = |address: io::Result<SocketAddr>| {
             let scheme = if tls.is_some() { Scheme::HTTPS } else { Scheme::HTTP };
-            for (address, path) in address.iter().flat_map(|address| paths.iter().map(move |path| (address, path))) {
-                out!("{scheme}://{address}{path}?wsdl");
+            if let Ok(address) = address {
+                // Written at once: a program that has read one of the lines can read all of them.
+                let lines = paths.iter().map(|path| format!("{scheme}://{address}{path}?wsdl\n"));
+                output::text(&lines.collect::<String>());
             }
         };
         let shutdown = if self.per_core {

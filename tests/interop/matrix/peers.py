@@ -7,14 +7,15 @@ import os
 import pathlib
 import re
 import shutil
-import socket
 import subprocess
 import sys
 import time
 
-import wsdl
-
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent))
+import wsdl
+from ports import free_port
+
 ROOT = HERE.parents[2]
 CARGO_TARGET = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")).resolve()
 TARGET = CARGO_TARGET / "interop"
@@ -264,12 +265,6 @@ NAMES = ["php", "zeep", "node", "cxf", "axis"]
 def make(name):
     found = {kind.__name__.lower(): kind for kind in [*Peer.__subclasses__(), *Java.__subclasses__()]}.get(name)
     return found() if found else sys.exit(f"no peer is called {name}, only {', '.join(NAMES)}")
-
-
-def free_port():
-    with socket.socket() as one:
-        one.bind(("127.0.0.1", 0))
-        return one.getsockname()[1]
 
 
 def await_line(process, log):

@@ -36,6 +36,12 @@ class Tap:
         if body and not self.is_right(kind or "", body):
             self.problems.add(f"{side}: a message of {(kind or 'no type').split(';')[0]} without {self.name}")
 
+    def wrong(self, is_answered):
+        """Returns what is wrong with the messages, which includes that none came where a call was answered."""
+        if is_answered and not self.count:
+            return [f"the messages took another way, so nobody saw whether they have {self.name}"]
+        return sorted(self.problems)
+
     @contextlib.contextmanager
     def before(self, url):
         """Listens until the block is left. Yields the address to call instead of `url`."""

@@ -59,6 +59,8 @@ def main():
         problems += [f"{name}: {count} times: {message}" for message, count in invalid.most_common(3)]
     for what, count in sorted(counts.items()):
         print(f"{count} {what}")
+    if not counts["samples"]:
+        problems.append(f"found no sample that libxml2 can judge in {len(schemas)} schemas")
     if problems:
         sys.exit("\n".join(problems))
 

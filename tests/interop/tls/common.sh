@@ -38,9 +38,10 @@ serve() {
     "$castile" serve --addr 127.0.0.1:0 --tls-cert server.pem --tls-key server.key "$@" >serve.log 2>serve-errors.log &
     server=$!
     local tries
-    for tries in {1..100}; do
+    for tries in {1..1200}; do
         port=$(sed -n 's|^listening on https://127.0.0.1:\([0-9]*\)$|\1|p' serve.log)
         [[ -z $port ]] || return 0
+        kill -0 "$server" 2>/dev/null || break
         sleep 0.05
     done
     fail 'the server does not listen'

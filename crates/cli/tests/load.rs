@@ -1381,7 +1381,7 @@ fn a_worker_says_what_its_master_did_not_get() {
     let output = worker.wait_with_output().unwrap();
     let told = told(&output);
     assert_eq!(output.status.code(), Some(3), "{told}");
-    assert!(told.contains("there is no connection to the master, so the last "), "{told}");
+    assert!(told.contains("the master doesn't answer, so the last "), "{told}");
 }
 
 /// A wrong password is sent once, however many workers there are.

@@ -311,12 +311,11 @@ impl Driver<'_> {
         if in_flight > 0 {
             note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
         }
-        match self.worker.is_up() {
-            true => self.report(true, in_flight),
-            false => {
-                let lost = self.figures.unreported();
-                note!("there is no connection to the master, so the last {lost} requests aren't in its figures");
-            }
+        let unheard = (!self.worker.is_up()).then(|| self.figures.unreported());
+        // It is sent in any case: nobody keeps it for later.
+        self.report(true, in_flight);
+        if let Some(unheard) = unheard {
+            note!("the master doesn't answer, so the last {unheard} requests may be missing from its figures");
         }
         self.ended(ending).await
     }

@@ -125,7 +125,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Measurement>> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     let chosen = suites(arguments)?;
-    arguments.adjust.check()?;
+    arguments.adjust.check(placement.driver_threads())?;
     outcome::expect_folder(&arguments.out)?;
     Results::expect_own(&arguments.out)?;
     if let Some(file) = &arguments.data {

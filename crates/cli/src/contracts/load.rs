@@ -189,11 +189,14 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
     )?;
     let url = arguments.url.clone().or_else(|| service.address.clone());
     let url = url.context("the port has no address, expected --url")?;
-    let (plan, search) = arguments.load.plan(arguments.check_one_in)?;
+    let (processes, files) = (arguments.workers.processes(), arguments.metrics.files());
+    // The process that starts the others has the figures and no users.
+    let of_each = if processes > 1 { 0 } else { files };
+    let (plan, search) = arguments.load.plan(arguments.check_one_in, processes, of_each)?;
     arguments.workers.check(&plan)?;
     let plan = match arguments.workers.part() {
         Some(part) => part.of(plan),
-        None if arguments.locust.address().is_some() => locust::plan(plan),
+        None if arguments.locust.address().is_some() => locust::plan(plan, files),
         None => plan,
     };
     let mix = Arc::new(mix(arguments, service)?);

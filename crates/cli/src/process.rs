@@ -168,22 +168,39 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP.
+/// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP. What was ignored when the process started stays ignored,
+/// as `nohup` and background commands of a shell rely on.
 pub(crate) async fn end_signal() -> io::Result<()> {
     #[cfg(unix)]
     {
-        use tokio::signal::unix::{SignalKind, signal};
+        use tokio::signal::unix::SignalKind;
 
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut hang_up = signal(SignalKind::hangup())?;
         tokio::select! {
-            result = tokio::signal::ctrl_c() => result,
-            _ = terminate.recv() => Ok(()),
-            _ = hang_up.recv() => Ok(()),
+            result = received(SignalKind::interrupt()) => result,
+            result = received(SignalKind::terminate()) => result,
+            result = received(SignalKind::hangup()) => result,
         }
     }
     #[cfg(not(unix))]
     tokio::signal::ctrl_c().await
+}
+
+/// Waits for a signal, for ever if it is ignored.
+#[cfg(unix)]
+async fn received(kind: tokio::signal::unix::SignalKind) -> io::Result<()> {
+    if is_ignored(kind.as_raw_value()) {
+        return std::future::pending().await;
+    }
+    tokio::signal::unix::signal(kind)?.recv().await;
+    Ok(())
+}
+
+/// Returns whether this process ignores a signal; `false` where the system doesn't say.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
 }
 
 fn stdin_closed() -> impl Future<Output = ()> + Send {

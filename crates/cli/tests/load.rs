@@ -1183,8 +1183,7 @@ fn an_interrupted_load_leaves_no_worker_and_no_folder() {
             Some(requests) => wait(&|| server.seen().len() >= seen + requests),
         }
         // The others hold the other end of the output until they end.
-        let killed = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
-        assert!(killed.success());
+        interrupt(&child);
         let output = child.wait_with_output().unwrap();
         assert!(is_empty(), "{}", told(&output));
         assert_eq!(output.status.code(), Some(3), "{}", told(&output));

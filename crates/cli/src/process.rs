@@ -14,6 +14,7 @@ use http::uri::Scheme;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::outcome;
 use crate::quantity::{self, Listen};
 use crate::tls::ServerTls;
 
@@ -168,8 +169,8 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP. What was ignored when the process started stays ignored,
-/// as `nohup` and background commands of a shell rely on.
+/// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP. What was ignored when the process started stays
+/// ignored, as `nohup` and background commands of a shell rely on.
 pub(crate) async fn end_signal() -> io::Result<()> {
     #[cfg(unix)]
     {
@@ -201,6 +202,18 @@ fn is_ignored(signal: i32) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
     mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Ends the process at the next signal, with the code of unfinished work. The handlers of an earlier [`end_signal`] stay installed, so that
+/// a signal would have no effect otherwise.
+pub(crate) fn end_on_signal() {
+    std::thread::spawn(|| {
+        let runtime = Builder::new_current_thread().enable_io().build();
+        // Without the means to wait for signals, the work is done without.
+        if runtime.is_ok_and(|runtime| runtime.block_on(end_signal()).is_ok()) {
+            std::process::exit(outcome::INCOMPLETE.into());
+        }
+    });
 }
 
 fn stdin_closed() -> impl Future<Output = ()> + Send {

@@ -32,7 +32,7 @@ use crate::contracts::expression::Expression;
 use crate::contracts::{envelope, problems, source};
 use crate::quantity::{count, status};
 use crate::signatures::messages;
-use crate::{errors, login, measurement, outcome, tls};
+use crate::{errors, login, measurement, outcome, process, tls};
 use feed::{Feed, FeedCursor};
 use judge::{Extract, Judge};
 use metrics::Live;
@@ -160,6 +160,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             Some(workers) => workers::lead(&bench, workers, &arguments.reports.outcome, &live)?,
             None => measure(bench, &arguments.reports.outcome, live)?,
         };
+        process::end_on_signal();
         // The report must also contain the warnings that were printed at the start.
         results.warnings.splice(..0, warnings);
         arguments.reports.report(&results)

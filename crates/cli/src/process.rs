@@ -66,7 +66,12 @@ impl Arguments {
         serve: impl FnOnce(Vec<net::TcpListener>, End) -> F,
     ) -> anyhow::Result<F::Output> {
         let first = |sockets: &Vec<net::TcpListener>| sockets[0].local_addr();
-        self.serve_from(|address| share_port(address, cores()), first, tls, serve)
+        let listen = |address| {
+            // The sockets would share the port with those of another server of this user. A single one shares it with none.
+            drop(share_port(address, 1)?);
+            share_port(address, cores())
+        };
+        self.serve_from(listen, first, tls, serve)
     }
 
     fn serve_from<S, F: Future>(

@@ -19,6 +19,8 @@ const SHARE: usize = 16;
 /// batch now and then comes from the counter, or returns to it. When the counter is used up, all stocks are collected before anything is
 /// refused. What another thread moves between the counter and its stock at that moment may be missed.
 ///
+/// A limit below 16 times the number of stocks is too small for any: then all threads change the counter.
+///
 /// ```
 /// use castile_budget::Pool;
 ///

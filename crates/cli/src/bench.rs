@@ -21,7 +21,7 @@ use self::participants::{Answers, Participants, StartedTargets};
 use self::profile::Profile;
 use crate::cases::{self, selects};
 use crate::peers::Peer;
-use crate::{errors, login, measurement, outcome, output, tls};
+use crate::{errors, login, measurement, outcome, output, process, tls};
 
 /// The suite that was also published with client and server on two machines in a network.
 const ACROSS_A_NETWORK: &str = "seismic";
@@ -108,16 +108,15 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
         }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let interrupt = measurement.interrupt.clone();
-        runtime.block_on(async {
+        let mut results = runtime.block_on(async {
             tokio::select! {
-                result = measurement.measure(arguments.profile) => {
-                    let mut results = result?;
-                    arguments.outcome.record(&mut results);
-                    report(arguments, &results)
-                }
+                results = measurement.measure(arguments.profile) => results,
                 error = measurement::interrupted(&interrupt) => Err(error),
             }
-        })
+        })?;
+        process::end_on_signal();
+        arguments.outcome.record(&mut results);
+        report(arguments, &results)
     })
 }
 
@@ -125,7 +124,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 fn prepare(arguments: &Arguments) -> anyhow::Result<Option<Measurement>> {
     let placement = if arguments.no_pin { Placement::free() } else { Placement::apart() };
     let chosen = suites(arguments)?;
-    arguments.adjust.check()?;
+    arguments.adjust.check(placement.driver_threads())?;
     outcome::expect_folder(&arguments.out)?;
     Results::expect_own(&arguments.out)?;
     if let Some(file) = &arguments.data {

@@ -6,27 +6,58 @@ use crate::quantity;
 
 /// The maximum number of users, or of requests in flight, of one driver.
 const MAX_USERS: usize = 100_000;
-/// The number of the driver's open files that aren't connections.
-const OWN_FILES: u64 = 32;
+/// The number of a driver's open files that are neither connections nor those of its threads: 11 were counted. The rest is for what it
+/// inherits, and for what it opens for a moment.
+const OWN_FILES: u64 = 27;
+/// The number of open files of each thread: an event loop has two and an eventfd, a socket for signals, and a timer.
+const THREAD_FILES: u64 = 5;
 /// The maximum rate in requests per second.
 pub(crate) const MAX_RATE: f64 = 1e7;
 
-/// Returns the maximum number of users for a limit of open files.
-pub(crate) fn max_users(files: Option<u64>) -> usize {
-    let spare = files.and_then(|files| usize::try_from(files.saturating_sub(OWN_FILES)).ok());
-    spare.unwrap_or(MAX_USERS).min(MAX_USERS)
+/// How many users a load can have. Each is a connection, and so an open file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Capacity {
+    /// The number of processes, which have equal parts of the users.
+    processes: usize,
+    /// The limit of open files of each process, if it is known.
+    files: Option<u64>,
+    /// How many of these are no connections of users.
+    own: u64,
 }
 
-/// Checks that a process with this limit of open files can have this many users.
-pub(crate) fn check_users(name: &str, users: usize, files: Option<u64>) -> anyhow::Result<()> {
-    let most = max_users(files);
-    match files {
-        _ if users <= most => Ok(()),
-        Some(files) if most < MAX_USERS => bail!(
-            "found {name} {users}, expected at most {most}: each is a connection, and the system allows this process {files} \
-             open files (`ulimit -Hn` shows the limit)"
-        ),
-        _ => bail!("found {name} {users}, expected at most {MAX_USERS}, the limit of the driver"),
+impl Capacity {
+    /// Returns what processes can have that have this many threads each, and `more` files of their own. Raises the limit of open files as
+    /// far as the system allows.
+    pub(crate) fn new(processes: usize, threads: usize, more: u64) -> Self {
+        Capacity::of(processes, threads, more, castile_load::allow_descriptors())
+    }
+
+    fn of(processes: usize, threads: usize, more: u64, files: Option<u64>) -> Self {
+        Capacity { processes, files, own: OWN_FILES + THREAD_FILES * threads as u64 + more }
+    }
+
+    /// Returns the maximum number of users of all processes.
+    pub(crate) fn users(self) -> usize {
+        self.users_of_one().saturating_mul(self.processes)
+    }
+
+    fn users_of_one(self) -> usize {
+        let spare = self.files.and_then(|files| usize::try_from(files.saturating_sub(self.own)).ok());
+        spare.unwrap_or(MAX_USERS).min(MAX_USERS)
+    }
+
+    /// Checks that there can be this many users. An error begins with the name of the option.
+    pub(crate) fn check(self, name: &str, users: usize) -> anyhow::Result<()> {
+        let (of_one, most, own) = (self.users_of_one(), self.users(), self.own);
+        let each = if self.processes > 1 { "each process" } else { "this process" };
+        match self.files {
+            _ if users <= most => Ok(()),
+            Some(files) if of_one < MAX_USERS => bail!(
+                "found {name} {users}, expected at most {most}: each is a connection, and the system allows {each} {files} open files \
+                 (`ulimit -Hn` shows the limit), of which {own} are for the driver itself"
+            ),
+            _ => bail!("found {name} {users}, expected at most {most}, the limit of the driver"),
+        }
     }
 }
 
@@ -51,16 +82,28 @@ fn sendable(rate: f64) -> Result<f64, String> {
 mod tests {
     use super::*;
 
+    fn checked(capacity: Capacity, users: usize) -> Result<(), String> {
+        capacity.check("--users", users).map_err(|error| error.to_string())
+    }
+
     /// A huge number of users once used up all memory.
     #[test]
     fn users_are_limited_by_the_open_files_and_by_a_maximum() {
-        let checked = |users, files| check_users("--users", users, files).map_err(|error| error.to_string());
-        assert_eq!((checked(1_000, Some(1_032)), checked(100_000, None)), (Ok(()), Ok(())));
-        assert!(
-            checked(1_001, Some(1_032)).unwrap_err().starts_with("found --users 1001, expected at most 1000: each is")
-        );
-        assert!(
-            checked(100_001, Some(u64::MAX)).unwrap_err().starts_with("found --users 100001, expected at most 100000")
-        );
+        let of = |files| Capacity::of(1, 1, 0, files);
+        assert_eq!((checked(of(Some(1_032)), 1_000), checked(of(None), 100_000)), (Ok(()), Ok(())));
+        let error = checked(of(Some(1_032)), 1_001).unwrap_err();
+        assert!(error.starts_with("found --users 1001, expected at most 1000: each is"), "{error}");
+        let error = checked(of(Some(u64::MAX)), 100_001).unwrap_err();
+        assert!(error.starts_with("found --users 100001, expected at most 100000,"), "{error}");
+    }
+
+    /// Users were once refused that several processes could have had, and the files of threads were not counted.
+    #[test]
+    fn each_process_has_open_files_for_its_part_of_the_users() {
+        let capacity = Capacity::of(3, 8, 0, Some(1_067));
+        assert_eq!((capacity.users(), checked(capacity, 3_000)), (3_000, Ok(())));
+        assert!(checked(capacity, 3_001).unwrap_err().contains("the system allows each process 1067 open files"));
+        assert_eq!(Capacity::of(2, 1, 0, None).users(), 2 * MAX_USERS);
+        assert_eq!(Capacity::of(1, 8, 22, Some(64)).users(), 0);
     }
 }

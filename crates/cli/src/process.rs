@@ -14,6 +14,7 @@ use http::uri::Scheme;
 use tokio::net::TcpListener;
 use tokio::runtime::{Builder, Runtime};
 
+use crate::outcome;
 use crate::quantity::{self, Listen};
 use crate::tls::ServerTls;
 
@@ -65,7 +66,12 @@ impl Arguments {
         serve: impl FnOnce(Vec<net::TcpListener>, End) -> F,
     ) -> anyhow::Result<F::Output> {
         let first = |sockets: &Vec<net::TcpListener>| sockets[0].local_addr();
-        self.serve_from(|address| share_port(address, cores()), first, tls, serve)
+        let listen = |address| {
+            // The sockets would share the port with those of another server of this user. A single one shares it with none.
+            drop(share_port(address, 1)?);
+            share_port(address, cores())
+        };
+        self.serve_from(listen, first, tls, serve)
     }
 
     fn serve_from<S, F: Future>(
@@ -168,22 +174,51 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP.
+/// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP. What was ignored when the process started stays
+/// ignored, as `nohup` and background commands of a shell rely on.
 pub(crate) async fn end_signal() -> io::Result<()> {
     #[cfg(unix)]
     {
-        use tokio::signal::unix::{SignalKind, signal};
+        use tokio::signal::unix::SignalKind;
 
-        let mut terminate = signal(SignalKind::terminate())?;
-        let mut hang_up = signal(SignalKind::hangup())?;
         tokio::select! {
-            result = tokio::signal::ctrl_c() => result,
-            _ = terminate.recv() => Ok(()),
-            _ = hang_up.recv() => Ok(()),
+            result = received(SignalKind::interrupt()) => result,
+            result = received(SignalKind::terminate()) => result,
+            result = received(SignalKind::hangup()) => result,
         }
     }
     #[cfg(not(unix))]
     tokio::signal::ctrl_c().await
+}
+
+/// Waits for a signal, for ever if it is ignored.
+#[cfg(unix)]
+async fn received(kind: tokio::signal::unix::SignalKind) -> io::Result<()> {
+    if is_ignored(kind.as_raw_value()) {
+        return std::future::pending().await;
+    }
+    tokio::signal::unix::signal(kind)?.recv().await;
+    Ok(())
+}
+
+/// Returns whether this process ignores a signal; `false` where the system doesn't say.
+#[cfg(unix)]
+fn is_ignored(signal: i32) -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| u64::from_str_radix(line.strip_prefix("SigIgn:")?.trim(), 16).ok());
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// Ends the process at the next signal, with the code of unfinished work. The handlers of an earlier [`end_signal`] stay installed, so that
+/// a signal would have no effect otherwise.
+pub(crate) fn end_on_signal() {
+    std::thread::spawn(|| {
+        let runtime = Builder::new_current_thread().enable_io().build();
+        // Without the means to wait for signals, the work is done without.
+        if runtime.is_ok_and(|runtime| runtime.block_on(end_signal()).is_ok()) {
+            std::process::exit(outcome::INCOMPLETE.into());
+        }
+    });
 }
 
 fn stdin_closed() -> impl Future<Output = ()> + Send {

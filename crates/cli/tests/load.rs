@@ -130,6 +130,54 @@ fn too_many_users_are_rejected_and_opened_connections_are_reported() {
     assert!(told(&all).contains(": 2 connections, kept alive"), "{}", told(&all));
 }
 
+/// Starts a load of EchoVoid that may have this many open files in each process.
+fn load_with_files(files: u32, server: &Server, arguments: &[&str]) -> Child {
+    let script = format!("ulimit -n {files} && exec \"$0\" \"$@\"");
+    Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_castile"), "load", &contract("wstest.wsdl")])
+        .args(["--url", &server.url(), "--operation", "EchoVoid"])
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+/// The files of threads and of connections to the metrics were once not counted.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_driver_has_open_files_for_all_users_that_it_accepts() {
+    let server = Server::start(|_, _| (200, void()));
+    let options = ["--threads", "8", "--metrics", "127.0.0.1:0", "--think", "20ms", "--duration", "2s", "--users"];
+    let of = |users: &str| load_with_files(128, &server, &[&options[..], &[users]].concat());
+    let refused = of("9999").wait_with_output().unwrap();
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
+    let told_of = told(&refused);
+    let (_, most) = told_of.split_once("found --users 9999, expected at most ").unwrap();
+    let (most, _) = most.split_once(':').unwrap();
+    let mut child = of(most);
+    let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+    let address = metrics_address(&mut lines);
+    let idle: Vec<_> = (0..30).map(|_| TcpStream::connect(&address).unwrap()).collect();
+    let errors: Vec<_> = lines.collect();
+    let output = child.wait_with_output().unwrap();
+    drop(idle);
+    assert_eq!(output.status.code(), Some(0), "{} {errors:?}", told(&output));
+    assert!(told(&output).contains(&format!(": {most} users, kept alive")), "{}", told(&output));
+}
+
+/// All users were once to have room in one process.
+#[test]
+fn each_worker_has_open_files_for_its_users() {
+    let server = Server::start(|_, _| (200, void()));
+    let output = load_with_files(64, &server, &["--users", "60", "--requests", "600", "--workers", "2"]);
+    let output = output.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0), "{}", told(&output));
+    let refused = load_with_files(64, &server, &["--users", "65", "--workers", "2"]).wait_with_output().unwrap();
+    let expected = "found --users 65, expected at most 64: each is a connection, and the system allows each process 64";
+    assert!(refused.status.code() == Some(2) && told(&refused).contains(expected), "{}", told(&refused));
+}
+
 /// The first two were once accepted without effect, and the third was rejected without the requested value.
 #[test]
 fn impossible_options_are_rejected_by_name() {
@@ -1136,8 +1184,7 @@ fn an_interrupted_load_leaves_no_worker_and_no_folder() {
             Some(requests) => wait(&|| server.seen().len() >= seen + requests),
         }
         // The others hold the other end of the output until they end.
-        let killed = Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap();
-        assert!(killed.success());
+        interrupt(&child);
         let output = child.wait_with_output().unwrap();
         assert!(is_empty(), "{}", told(&output));
         assert_eq!(output.status.code(), Some(3), "{}", told(&output));
@@ -1378,7 +1425,7 @@ fn a_worker_says_what_its_master_did_not_get() {
     interrupt(&worker);
     let told = lines.collect::<Vec<_>>().join("\n");
     assert_eq!(worker.wait().unwrap().code(), Some(3), "{told}");
-    assert!(told.contains("there is no connection to the master, so the last "), "{told}");
+    assert!(told.contains("the master doesn't answer, so the last "), "{told}");
 }
 
 /// A wrong password is sent once, however many workers there are.

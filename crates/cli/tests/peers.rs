@@ -353,7 +353,7 @@ fn an_interrupted_build_leaves_nothing_running() {
     let castile = castile.spawn().unwrap();
     let id = checkout.path().join("peers/slow/id");
     assert!(wait_until(|| std::fs::read_to_string(&id).is_ok_and(|id| id.ends_with('\n'))));
-    signal(castile.id(), "-INT");
+    signal(castile.id(), "-TERM");
     let output = castile.wait_with_output().unwrap();
     assert!(!output.status.success() && text(&output.stderr).contains("interrupted"), "{}", text(&output.stderr));
     assert!(wait_until(|| has_ended(checkout.path(), "slow")));

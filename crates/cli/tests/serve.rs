@@ -412,6 +412,22 @@ fn tls_is_served_and_reloaded_on_all_threads() {
     served_and_reloaded(&["--per-core"]);
 }
 
+/// The system once gave each of two servers with `--per-core` a part of the connections.
+#[test]
+fn a_port_of_another_server_is_taken() {
+    let served = Served::start(&["--per-core"]);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_castile"));
+    command.args(["serve", "--per-core", "--addr", &served.address]).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut second = Served { child: command.spawn().unwrap(), address: served.address.clone() };
+    let (mut output, mut errors) = (String::new(), String::new());
+    BufReader::new(second.child.stdout.take().unwrap()).read_line(&mut output).unwrap();
+    assert_eq!(output, "");
+    second.child.stderr.take().unwrap().read_to_string(&mut errors).unwrap();
+    assert!(errors.contains(&format!("can't listen on {}: ", served.address)), "{errors}");
+    assert!(errors.contains("Address already in use"), "{errors}");
+    assert_eq!(second.child.wait().unwrap().code(), Some(2));
+}
+
 fn served_and_reloaded(more: &[&str]) {
     let folder = tempfile::tempdir().unwrap();
     let path = |name: &str| folder.path().join(name).display().to_string();

@@ -3,11 +3,14 @@
 use std::cell::Cell;
 use std::convert::Infallible;
 use std::fmt;
+use std::future::poll_fn;
 use std::io;
 use std::iter::{Skip, StepBy};
 use std::ops::Range;
+use std::pin::pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
+use std::task::Poll;
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
@@ -168,11 +171,23 @@ impl Run {
         })
     }
 
+    /// Completes when all threads have ended, or when one has failed.
     async fn ended(&mut self) -> Result<(), Error> {
-        for worker in &mut self.workers {
-            worker.await.map_err(thread_panicked)??;
-        }
-        Ok(())
+        poll_fn(|cx| {
+            let mut result = Ok(());
+            self.workers.retain_mut(|worker| {
+                let Poll::Ready(ended) = pin!(worker).poll(cx) else { return true };
+                if let Err(error) = ended.map_err(thread_panicked).and_then(|ended| ended) {
+                    result = Err(error);
+                }
+                false
+            });
+            match result {
+                Ok(()) if !self.workers.is_empty() => Poll::Pending,
+                result => Poll::Ready(result),
+            }
+        })
+        .await
     }
 }
 

@@ -22,10 +22,13 @@ pub(crate) struct Schedule {
     arrivals: Option<Mutex<Open>>,
     taken: AtomicU64,
     errors: AtomicU64,
+    /// How many users have begun and not left. A thread changes this or `done` and then reads the other one. All these accesses are in one
+    /// order (`SeqCst`), because otherwise two threads could each miss the other's change, and with it the end.
     users: AtomicUsize,
     /// How many users are wanted, if they begin and end on demand.
     wanted: Option<watch::Sender<usize>>,
     opened: AtomicUsize,
+    /// How many users have nothing left to send.
     done: AtomicUsize,
     first_error: OnceLock<String>,
     end: OnceLock<(End, Instant)>,
@@ -176,15 +179,15 @@ impl Schedule {
     pub(crate) fn user_leaves(&self, users: usize, now: Instant) -> bool {
         let leaves = self.wanted.is_some() && self.end.get().is_none() && !self.all_are_taken();
         if leaves {
-            self.users.fetch_sub(1, Ordering::Relaxed);
-            self.end_if_done(self.done.load(Ordering::Relaxed), users, now);
+            self.users.fetch_sub(1, Ordering::SeqCst);
+            self.end_if_done(self.done.load(Ordering::SeqCst), users, now);
         }
         leaves
     }
 
     /// Records that a user has begun.
     pub(crate) fn user_begins(&self) {
-        self.users.fetch_add(1, Ordering::Relaxed);
+        self.users.fetch_add(1, Ordering::SeqCst);
     }
 
     /// Records that a user has sent its first request and so opened a connection.
@@ -201,7 +204,7 @@ impl Schedule {
     /// these are those who are wanted or haven't left yet.
     pub(crate) fn user_is_done(&self, users: usize, now: Instant) {
         self.taken.fetch_sub(1, Ordering::Relaxed);
-        self.end_if_done(self.done.fetch_add(1, Ordering::Relaxed) + 1, users, now);
+        self.end_if_done(self.done.fetch_add(1, Ordering::SeqCst) + 1, users, now);
     }
 
     fn end_if_done(&self, done: usize, users: usize, now: Instant) {
@@ -213,7 +216,7 @@ impl Schedule {
 
     /// Returns how many users have begun, without those who are no longer wanted.
     pub(crate) fn users(&self) -> usize {
-        self.users.load(Ordering::Relaxed)
+        self.users.load(Ordering::SeqCst)
     }
 
     /// Records a failed request, which may end the run.

@@ -4,9 +4,10 @@
 mod support;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use castile_load::{Answer, Case, Endpoint, Expected, HttpResponse, NoRequest, Outcome, Plan, Request, Requests, Run};
-use castile_load::{Script, Stop};
+use castile_load::{Script, Stop, User};
 use support::{Server, pong};
 
 /// A script that has a few requests and can't write one of them.
@@ -35,9 +36,8 @@ impl Script for Counting {
     }
 }
 
-async fn drive(requests: usize, unwritten: Option<usize>, plan: &Plan) -> Outcome {
-    let server = Server::start(|_| pong());
-    let case = Case {
+fn case(begin: impl Fn(&User) -> Counting + Send + Sync + 'static) -> Case {
+    Case {
         suite: "test".to_owned(),
         name: "mix".to_owned(),
         style: None,
@@ -45,9 +45,14 @@ async fn drive(requests: usize, unwritten: Option<usize>, plan: &Plan) -> Outcom
         requests: Requests::Scripted {
             parts: Arc::new(["one".to_owned(), "two".to_owned()]),
             list: Arc::new([0, 1, 1]),
-            begin: Arc::new(move |_| Box::new(Counting { left: requests, unwritten })),
+            begin: Arc::new(move |user| Box::new(begin(user))),
         },
-    };
+    }
+}
+
+async fn drive(requests: usize, unwritten: Option<usize>, plan: &Plan) -> Outcome {
+    let server = Server::start(|_| pong());
+    let case = case(move |_| Counting { left: requests, unwritten });
     let endpoint = Endpoint::resolve(&server.url()).unwrap();
     Run::start(&case, &endpoint, plan, &Expected::of(&case)).unwrap().finish().await.unwrap()
 }
@@ -63,6 +68,21 @@ async fn a_run_ends_when_all_users_are_done() {
         assert_eq!(outcome.record.bytes_out, 72);
         assert_eq!(outcome.ended.unwrap().to_string(), "nothing left to send");
     }
+}
+
+/// The failure of a thread was once noticed when those before it had ended.
+#[tokio::test]
+async fn a_run_ends_when_any_of_its_threads_fails() {
+    let server = Server::start(|_| pong());
+    let endpoint = Endpoint::resolve(&server.url()).unwrap();
+    let plan = Plan { stop: Stop::after(Duration::from_secs(3_600)), connections: 3, threads: 3, ..Plan::default() };
+    let case = case(|user| {
+        assert!(user.number != 1, "a bug in a script");
+        Counting { left: usize::MAX, unwritten: None }
+    });
+    let run = Run::start(&case, &endpoint, &plan, &Expected::of(&case)).unwrap();
+    let error = tokio::time::timeout(Duration::from_secs(60), run.finish()).await.unwrap().unwrap_err();
+    assert!(error.to_string().starts_with("a thread of the driver panicked"), "{error}");
 }
 
 #[tokio::test]

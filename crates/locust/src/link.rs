@@ -12,6 +12,8 @@ use crate::message::{ANY_VERSION, Counts, Exception, FromMaster, Heartbeat, PLUG
 
 /// The time between two heartbeats. A master that misses three gives the worker up.
 pub(crate) const BEAT: Duration = Duration::from_secs(1);
+/// How long a connection is good after a message that came on it. A master answers each heartbeat.
+const HEARD: Duration = Duration::from_secs(3);
 /// How often a worker offers itself to a master that doesn't answer.
 const OFFER: Duration = Duration::from_secs(5);
 /// How long a worker waits after a new connection for an answer to its heartbeats. A master that doesn't answer was restarted.
@@ -165,9 +167,11 @@ impl Link {
         self.output.clear();
     }
 
-    /// Returns whether a report would be sent.
-    pub(crate) fn is_up(&self) -> bool {
-        self.up.is_some() && self.is_known
+    /// Returns whether a report would arrive, as far as that is known. On a dead link, what is sent stays in the system's buffer, and is
+    /// lost when the connection fails.
+    pub(crate) fn is_up(&self, now: Instant) -> bool {
+        let is_heard = |up| self.last_message >= up && now.saturating_duration_since(self.last_message) <= HEARD;
+        self.is_known && self.up.is_some_and(is_heard)
     }
 
     /// Returns whether the connection must be closed, because the master asks for that or doesn't read.

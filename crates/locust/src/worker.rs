@@ -77,7 +77,7 @@ impl Worker {
     async fn step(&mut self) -> io::Result<Option<Event>> {
         let now = Instant::now();
         // The next loss is another one.
-        self.is_lost &= !self.link.is_up();
+        self.is_lost &= !self.link.is_up(now);
         if let Some(event) = self.link.event(now).map_err(violation)? {
             return Ok(Some(event));
         }
@@ -151,9 +151,10 @@ impl Worker {
         let _ = tokio::time::timeout(most, all).await;
     }
 
-    /// Returns whether the master would get a report now. Otherwise it should be kept.
+    /// Returns whether the master would get a report now: it knows this worker, and has answered one of the last three heartbeats.
+    /// Otherwise the report should be kept.
     pub fn is_up(&self) -> bool {
-        self.link.is_up()
+        self.link.is_up(Instant::now())
     }
 
     /// Sets what the worker uses: the share of a core in percent, and memory in bytes. A master warns above 90 %.

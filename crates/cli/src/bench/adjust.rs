@@ -5,7 +5,7 @@ use std::time::Duration;
 use castile_load::{Arrivals, Driver, Load, Pace, Plan, Requests, Start, Stop};
 use castile_report::{Client, Method};
 
-use crate::driver::{check_users, rate};
+use crate::driver::{Capacity, rate};
 use crate::quantity::{count, positive_time, time};
 
 /// The maximum number of runs of a case.
@@ -46,10 +46,10 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// Checks that the driver can open this many connections.
-    pub(crate) fn check(&self) -> anyhow::Result<()> {
-        self.connections
-            .map_or(Ok(()), |connections| check_users("--connections", connections, castile_load::allow_descriptors()))
+    /// Checks that a driver with this many threads can open this many connections.
+    pub(crate) fn check(&self, threads: usize) -> anyhow::Result<()> {
+        let check = |connections| Capacity::new(1, threads, 0).check("--connections", connections);
+        self.connections.map_or(Ok(()), check)
     }
 
     /// Applies the options to the loads.

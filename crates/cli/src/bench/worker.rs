@@ -7,7 +7,7 @@ use anyhow::bail;
 use castile_load::{Bench, Driver, Interrupt, Load, Pace, Placement, Target};
 
 use super::{adjust, schedule};
-use crate::contracts::load::{locust, metrics::Live};
+use crate::contracts::load::{locust, metrics, metrics::Live};
 use crate::{login, measurement};
 
 #[derive(clap::Args)]
@@ -71,7 +71,10 @@ pub(super) fn prepare(arguments: &super::Arguments) -> anyhow::Result<Bench> {
     arguments.login.expect_no_other(&headers)?;
     let endpoint = arguments.login.endpoint(url, &arguments.tls, &headers)?;
     Ok(Bench {
-        loads: vec![Load::new(load.case.clone(), locust::plan(load.plan.clone()))],
+        loads: vec![Load::new(
+            load.case.clone(),
+            locust::plan(load.plan.clone(), metrics::files(arguments.worker.metrics)),
+        )],
         targets: vec![Target::external(url, endpoint)],
         placement: Placement::external(),
         repeats: 0,

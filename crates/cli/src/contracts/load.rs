@@ -32,7 +32,7 @@ use crate::contracts::expression::Expression;
 use crate::contracts::{envelope, problems, source};
 use crate::quantity::{count, status};
 use crate::signatures::messages;
-use crate::{errors, login, measurement, outcome, tls};
+use crate::{errors, login, measurement, outcome, process, tls};
 use feed::{Feed, FeedCursor};
 use judge::{Extract, Judge};
 use metrics::Live;
@@ -160,6 +160,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
             Some(workers) => workers::lead(&bench, workers, &arguments.reports.outcome, &live)?,
             None => measure(bench, &arguments.reports.outcome, live)?,
         };
+        process::end_on_signal();
         // The report must also contain the warnings that were printed at the start.
         results.warnings.splice(..0, warnings);
         arguments.reports.report(&results)
@@ -189,11 +190,14 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
     )?;
     let url = arguments.url.clone().or_else(|| service.address.clone());
     let url = url.context("the port has no address, expected --url")?;
-    let (plan, search) = arguments.load.plan(arguments.check_one_in)?;
+    let (processes, files) = (arguments.workers.processes(), arguments.metrics.files());
+    // The process that starts the others has the figures and no users.
+    let of_each = if processes > 1 { 0 } else { files };
+    let (plan, search) = arguments.load.plan(arguments.check_one_in, processes, of_each)?;
     arguments.workers.check(&plan)?;
     let plan = match arguments.workers.part() {
         Some(part) => part.of(plan),
-        None if arguments.locust.address().is_some() => locust::plan(plan),
+        None if arguments.locust.address().is_some() => locust::plan(plan, files),
         None => plan,
     };
     let mix = Arc::new(mix(arguments, service)?);

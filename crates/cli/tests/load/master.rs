@@ -1,4 +1,4 @@
-//! A master of Locust that begins a test.
+//! A master of Locust that begins a test. While it reads, it answers the heartbeats of workers that it knows.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -12,6 +12,7 @@ fn greeting() -> Vec<u8> {
     bytes
 }
 
+const HEARTBEAT: &[u8] = b"\x93\xa9heartbeat\xc0\xa1w";
 const ACK: &[u8] = b"\x93\xa3ack\x81\xa5index\x00\xa1w";
 /// A spawn message without the number of users, which follows.
 const SPAWN: &[u8] = b"\x93\xa5spawn\x82\xa9timestamp\x01\xb2user_classes_count\x81\xa1C\xcf";
@@ -33,7 +34,7 @@ impl Master {
     pub(crate) fn accept(&self) -> Worker {
         let (mut stream, _) = self.listener.accept().unwrap();
         stream.write_all(&greeting()).unwrap();
-        Worker { stream }
+        Worker { stream, is_known: false }
     }
 
     /// Accepts a worker and begins a test with this many users.
@@ -41,6 +42,7 @@ impl Master {
         let mut worker = self.accept();
         worker.read_until("client_ready");
         worker.send(ACK);
+        worker.is_known = true;
         worker.send(&[SPAWN, &users.to_be_bytes(), b"\xa1w"].concat());
         worker
     }
@@ -49,6 +51,7 @@ impl Master {
 /// A worker that has connected.
 pub(crate) struct Worker {
     stream: TcpStream,
+    is_known: bool,
 }
 
 impl Worker {
@@ -64,6 +67,9 @@ impl Worker {
             let mut byte = [0];
             self.stream.read_exact(&mut byte).unwrap();
             seen.extend(byte);
+            if self.is_known && seen.ends_with(b"heartbeat") {
+                self.send(HEARTBEAT);
+            }
         }
         seen
     }

@@ -32,6 +32,9 @@ const BACKLOG: u32 = 1_024;
 /// Opens `count` sockets that listen on one address, for [`Server::serve_on_threads`]. The system gives each connection to one of them
 /// (`SO_REUSEPORT`). With port 0 they share any free port. A single socket shares it with none. Must be called in a tokio runtime.
 ///
+/// Several sockets also share the port with those that another process of the same user has opened in this way: each process then gets a
+/// part of the connections, and there is no error. To refuse that, open a single socket before, and drop it.
+///
 /// # Errors
 /// The address can't be listened on, or there are to be several and the system has no such option: Windows and Solaris lack it.
 pub fn share_port(address: SocketAddr, count: usize) -> io::Result<Vec<net::TcpListener>> {
@@ -70,8 +73,11 @@ struct Thread {
 }
 
 impl Server {
-    /// Serves as [`serve`](Self::serve) does, on one thread for each socket. Each has a runtime of its own. A connection stays on the
-    /// thread that has accepted it, and so do its requests and what their handlers spawn.
+    /// Serves as [`serve`](Self::serve) does, on one thread for each socket. Each has a runtime of its own. A connection and its requests
+    /// stay on the thread that has accepted it.
+    ///
+    /// What a handler spawns runs on this thread, too. It is dropped when the server ends, which doesn't wait for it: as soon as the last
+    /// connection has ended. Spawn what must be finished on a runtime of your own.
     ///
     /// The threads share the limits and the budgets of the server, and little else that each request changes: `service` is called once
     /// on each thread.

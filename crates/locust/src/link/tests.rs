@@ -158,13 +158,38 @@ fn a_connection_that_drops_is_no_reason_to_stop() {
     let mut test = Test::running();
     test.link.disconnected();
     assert!(!test.wait(30));
-    assert!(!test.link.is_up());
+    assert!(!test.link.is_up(test.now));
     test.connect();
-    assert!(test.link.is_up());
     test.wait(0);
     assert_eq!(test.sent(), "heartbeat");
     test.receive(HEARTBEAT);
+    assert!(test.link.is_up(test.now));
     assert!(!test.wait(20));
+}
+
+/// Reports once went into the buffer of a connection whose packets were lost, for up to a minute.
+#[test]
+fn a_master_that_answers_no_heartbeat_gets_no_report() {
+    let mut test = Test::running();
+    test.wait(3);
+    assert!(test.link.is_up(test.now));
+    test.wait(1);
+    assert!(!test.link.is_up(test.now));
+    // The heartbeats go on. An answer shows that the link is good again.
+    assert_eq!(test.sent(), "heartbeat heartbeat heartbeat heartbeat");
+    test.receive(HEARTBEAT);
+    assert!(test.link.is_up(test.now));
+    // A plugin also sends to workers that its master doesn't know.
+    test.wait(4);
+    test.receive(b"\x93\xa7castile\x81\xa4time\x07\xa1w");
+    assert!(!test.link.is_up(test.now));
+    // A message of an earlier connection is no answer on this one.
+    test.receive(HEARTBEAT);
+    test.wait(1);
+    test.connect();
+    assert!(!test.link.is_up(test.now));
+    test.receive(HEARTBEAT);
+    assert!(test.link.is_up(test.now));
 }
 
 #[test]

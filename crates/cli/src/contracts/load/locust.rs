@@ -13,7 +13,7 @@ use castile_locust::{Event, Worker};
 use tokio::sync::oneshot;
 
 use super::metrics::Live;
-use crate::driver::max_users;
+use crate::driver::Capacity;
 use crate::{outcome, output, process};
 use figures::Figures;
 use test::{Ending, Rest, Test};
@@ -94,9 +94,9 @@ fn default_name() -> String {
     format!("{host}_{:016x}", fastrand::u64(..))
 }
 
-/// Returns the plan of a worker: its master spawns the users, and ends a test.
-pub(crate) fn plan(plan: Plan) -> Plan {
-    let connections = max_users(castile_load::allow_descriptors());
+/// Returns the plan of a worker: its master spawns the users, and ends a test. `files` are open files that aren't the driver's.
+pub(crate) fn plan(plan: Plan, files: u64) -> Plan {
+    let connections = Capacity::new(1, plan.threads, files).users();
     // A master counts from its first user on.
     Plan { connections, start: Start::OnDemand, stop: Stop::default(), warmup: Duration::ZERO, ..plan }
 }
@@ -311,12 +311,11 @@ impl Driver<'_> {
         if in_flight > 0 {
             note!("{in_flight} requests were under way at the end of the test, and aren't in its figures");
         }
-        match self.worker.is_up() {
-            true => self.report(true, in_flight),
-            false => {
-                let lost = self.figures.unreported();
-                note!("there is no connection to the master, so the last {lost} requests aren't in its figures");
-            }
+        let unheard = (!self.worker.is_up()).then(|| self.figures.unreported());
+        // It is sent in any case: nobody keeps it for later.
+        self.report(true, in_flight);
+        if let Some(unheard) = unheard {
+            note!("the master doesn't answer, so the last {unheard} requests may be missing from its figures");
         }
         self.ended(ending).await
     }

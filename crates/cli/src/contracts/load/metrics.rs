@@ -24,6 +24,8 @@ const CONTENT_TYPE: HeaderValue =
 
 /// How many connections there may be. A limit of open files is for the users, and a new connection replaces an idle one.
 const CONNECTIONS: usize = 16;
+/// How many open files the figures may take: five were counted without a connection, and there is one more while it replaces another.
+const FILES: u64 = CONNECTIONS as u64 + 6;
 /// The upper bounds of the buckets of the latency, in seconds.
 const BOUNDS: [f64; 18] =
     [0.0001, 0.0002, 0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0];
@@ -44,6 +46,16 @@ impl Arguments {
     pub(super) fn serve(&self) -> anyhow::Result<Live> {
         Live::serve(self.metrics)
     }
+
+    /// Returns how many open files the figures may take.
+    pub(super) fn files(&self) -> u64 {
+        files(self.metrics)
+    }
+}
+
+/// Returns how many open files the figures may take, if there is an address for them.
+pub(crate) fn files(address: Option<SocketAddr>) -> u64 {
+    if address.is_some() { FILES } else { 0 }
 }
 
 fn serve_page(listener: TcpListener, page: Page) -> anyhow::Result<()> {

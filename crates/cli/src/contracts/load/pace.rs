@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use castile_load::{Arrivals, Axis, Division, Goal, Pace, Plan, Search, Spacing, Stage, Start, Stop, Think, WhenBusy};
 use castile_report::{Criterion, InvalidCriterion, Metric, Operator};
 
-use crate::driver::{MAX_RATE, check_users, max_users, rate, rate_from_zero};
+use crate::driver::{Capacity, MAX_RATE, rate, rate_from_zero};
 use crate::quantity;
 use crate::quantity::{count, ip_address, positive, positive_time, time, whole};
 
@@ -151,8 +151,14 @@ impl Arguments {
         }
     }
 
-    /// Returns the plan, and the search if there is one. One in `check_one_in` answers is checked in full.
-    pub(super) fn plan(&self, check_one_in: u64) -> anyhow::Result<(Plan, Option<Search>)> {
+    /// Returns the plan for this many processes, and the search if there is one. One in `check_one_in` answers is checked in full. Each
+    /// process has `files` open files that aren't the driver's.
+    pub(super) fn plan(
+        &self,
+        check_one_in: u64,
+        processes: usize,
+        files: u64,
+    ) -> anyhow::Result<(Plan, Option<Search>)> {
         let stages = match (self.rate, &*self.stages) {
             (Some(rate), _) => Some(vec![Stage { time: Duration::ZERO, from: rate, to: rate }]),
             (None, []) => None,
@@ -177,13 +183,14 @@ impl Arguments {
         }
         let connections = if is_open { self.in_flight } else { self.users };
         let connections = connections.unwrap_or(if is_open { DEFAULT_IN_FLIGHT } else { DEFAULT_USERS });
-        let search = self.until.map(|goal| self.search(goal, connections));
+        let capacity = Capacity::new(processes, self.threads, files);
+        let search = self.until.map(|goal| self.search(goal, connections, capacity));
         let (name, most) = match &search {
             Some(search) if search.axis == Axis::Users && self.most.is_some() => ("--most", search.max as usize),
             _ if is_open => ("--in-flight", connections),
             _ => ("--users", connections),
         };
-        check_users(name, most.max(connections), castile_load::allow_descriptors())?;
+        capacity.check(name, most.max(connections))?;
         let planned = (!self.stages.is_empty()).then(|| self.stages.iter().map(|stage| stage.time).sum());
         let after = match (self.duration, self.requests) {
             (Some(time), _) => Some(time),
@@ -217,14 +224,14 @@ impl Arguments {
         Ok((plan, search))
     }
 
-    fn search(&self, goal: Goal, users: usize) -> Search {
+    fn search(&self, goal: Goal, users: usize, capacity: Capacity) -> Search {
         let (axis, first) = match self.rate {
             Some(rate) => (Axis::Rate, rate),
             None => (Axis::Users, users as f64),
         };
         let bound = match axis {
             Axis::Rate => MAX_RATE,
-            Axis::Users => max_users(castile_load::allow_descriptors()) as f64,
+            Axis::Users => capacity.users() as f64,
         };
         let most = self.most.unwrap_or((first * SEARCH_FACTOR).min(bound));
         Search { axis, first: first.min(most), growth: self.growth, max: most, goal }
@@ -306,7 +313,7 @@ mod tests {
 
     fn plan(flags: &str) -> (Plan, Option<Search>) {
         let words = std::iter::once("load").chain(flags.split_whitespace());
-        Flags::try_parse_from(words).unwrap().load.plan(100).unwrap()
+        Flags::try_parse_from(words).unwrap().load.plan(100, 1, 0).unwrap()
     }
 
     #[test]
@@ -412,7 +419,7 @@ mod tests {
             "--rate 100 --until peak --most 50",
         ] {
             let words = std::iter::once("load").chain(flags.split_whitespace());
-            assert!(Flags::try_parse_from(words).unwrap().load.plan(1).is_err(), "{flags}");
+            assert!(Flags::try_parse_from(words).unwrap().load.plan(1, 1, 0).is_err(), "{flags}");
         }
     }
 }

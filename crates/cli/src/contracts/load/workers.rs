@@ -48,6 +48,11 @@ impl Arguments {
         self.workers.filter(|_| self.share.is_none())
     }
 
+    /// Returns how many processes have users.
+    pub(super) fn processes(&self) -> usize {
+        self.workers.unwrap_or(1)
+    }
+
     /// Returns what this process is one of.
     pub(super) fn part(&self) -> Option<&Part> {
         self.share.as_ref()

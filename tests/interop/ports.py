@@ -2,7 +2,8 @@
 
     python3 tests/interop/ports.py [COUNT]      # prints them
 
-They are below those that the system gives to connections and to servers on port 0: another program doesn't get one before it is used.
+They are below those that Linux gives by default to connections and to servers on port 0. So hardly another program gets one before it is
+used.
 """
 
 import random

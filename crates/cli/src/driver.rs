@@ -21,7 +21,9 @@ pub(crate) struct Capacity {
     processes: usize,
     /// The limit of open files of each process, if it is known.
     files: Option<u64>,
-    /// How many of these are no connections of users.
+    /// How many threads each has at most: no more than users.
+    threads: usize,
+    /// How many of the files are neither connections of users nor those of threads.
     own: u64,
 }
 
@@ -33,22 +35,26 @@ impl Capacity {
     }
 
     fn of(processes: usize, threads: usize, more: u64, files: Option<u64>) -> Self {
-        Capacity { processes, files, own: OWN_FILES + THREAD_FILES * threads as u64 + more }
+        Capacity { processes, files, threads, own: OWN_FILES + more }
     }
 
     /// Returns the maximum number of users of all processes.
     pub(crate) fn users(self) -> usize {
-        self.users_of_one().saturating_mul(self.processes)
+        self.users_beside(self.threads).saturating_mul(self.processes)
     }
 
-    fn users_of_one(self) -> usize {
-        let spare = self.files.and_then(|files| usize::try_from(files.saturating_sub(self.own)).ok());
+    /// Returns the maximum number of users of one process with this many threads.
+    fn users_beside(self, threads: usize) -> usize {
+        let own = self.own + THREAD_FILES * threads as u64;
+        let spare = self.files.and_then(|files| usize::try_from(files.saturating_sub(own)).ok());
         spare.unwrap_or(MAX_USERS).min(MAX_USERS)
     }
 
     /// Checks that there can be this many users. An error begins with the name of the option.
     pub(crate) fn check(self, name: &str, users: usize) -> anyhow::Result<()> {
-        let (of_one, most, own) = (self.users_of_one(), self.users(), self.own);
+        let threads = self.threads.min(users.div_ceil(self.processes));
+        let (of_one, own) = (self.users_beside(threads), self.own + THREAD_FILES * threads as u64);
+        let most = of_one.saturating_mul(self.processes);
         let each = if self.processes > 1 { "each process" } else { "this process" };
         match self.files {
             _ if users <= most => Ok(()),

@@ -1,14 +1,15 @@
 //! The servers of this binary as processes: their common arguments, so that they can be compared, and how they start and end.
 
 use std::ffi::OsString;
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::{self, IpAddr, Ipv4Addr, SocketAddr};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::process::Command;
+use std::sync::mpsc;
 
 use anyhow::Context;
-use castile::http::server::{share_port, shutdown_signal};
+use castile::http::server::share_port;
 use castile_load::{Network, Placement, Server};
 use http::uri::Scheme;
 use tokio::net::TcpListener;
@@ -105,11 +106,8 @@ impl Arguments {
 
     fn end(&self, reloads: bool) -> End {
         let asked = async move {
-            if reloads {
-                shutdown_signal().await;
-            } else {
-                let _ = end_signal().await;
-            }
+            // SIGHUP reloads.
+            let _ = if reloads { stop_signal().await } else { end_signal().await };
         };
         if self.until_stdin_closes {
             let closed = stdin_closed();
@@ -174,9 +172,24 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP. What was ignored when the process started stays
-/// ignored, as `nohup` and background commands of a shell rely on.
+/// Ready when this process is asked to end: by Ctrl-C, or on Unix by SIGTERM or SIGHUP. On Linux, what was ignored when the process started
+/// stays ignored, as `nohup` and background commands of a shell rely on.
 pub(crate) async fn end_signal() -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::SignalKind;
+
+        tokio::select! {
+            result = stop_signal() => result,
+            result = received(SignalKind::hangup()) => result,
+        }
+    }
+    #[cfg(not(unix))]
+    stop_signal().await
+}
+
+/// Ready at Ctrl-C, or on Unix at SIGTERM, unless they were ignored when the process started.
+async fn stop_signal() -> io::Result<()> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::SignalKind;
@@ -184,7 +197,6 @@ pub(crate) async fn end_signal() -> io::Result<()> {
         tokio::select! {
             result = received(SignalKind::interrupt()) => result,
             result = received(SignalKind::terminate()) => result,
-            result = received(SignalKind::hangup()) => result,
         }
     }
     #[cfg(not(unix))]
@@ -212,13 +224,27 @@ fn is_ignored(signal: i32) -> bool {
 /// Ends the process at the next signal, with the code of unfinished work. The handlers of an earlier [`end_signal`] stay installed, so that
 /// a signal would have no effect otherwise.
 pub(crate) fn end_on_signal() {
-    std::thread::spawn(|| {
-        let runtime = Builder::new_current_thread().enable_io().build();
+    let (waits, waiting) = mpsc::channel();
+    std::thread::spawn(move || {
         // Without the means to wait for signals, the work is done without.
-        if runtime.is_ok_and(|runtime| runtime.block_on(end_signal()).is_ok()) {
+        let Ok(runtime) = Builder::new_current_thread().enable_io().build() else { return };
+        let ended = runtime.block_on(async {
+            let mut signal = pin!(end_signal());
+            let mut waits = Some(waits);
+            poll_fn(|cx| {
+                let ended = signal.as_mut().poll(cx);
+                // It listens from its first poll on.
+                drop(waits.take());
+                ended
+            })
+            .await
+        });
+        if ended.is_ok() {
             std::process::exit(outcome::INCOMPLETE.into());
         }
     });
+    // A signal that came in between would be lost.
+    let _: Result<(), _> = waiting.recv();
 }
 
 fn stdin_closed() -> impl Future<Output = ()> + Send {

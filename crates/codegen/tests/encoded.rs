@@ -97,10 +97,13 @@ impl Feature for Echo {
     }
 }
 
+/// A node with the same child twice, which refers back to it.
 fn trouble() -> Shared<Node> {
-    let child = Shared::new(Node { name: Some("child".to_owned()), ..Node::default() });
-    let children = Some([child.clone(), child].into_iter().collect());
-    Shared::new(Node { name: Some("trouble".to_owned()), children, ..Node::default() })
+    Shared::cyclic(|me| {
+        let child = Shared::new(Node { name: Some("child".to_owned()), next: Some(me), ..Node::default() });
+        let children = Some([child.clone(), child].into_iter().collect());
+        Node { name: Some("trouble".to_owned()), children, ..Node::default() }
+    })
 }
 
 async fn post<S: HttpService>(server: &S, message: String) -> (u16, String) {
@@ -448,20 +451,41 @@ fn an_answer_without_a_result_may_be_nil() {
     assert!(error.contains("<pingResponse> is nil and has content"), "{error}");
 }
 
-/// Apache Axis puts what the detail refers to behind the fault.
-#[test]
-fn faults_refer_to_trailing_elements() {
-    let answer = fs::read("tests/features/encoded/axis-fault.answer").unwrap();
+fn fault_of(answer: &str) -> Fault<OutcomeFault> {
     let answer = castile_soap::client::response::<OutcomeResponse, OutcomeFault>(
         FEATURE_OPERATIONS.iter().find(|operation| operation.name == "outcome").unwrap(),
-        &answer,
+        answer.as_bytes(),
         None,
         &castile::soap::Options::default(),
     );
-    let fault = answer.unwrap().unwrap_err();
+    answer.unwrap().unwrap_err()
+}
+
+/// Apache Axis puts what the detail refers to behind the fault.
+#[test]
+fn faults_refer_to_trailing_elements() {
+    let fault = fault_of(&fs::read_to_string("tests/features/encoded/axis-fault.answer").unwrap());
     assert_eq!(fault.reason.as_str(), "trouble");
     let castile::Detail::Declared(OutcomeFault::Trouble(node)) = fault.detail else { panic!("{fault:?}") };
     assert_eq!(node.get().unwrap().next.as_ref().unwrap().get().unwrap().name.as_deref(), Some("cause"));
+}
+
+/// A detail may be a cycle. What is in the header is no part of a fault.
+#[test]
+fn faults_refer_to_themselves_and_not_to_the_header() {
+    let axis = fs::read_to_string("tests/features/encoded/axis-fault.answer").unwrap();
+    let (before, rest) = axis.split_once("<detail>").unwrap();
+    let (_, behind) = rest.split_once("</detail>").unwrap();
+    let with = |header: &str, next: &str| {
+        let before = before.replace("<soapenv:Body>", &format!("{header}<soapenv:Body>"));
+        let detail =
+            format!("<d:trouble xmlns:d=\"urn:troubles\" id=\"t\"><name>me</name><next href=\"#{next}\"/></d:trouble>");
+        fault_of(&format!("{before}<detail>{detail}</detail>{behind}")).detail
+    };
+    let castile::Detail::Declared(OutcomeFault::Trouble(node)) = with("", "t") else { panic!("it is declared") };
+    assert!(node.get().unwrap().next.as_ref().unwrap().is_same(&node));
+    let header = "<soapenv:Header><h id=\"h\"><name>other</name></h></soapenv:Header>";
+    assert!(matches!(with(header, "h"), castile::Detail::Other(_)));
 }
 
 /// Xorshift: enough for tests, and the same everywhere.

@@ -230,10 +230,10 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Refuses references in SOAP encoding to elements before the current position.
+    /// Refuses references in SOAP encoding to elements before this byte offset.
     #[doc(hidden)]
-    pub fn confine_references(&mut self) {
-        self.references_from = self.reader.offset();
+    pub fn confine_references(&mut self, from: usize) {
+        self.references_from = from;
     }
 
     /// Declares that the occurrences of an element were cut out of the document. There may be fewer of them than the schema

@@ -214,7 +214,8 @@ impl Incoming<'_> {
         let Incoming { operation, root, is_request, options, message } = *self;
         let (input, is_lenient) = (decoder.reader().input(), decoder.is_lenient());
         if options.confines_references {
-            decoder.confine_references();
+            let from = first.map_or_else(|| decoder.reader().offset(), |tag| tag.offset);
+            decoder.confine_references(from);
         }
         let read = read_payload(&mut decoder, root, first, message, slot);
         let deviations = decoder.take_deviations();

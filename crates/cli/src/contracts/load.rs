@@ -192,7 +192,7 @@ fn prepare(arguments: &Arguments) -> anyhow::Result<Option<(Bench, Vec<String>)>
     let url = url.context("the port has no address, expected --url")?;
     let (processes, files) = (arguments.workers.processes(), arguments.metrics.files());
     // The process that starts the others has the figures and no users.
-    let of_each = if processes > 1 { 0 } else { files };
+    let of_each = if arguments.workers.count().is_some() { 0 } else { files };
     let (plan, search) = arguments.load.plan(arguments.check_one_in, processes, of_each)?;
     arguments.workers.check(&plan)?;
     let plan = match arguments.workers.part() {

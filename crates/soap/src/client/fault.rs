@@ -218,7 +218,7 @@ fn declared(
     let mut read = |reader, index| {
         let mut decoder = if is_lenient { Decoder::lenient(reader) } else { Decoder::new(reader) };
         // Nobody refers from a fault to the header, which may be unverified.
-        decoder.confine_references();
+        decoder.confine_references(entries.start);
         detail.decode(&mut decoder, index).ok()?;
         Some(decoder.take_deviations())
     };

@@ -29,6 +29,8 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
 const MAX_BINARY: usize = 128 << 10;
 /// Maximum length of the text of a distinguished name, in bytes.
 const MAX_NAME: usize = 4 << 10;
+/// Maximum number of prefixes in a `PrefixList`. More than are in scope can be in it: those that are declared inside what is signed.
+const MAX_PREFIXES: usize = 1_000;
 
 impl Signature {
     /// Reads the signature whose start tag is at `offset`. `reader` is before it.
@@ -279,10 +281,8 @@ impl<'r, 'a> Elements<'r, 'a> {
             }
             has_list = true;
             let list = self.optional_attribute("PrefixList").unwrap_or_default();
-            // No more can be in scope.
-            let most = self.reader.limits().namespaces;
-            if list.split_ascii_whitespace().count() > most {
-                let message = format!("a PrefixList of more than {most} prefixes, which is the limit");
+            if list.split_ascii_whitespace().count() > MAX_PREFIXES {
+                let message = format!("a PrefixList of more than {MAX_PREFIXES} prefixes, which is the limit");
                 return Err(Error::new(ErrorKind::Limit, message).at(tag.offset));
             }
             method = method.with_inclusive_namespaces(&list);

@@ -22,11 +22,11 @@ impl Running {
     }
 
     /// Starts a server, and waits until it listens. Returns it with its address.
-    fn serve(ignored: Option<&str>) -> (Self, String) {
-        let mut server = Running::start(ignored, &["serve", "--addr", "127.0.0.1:0"]);
+    fn serve(ignored: Option<&str>, tls: &[&str]) -> (Self, String) {
+        let mut server = Running::start(ignored, &[&["serve", "--addr", "127.0.0.1:0"], tls].concat());
         let mut line = String::new();
         BufReader::new(server.0.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().strip_prefix("listening on http://").unwrap().to_owned();
+        let address = line.trim().rsplit('/').next().unwrap().to_owned();
         (server, address)
     }
 
@@ -58,19 +58,23 @@ const LONG: Duration = Duration::from_secs(60);
 /// `nohup castile …` once ended with its terminal, and `castile … &` in a script with the Ctrl-C for another program.
 #[test]
 fn a_signal_that_was_ignored_at_the_start_stays_ignored() {
-    for signal in ["HUP", "INT"] {
-        let (mut server, _) = Running::serve(Some(signal));
-        assert_eq!(server.signal(signal, Duration::from_secs(1)), None, "{signal}");
-        assert!(server.signal("TERM", LONG).is_some(), "{signal}");
-        let (mut server, _) = Running::serve(None);
-        assert!(server.signal(signal, LONG).is_some(), "{signal}");
+    let tls = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/tls/bench");
+    let [certificate, key] = ["certificate.pem", "key.pem"].map(|name| tls.join(name).display().to_string());
+    let tls = ["--tls-cert", &certificate, "--tls-key", &key];
+    // With TLS, SIGHUP reads the certificate anew.
+    for (signal, more) in [("HUP", &[][..]), ("INT", &[]), ("INT", &tls)] {
+        let (mut server, _) = Running::serve(Some(signal), more);
+        assert_eq!(server.signal(signal, Duration::from_secs(1)), None, "{signal} {more:?}");
+        assert!(server.signal("TERM", LONG).is_some(), "{signal} {more:?}");
+        let (mut server, _) = Running::serve(None, more);
+        assert!(server.signal(signal, LONG).is_some(), "{signal} {more:?}");
     }
 }
 
 /// A report that could not be written once could not be given up either.
 #[test]
 fn a_signal_ends_a_command_that_writes_its_report() {
-    let (_server, address) = Running::serve(None);
+    let (_server, address) = Running::serve(None, &[]);
     let directory = tempfile::tempdir().unwrap();
     let [out, pipe] = ["out", "pipe"].map(|name| directory.path().join(name).display().to_string());
     // Nobody reads it.
